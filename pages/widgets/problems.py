@@ -1,0 +1,46 @@
+"""The one place that tells a person what went wrong."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException, StopException
+
+from pages.widgets.text import text
+from transformer import HeadlightError
+from transformer.vocabulary import Unknown
+
+LOG = logging.getLogger("headlight")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Show what is said by an error the library raised on purpose, and stop the page. Anything else is a fault of ours: a
+    person gets an apology, the log gets the stack trace."""
+    words = text("common")
+    try:
+        yield
+    except (StopException, RerunException):
+        raise
+    except HeadlightError as error:
+        st.error(literal(str(error)), icon=":material/error:")
+        st.stop()
+    except Exception:
+        LOG.exception("a page failed")
+        st.error(words["fault"], icon=":material/bug_report:")
+        st.stop()
+
+
+def warn_unknown(side: str, unknown: tuple[Unknown, ...], accepts: str) -> None:
+    """Say which tokens the model does not know, what it knows instead, and what may be typed."""
+    words = text("common")
+    for token in unknown:
+        closest = words["closest"].format(tokens=", ".join(token.closest)) if token.closest else ""
+        said = words["unknown"].format(side=side, token=token.token, closest=closest, accepts=accepts)
+        st.warning(literal(said), icon=":material/help:")
+
+
+def literal(said: str) -> str:
+    """A text with nothing in it that Markdown would read as markup."""
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&^=" else sign for sign in said)

@@ -1,0 +1,47 @@
+"""The one place that loads models and runs them. Everything is shared by all sessions of the process, and nothing copied.
+
+A class that opens one link computes once: sessions that ask for the same thing at the same time wait for one another.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from cachetools import LRUCache, cached
+
+from pages.widgets.limits import MODELS, TRACE_BYTES
+from transformer import Intervention, Pipeline, Trace
+from transformer.pipeline import Answer
+
+Edits = tuple[Intervention, ...]
+
+
+class Runs:
+    """Models by name, answers and traces by value (model, texts, edits). A trace is never written to, so sharing is safe."""
+
+    def __init__(self) -> None:
+        self.pipeline: Callable[[str], Pipeline] = _shared(LRUCache(MODELS), Pipeline.load)
+        self.trace: Callable[[str, str, str | None, Edits], Trace] = _shared(
+            LRUCache(TRACE_BYTES, getsizeof=lambda trace: trace.nbytes),
+            lambda model, source, target, edits: self.pipeline(model).trace(source, target, edits),
+        )
+        self.answer: Callable[[str, str, Edits], Answer] = _shared(
+            LRUCache(1024), lambda model, source, edits: self.pipeline(model).answers([source], edits)[0]
+        )
+
+
+@st.cache_resource(show_spinner=False)
+def runs() -> Runs:
+    """The one of this process."""
+    return Runs()
+
+
+@st.cache_data(show_spinner=False)
+def available() -> dict[str, str]:
+    """The shipped models: name → one line of what it does."""
+    return Pipeline.available()
+
+
+def _shared(cache: LRUCache[Any, Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+    return cached(cache, condition=threading.Condition())(compute)

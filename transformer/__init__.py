@@ -1,0 +1,38 @@
+"""A from-scratch encoder–decoder Transformer that hands back every tensor of a forward pass.
+
+
+trace = pipeline.trace("headlight")
+trace.attention("cross")            # [layer, batch, head, query, key]
+"""
+
+from transformer.config import PRESETS, TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
+from transformer.interventions import Ablate, Block, Intervention, Patch, Scale
+from transformer.model import Transformer
+from transformer.pipeline import Pipeline
+from transformer.tap import Tap, tracing
+from transformer.trace import Step, Trace, run_traced
+from transformer.vocabulary import Vocabulary
+
+__all__ = [
+    "PRESETS",
+    "Ablate",
+    "Block",
+    "CheckpointError",
+    "ConfigError",
+    "HeadlightError",
+    "InputError",
+    "Intervention",
+    "Patch",
+    "PathError",
+    "Pipeline",
+    "Scale",
+    "Step",
+    "Tap",
+    "Trace",
+    "Transformer",
+    "TransformerConfig",
+    "Vocabulary",
+    "run_traced",
+    "tracing",
+]

@@ -1,0 +1,60 @@
+"""What a checkpoint says of itself: where it comes from and how good it is."""
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from transformer.errors import CheckpointError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The record of one training run, kept in the checkpoint itself.
+
+    Attributes:
+        world: which world it was trained in.
+        description: one line for a picker.
+        accepts: what a person may type.
+        longest: tokens of the longest source it was trained on.
+        command: the command that made it.
+        recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
+        trained_on: pairs it was trained on, repetitions counted.
+        minutes: how long that took.
+        machine: on what.
+        tested_on: held-out pairs it was tested on.
+        accuracy: share of them answered exactly, 0 to 1.
+        accuracy_by_form: the same for each form of pair ("length 7").
+        history: at intervals along training: step, loss, held-out accuracy, seconds.
+        measures: what else was measured on it, by name.
+    """
+
+    world: str
+    description: str
+    accepts: str
+    longest: int
+    command: str
+    recipe: dict[str, Any] = field(default_factory=dict)
+    trained_on: int = 0
+    minutes: float = 0.0
+    machine: str = ""
+    tested_on: int = 0
+    accuracy: float = 0.0
+    accuracy_by_form: dict[str, float] = field(default_factory=dict)
+    history: list[dict[str, float]] = field(default_factory=list)
+    measures: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Card":
+        """The inverse of `to_json`.
+
+        Raises:
+            CheckpointError: `text` is not a card.
+        """
+        try:
+            return cls(**json.loads(text))
+        except (TypeError, ValueError):
+            raise CheckpointError("card", text, "is not a Headlight card") from None

@@ -1,0 +1,100 @@
+"""Token ids become vectors, and vectors learn where they stand."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.errors import InputError
+from transformer.tap import Module, Tap
+
+
+def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
+    """The fixed positional encoding (section 3.5):
+
+        PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
+        PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
+
+    Computed in double precision, because `pos` grows while the angle's error must not. An odd `d_model` ends on a sine.
+    """
+    position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
+    dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
+    pair = dimension - dimension % 2
+    angle = position / 10_000 ** (pair / d_model)
+    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+class Sinusoidal(Module):
+    """Positions as waves of falling frequency: nothing to learn, and no row is like another."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoid(config.max_len, config.d_model), persistent=False)
+
+    def forward(self, length: int) -> Float[Tensor, "position d_model"]:
+        return self.get_buffer("table")[:length]
+
+
+class Learned(Module):
+    """Positions as a table that is trained like the token table."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.table = nn.Embedding(config.max_len, config.d_model)
+
+    def forward(self, length: int) -> Float[Tensor, "position d_model"]:
+        return self.table.weight[:length]
+
+
+POSITIONS = {"sinusoidal": Sinusoidal, "learned": Learned}
+
+
+class Embedding(Module):
+    """Token table + position, with dropout (sections 3.4 and 3.5).
+
+    Args:
+        config: sizes and variant.
+        side: `source` or `target`: which vocabulary, and the name of the length axis.
+    """
+
+    def __init__(self, config: TransformerConfig, side: str) -> None:
+        super().__init__()
+        self.side, self.max_len = side, config.max_len
+        self.vocab: int = getattr(config, f"{side}_vocab")
+        pad = getattr(config, f"{side}_pad") if config.zero_pad_row else None
+        self.table = nn.Embedding(self.vocab, config.d_model, padding_idx=pad)
+        self.positions = POSITIONS[config.position](config)
+        # Undoes the 1/√d_model spread of a Xavier table, so that tokens are not drowned by the position added to them.
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
+        self.dropout = nn.Dropout(config.dropout) if config.embedding_dropout else nn.Identity()
+
+        self.token = Tap(f"batch {side} d_model")
+        if self.scale is not None:
+            self.scaled = Tap(f"batch {side} d_model")
+        self.position = Tap("position d_model")
+        self.sum = Tap(f"batch {side} d_model")
+
+    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
+        """Vectors for the ids.
+
+        Raises:
+            InputError: no tokens, more than `max_len`, or an id outside the vocabulary.
+        """
+        self.check(ids)
+        x = self.token(self.table(ids))
+        if self.scale is not None:
+            x = self.scaled(x * self.scale)
+        return self.dropout(self.sum(x + self.position(self.positions(ids.shape[1]))))
+
+    def check(self, ids: Int[Tensor, "batch length"]) -> None:
+        batch, length = ids.shape
+        if batch == 0:
+            raise InputError(f"{self.side} batch", batch, "at least one sequence is needed")
+        if not 1 <= length <= self.max_len:
+            raise InputError(f"{self.side} length", length, f"allowed are 1 to {self.max_len} tokens (max_len)")
+        least, most = ids.aminmax()
+        if least < 0 or most >= self.vocab:
+            wrong = int(least if least < 0 else most)
+            raise InputError(f"{self.side} token id", wrong, f"allowed are 0 to {self.vocab - 1}")

@@ -1,0 +1,64 @@
+"""What colours mean, in one place. `.streamlit/config.toml` repeats some of them; a test keeps the two alike.
+
+The hues are those of Okabe and Ito (2008), which stay apart for every common kind of colour blindness. Nothing here depends
+on whether the page is light or dark: Streamlit colours text and grid to fit, and what lies over data is a mid grey.
+"""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+KIND_COLORS = {"encoder": "#0072B2", "decoder": "#D55E00", "cross": "#009E73"}
+ROLE_COLORS = {"query": "#CC79A7", "key": "#E69F00", "value": "#56B4E9"}
+
+# Attention weights, 0 to 1. Viridis is perceptually uniform; Magma and Inferno hold near-blacks that Streamlit replaces.
+WEIGHTS = "Viridis"
+# Signed tensors, centred on zero.
+SIGNED = "RdBu"
+
+MASKED = "rgba(128, 128, 128, 0.28)"
+LINE = "rgb(128, 128, 128)"
+MASK_SIGN = "╱"
+
+MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
+
+
+def escaped(text: str) -> str:
+    """A text as Plotly shows it literally: it would read `<pad>` as markup and drop it."""
+    return html.escape(text, quote=False)
+
+
+def numbered(tokens: Sequence[str]) -> list[str]:
+    """Tokens with their positions, counted from 0, so that equal tokens stay apart: `3 · cat`."""
+    return [f"{index} · {escaped(token)}" for index, token in enumerate(tokens)]
+
+
+def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -> dict[str, Any]:
+    """An axis with a token at each position; beyond `most` tokens only every second, third, … is written out.
+
+    The categories behind it are the numbered tokens, which is what hovering shows.
+    """
+    step = -(-len(tokens) // most)
+    shown = range(0, len(tokens), step)
+    return {
+        "title": {"text": title},
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": numbered(tokens),
+        "tickmode": "array",
+        "tickvals": list(shown),
+        "ticktext": [escaped(tokens[index]) for index in shown],
+        "showgrid": False,
+        "zeroline": False,
+        **more,
+    }
+
+
+def finished(figure: go.Figure, height: int) -> go.Figure:
+    """What every figure has in common."""
+    figure.update_layout(
+        height=height, margin=MARGIN, showlegend=False, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)"
+    )
+    return figure

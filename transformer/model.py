@@ -1,0 +1,125 @@
+"""Encoder, decoder, and the two together (section 3.1 and figure 1)."""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.embedding import Embedding
+from transformer.errors import InputError
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.masks import Mask, source_mask, target_mask
+from transformer.tap import Module, Tap, name_taps, watched
+
+
+class Encoder(Module):
+    """A stack of encoder layers."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.output = Tap("batch source d_model")
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], source_mask: Mask
+    ) -> Float[Tensor, "batch source d_model"]:
+        for layer in self.layers:
+            x = layer(x, source_mask)
+        return self.output(self.norm(x))
+
+
+class Decoder(Module):
+    """A stack of decoder layers; without `memory` each skips its cross-attention."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.output = Tap("batch target d_model")
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        target_mask: Mask,
+        source_mask: Mask | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        for layer in self.layers:
+            x = layer(x, memory, target_mask, source_mask)
+        return self.output(self.norm(x))
+
+
+class Transformer(Module):
+    """Source ids and target ids in, logits for the token after each target position out.
+
+    The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
+    (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.source_embedding = Embedding(config, "source")
+        self.encoder = Encoder(config)
+        self.target_embedding = Embedding(config, "target")
+        self.decoder = Decoder(config)
+        self.output_projection = nn.Linear(config.d_model, config.target_vocab)
+
+        self.source_mask = Tap("batch 1 1 source")
+        self.target_mask = Tap("batch 1 target target")
+        self.logits = Tap("batch target vocab")
+        self.probabilities = Tap("batch target vocab")
+        self.taps = name_taps(self)
+        self.initialize()
+
+    def initialize(self) -> None:
+        """Xavier uniform on every matrix where the variant says so; PyTorch's defaults are already in place."""
+        if self.config.initialization == "xavier":
+            for parameter in self.parameters():
+                if parameter.dim() > 1:
+                    nn.init.xavier_uniform_(parameter)
+            for table in (self.source_embedding.table, self.target_embedding.table):
+                if table.padding_idx is not None:
+                    nn.init.zeros_(table.weight[table.padding_idx].detach())
+
+    def forward(
+        self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits.
+
+        Args:
+            source: token ids, or None to run the decoder alone where `config.decoder_alone` allows it.
+            target: token ids of the decoder's input.
+
+        Raises:
+            InputError: ids or lengths the model has no row for, batches of different size, or a missing source.
+        """
+        if source is None:
+            return self.decode(target, None, None)
+        if len(source) != len(target):
+            raise InputError("batch", (len(source), len(target)), "source and target must have the same number of rows")
+        memory, mask = self.encode(source)
+        return self.decode(target, memory, mask)
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
+        """What the encoder makes of the source, and the mask that says which of it may be looked at."""
+        self.source_embedding.check(source)
+        mask = Mask.of(self.source_mask(source_mask(source, self.config)))
+        return self.encoder(self.source_embedding(source), mask), mask
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        mask: Mask | None,
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits for the token after each target position, given what `encode` returned."""
+        if memory is None and not self.config.decoder_alone:
+            raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
+        self.target_embedding.check(target)
+        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
+        decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
+        logits = self.logits(self.output_projection(decoded))
+        if watched():  # nothing in the model uses them, so they are made for onlookers only
+            self.probabilities(logits.softmax(-1))
+        return logits

@@ -1,0 +1,92 @@
+"""How each shipped model is trained: sizes, schedule, seed. One entry a checkpoint."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from transformer.config import TransformerConfig
+from transformer.errors import ConfigError, InputError
+from transformer.tasks import World, world
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Every setting of a training run; the same recipe on the same machine gives the same weights.
+
+    Attributes:
+        world: which world to learn.
+        steps: optimiser steps.
+        batch: pairs in each.
+        learning_rate: its peak, reached at the end of the warm-up; it then falls to zero in a straight line.
+        warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
+        label_smoothing: share of the target probability spread over all tokens (section 5.4).
+        clip: longest gradient, as a 2-norm over all parameters.
+        seed: of the initial weights, the dropout and the pairs.
+        bf16: compute in bfloat16 where PyTorch's autocast does; parameters stay float32.
+        check_every: steps between two looks at the held-out pairs.
+        check_pairs: how many pairs such a look takes.
+        test_pairs: how many held-out pairs the finished model is tested on, for each form.
+        snapshots: how many snapshots to keep along the way.
+        preset, config: the variant, and fields of `TransformerConfig` that differ from it.
+    """
+
+    world: str
+    steps: int
+    batch: int = 128
+    learning_rate: float = 1e-3
+    warmup: int = 300
+    label_smoothing: float = 0.05
+    clip: float = 1.0
+    seed: int = 0
+    bf16: bool = True
+    check_every: int = 250
+    check_pairs: int = 256
+    test_pairs: int = 300
+    snapshots: int = 0
+    preset: str = "pytorch"
+    config: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "check_every", "check_pairs", "test_pairs"):
+            if getattr(self, name) < 1:
+                raise ConfigError(name, getattr(self, name), "must be at least 1")
+
+    def make_world(self) -> World:
+        return world(self.world)
+
+    def make_config(self) -> TransformerConfig:
+        """The model's configuration, with the vocabularies of the world."""
+        world = self.make_world()
+        sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
+        return TransformerConfig.preset(self.preset, **sizes, **dict(self.config))
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        rising = (step + 1) / max(1, self.warmup)
+        falling = (self.steps - step) / max(1, self.steps - self.warmup)
+        return self.learning_rate * min(1.0, rising, falling)
+
+    def replace(self, **values: Any) -> "Recipe":
+        return dataclasses.replace(self, **values)
+
+
+def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a shipped model: as deep on both sides, 64 positions, mild dropout."""
+    fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
+    return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
+
+
+RECIPES: dict[str, Recipe] = {
+    "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+}
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of a shipped model.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if name not in RECIPES:
+        raise InputError("model", name, f"recipes are there for {', '.join(RECIPES)}")
+    return RECIPES[name]

@@ -1,0 +1,103 @@
+"""Text ⇄ tokens. A tokenizer is a pair of plain functions with a name, so that a checkpoint can say which one it needs."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from transformer.errors import ConfigError
+
+APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
+DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
+
+# English writes these together; the worlds are made of the long forms.
+CONTRACTIONS = {
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "shan't": "shall not",
+    "let's": "let us",
+    "it's": "it is",
+    "that's": "that is",
+    "he's": "he is",
+    "she's": "she is",
+    "what's": "what is",
+    "who's": "who is",
+    "there's": "there is",
+    "i'm": "i am",
+}
+ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
+
+WORD = r"[^\W\d_]+"
+ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|[^\w\s]")
+# `l'`, `qu'`, … are tokens of their own; `aujourd'hui` is one word in spite of its apostrophe.
+FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|[^\w\s]")
+WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|[^\w\s]")
+
+
+class Tokenizer(NamedTuple):
+    """How a text becomes tokens and tokens become a text again.
+
+    Attributes:
+        split: text → tokens. Case, spacing and typographic marks are made plain first.
+        join: tokens → text as a person would write it.
+        unit: what one token is called in a message ("letter", "word").
+    """
+
+    split: Callable[[str], list[str]]
+    join: Callable[[Sequence[str]], str]
+    unit: str
+
+
+def plain(text: str) -> str:
+    """Lower case, composed accents, straight apostrophes and hyphens: what a person means, not how they typed it."""
+    return unicodedata.normalize("NFC", text).translate(APOSTROPHES).translate(DASHES).lower()
+
+
+def split_characters(text: str) -> list[str]:
+    return [character for character in plain(text) if not character.isspace()]
+
+
+def split_english(text: str) -> list[str]:
+    return [token for word in ENGLISH.findall(plain(text)) for token in _uncontracted(word).split()]
+
+
+def split_french(text: str) -> list[str]:
+    return FRENCH.findall(plain(text))
+
+
+def split_words_and_digits(text: str) -> list[str]:
+    return WORDS_AND_DIGITS.findall(plain(text))
+
+
+def join_elided(tokens: Sequence[str]) -> str:
+    """Words with spaces between them, except after an elision: `l'` `animal` → `l'animal`."""
+    return re.sub(r"(\w') ", r"\1", " ".join(tokens))
+
+
+def _uncontracted(word: str) -> str:
+    if word in CONTRACTIONS:
+        return CONTRACTIONS[word]
+    for ending, long in ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            return word.removesuffix(ending) + long
+    return word
+
+
+TOKENIZERS = {
+    "characters": Tokenizer(split_characters, "".join, "character"),
+    "english": Tokenizer(split_english, " ".join, "word"),
+    "french": Tokenizer(split_french, join_elided, "word"),
+    "words and digits": Tokenizer(split_words_and_digits, " ".join, "word or digit"),
+}
+
+
+def tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in TOKENIZERS:
+        raise ConfigError("tokenizer", name, f"allowed are {', '.join(TOKENIZERS)}")
+    return TOKENIZERS[name]

@@ -1,0 +1,125 @@
+"""Tokens ⇄ ids."""
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from transformer.errors import ConfigError, InputError
+from transformer.tokenizer import Tokenizer, tokenizer
+
+PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
+SPECIALS = (PAD, SOS, EOS, UNK)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A token that is not in the vocabulary, and the known ones spelled most like it."""
+
+    token: str
+    closest: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens a model knows, in the order of their ids; the four special tokens come first.
+
+    Attributes:
+        tokens: every token; `tokens[i]` has id `i`. Length `vocab`.
+        tokenizer_name: how a text is cut into such tokens (`transformer.tokenizer.TOKENIZERS`).
+
+    Raises:
+        ConfigError: the special tokens are missing, or a token stands twice.
+    """
+
+    tokens: tuple[str, ...]
+    tokenizer_name: str
+
+    def __post_init__(self) -> None:
+        if self.tokens[: len(SPECIALS)] != SPECIALS:
+            raise ConfigError("vocabulary", self.tokens[: len(SPECIALS)], f"must start with {' '.join(SPECIALS)}")
+        if len(set(self.tokens)) != len(self.tokens):
+            twice = next(token for token in self.tokens if self.tokens.count(token) > 1)
+            raise ConfigError("vocabulary", twice, "every token may stand only once")
+        tokenizer(self.tokenizer_name)
+
+    @classmethod
+    def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
+        """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids."""
+        return cls((*SPECIALS, *sorted(set(tokens))), tokenizer_name)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def pad(self) -> int:
+        """The id of `<pad>`."""
+        return self._id_of[PAD]
+
+    @property
+    def sos(self) -> int:
+        """The id of `<sos>`, with which every sequence starts."""
+        return self._id_of[SOS]
+
+    @property
+    def eos(self) -> int:
+        """The id of `<eos>`, with which every sequence ends."""
+        return self._id_of[EOS]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every token but the special ones."""
+        return self.tokens[len(SPECIALS) :]
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return tokenizer(self.tokenizer_name)
+
+    def split(self, text: str) -> list[str]:
+        """A person's text as tokens, known or not."""
+        return self.tokenizer.split(text)
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id of each token; that of `<unk>` for a token that is not known."""
+        return [self._id_of.get(token, self._id_of[UNK]) for token in tokens]
+
+    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The token of each id, special ones included: what stands on an axis.
+
+        Raises:
+            InputError: an id that is not in the vocabulary.
+        """
+        ids = tuple(ids)
+        for token_id in ids:
+            if not 0 <= token_id < len(self.tokens):
+                raise InputError("token id", token_id, f"allowed are 0 to {len(self.tokens) - 1}")
+        return tuple(self.tokens[token_id] for token_id in ids)
+
+    def text(self, tokens: Sequence[str]) -> str:
+        """Tokens as a person would write them, without `<pad>`, `<sos>` and `<eos>`."""
+        return self.tokenizer.join([token for token in tokens if token not in (PAD, SOS, EOS)])
+
+    def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
+        """The tokens that will be read as `<unk>`, each once, in the order they stand."""
+        missing = dict.fromkeys(token for token in tokens if token not in self._id_of)
+        return tuple(Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3))) for token in missing)
+
+    def to_json(self) -> str:
+        return json.dumps({"tokenizer": self.tokenizer_name, "tokens": self.tokens}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Vocabulary":
+        """The inverse of `to_json`.
+
+        Raises:
+            ConfigError: `text` is not what `to_json` writes.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or not all(isinstance(token, str) for token in data.get("tokens", [None])):
+            raise ConfigError("vocabulary", text, "must hold a tokenizer's name and a list of tokens")
+        return cls(tuple(data["tokens"]), data.get("tokenizer"))
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {token: token_id for token_id, token in enumerate(self.tokens)}
