@@ -1,4 +1,7 @@
-"""The door: page settings, the shared sidebar, navigation. Everything else is a page."""
+"""The door: page settings, the shared sidebar, navigation. Everything else is a page.
+
+streamlit run app.py
+"""
 
 import os
 
@@ -6,13 +9,28 @@ import os
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.pages import navigation
+from pages.widgets.runs import warm_up
 from pages.widgets.sidebar import sidebar
 from pages.widgets.text import text
 
-words = text("common")
-st.set_page_config(page_title=words["app"], page_icon="🔦", layout="wide")
-page = navigation()
-sidebar()
-page.run()
+
+def visit() -> None:
+    """One run for one visitor."""
+    st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
+    page = navigation()
+    sidebar()
+    page.run()
+
+
+if get_script_run_ctx() is None:
+    # Loaded once by `streamlit run` when the server starts, before anybody visits. Streamlit takes a folder named `pages`
+    # for its older kind of multipage app until the first visitor's run calls `st.navigation`; that visitor, if they came by
+    # a link, would be told "Page not found". So it is said here.
+    PagesManager.uses_pages_directory = False
+    app = st.App("app.py", lifespan=warm_up)
+else:
+    visit()

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
 from transformer.masks import Mask, attention_softmax
-from transformer.tap import Module, Tap
+from transformer.tap import Module, Tap, editing
 
 
 class PerHeadProjection(Module):
@@ -86,11 +86,8 @@ class MultiHeadAttention(Module):
     ) -> Float[Tensor, "batch query d_model"]:
         query, key, value = self.query(x), self.key(memory), self.value(memory)
         scores = self.scores(query @ key.mT)
-        if self.mask_before_scaling:
-            scores = self.scale(self.hide(scores, mask))
-        else:
-            scores = self.hide(self.scale(scores), mask)
-        weights = self.weights(attention_softmax(scores, mask.may_be_empty))
+        scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
+        weights = self.weights(attention_softmax(scores, mask.may_be_empty or editing()))
         heads = self.head_output(weights @ value)
         joined = self.concatenated(rearrange(heads, "batch head query d_head -> batch query (head d_head)"))
         return self.output(self.output_projection(joined))

@@ -3,7 +3,8 @@
 import dataclasses
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from transformer.errors import CheckpointError
 
@@ -41,7 +42,7 @@ class Card:
     tested_on: int = 0
     accuracy: float = 0.0
     accuracy_by_form: dict[str, float] = field(default_factory=dict)
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[dict[str, int | float]] = field(default_factory=list)
     measures: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
@@ -55,6 +56,26 @@ class Card:
             CheckpointError: `text` is not a card.
         """
         try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError):
+            values = json.loads(text)
+            for name, hint in get_type_hints(cls).items():
+                if name in values and not _fits(values[name], hint):
+                    raise CheckpointError("card", values[name], f"is no {name} of a Headlight card")
+            return cls(**values)
+        except (TypeError, ValueError, RecursionError) as error:
+            if isinstance(error, CheckpointError):
+                raise
             raise CheckpointError("card", text, "is not a Headlight card") from None
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value read from JSON is what the hint says, down to the items of a list or a mapping."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is Any:
+        return True
+    if kind is UnionType:
+        return any(_fits(value, part) for part in inner)
+    if kind is list:
+        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+    if kind is dict:
+        return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
+    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)

@@ -62,9 +62,10 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise
     except HeadlightError as error:
         raise CheckpointError("checkpoint", path.name, f"holds a bad value: {error}") from error
-    except (KeyError, ValueError, safetensors.SafetensorError) as error:
+    except (KeyError, ValueError, RuntimeError, safetensors.SafetensorError) as error:
         raise CheckpointError("checkpoint", path.name, f"is damaged: {error}") from error
-    if [len(vocabulary) for vocabulary in vocabularies] != [config.source_vocab, config.target_vocab]:
+    wanted = [(config.source_vocab, config.source_pad), (config.target_vocab, config.target_pad)]
+    if [(len(vocabulary), vocabulary.pad) for vocabulary in vocabularies] != wanted:
         raise CheckpointError("checkpoint", path.name, "is damaged: its vocabularies do not fit its configuration")
     return Checkpoint(build(config, tensors, path.name), *vocabularies, card)
 
@@ -108,9 +109,11 @@ def build(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -
         found = tuple(tensors[key].shape) if key in tensors else None
         if found != expected.get(key):
             raise CheckpointError("checkpoint", name, f"{key} has shape {found}, must have {expected.get(key)}")
-        if not tensors[key].is_floating_point() or not tensors[key].isfinite().all():
+    parameters = {key: tensor.float() for key, tensor in tensors.items()}
+    for key, values in parameters.items():
+        if not tensors[key].is_floating_point() or not values.isfinite().all():
             raise CheckpointError("checkpoint", name, f"{key} holds values that are not finite numbers")
-    model.load_state_dict({key: tensor.float() for key, tensor in tensors.items()}, assign=True)
+    model.load_state_dict(parameters, assign=True)
     return model.eval()
 
 
@@ -121,7 +124,7 @@ def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
         sha.update(f"{name}\0{parts[name]}\0".encode())
     for name in sorted(tensors):
         sha.update(f"{name}\0{tensors[name].dtype}\0{tuple(tensors[name].shape)}\0".encode())
-        sha.update(tensors[name].detach().contiguous().view(torch.uint8).numpy().data)
+        sha.update(tensors[name].detach().flatten().view(torch.uint8).numpy().data)
     return sha.hexdigest()
 
 

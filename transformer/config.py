@@ -12,6 +12,8 @@ from transformer.errors import ConfigError
 LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
 LARGEST_VOCAB = 1_000_000
 LARGEST_TABLE = 1 << 25  # max_len × d_model
+# What float32 still tells from −∞ and from 0.
+LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +103,11 @@ class TransformerConfig:
             raise ConfigError("d_model", self.d_model, f"must be a multiple of heads = {self.heads}")
         if not 0 <= self.dropout < 1:
             raise ConfigError("dropout", self.dropout, "allowed is a probability from 0 up to, but not, 1")
-        if not (0 < self.norm_eps < 1):
-            raise ConfigError("norm_eps", self.norm_eps, "allowed is a number above 0 and below 1")
-        if not (self.mask_fill <= -1_000):
+        if not LEAST_EPS <= self.norm_eps < 1:
+            raise ConfigError("norm_eps", self.norm_eps, f"allowed is a number from {LEAST_EPS} up to, but not, 1")
+        if self.mask_fill != -math.inf and not LOWEST_FILL <= self.mask_fill <= -1_000:
             # A milder fill would leave hidden keys a visible share of the attention.
-            raise ConfigError("mask_fill", self.mask_fill, "allowed is -1000 or less, down to -inf")
+            raise ConfigError("mask_fill", self.mask_fill, f"allowed are -1000 down to {LOWEST_FILL}, and -inf")
 
     @property
     def d_head(self) -> int:
@@ -148,12 +150,15 @@ class TransformerConfig:
         Raises:
             ConfigError: `text` is not a set of fields, or a value is bad.
         """
-        values = json.loads(text)
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ConfigError("config", text, "is not JSON") from None
         if not isinstance(values, dict):
             raise ConfigError("config", values, "must be a set of fields with their values")
         try:
             values["mask_fill"] = float(values.get("mask_fill", "-10000"))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ConfigError("mask_fill", values["mask_fill"], "must be a number or -inf") from None
         return cls._checked(values)
 

@@ -20,6 +20,8 @@ from transformer.tap import Scope, Tap, Traceable
 
 LENGTH_AXES = ("query", "source", "target", "position")
 SCORES = ("scores", "scaled_scores", "masked_scores")
+# Beyond these, what follows in float32 would no longer be finite.
+LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Scale(Intervention):
     """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 turns round.
 
     Attributes:
-        factor: any finite number.
+        factor: any number up to a million either way. Scores that a mask hides stay hidden.
         positions: which positions (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -121,8 +123,8 @@ class Scale(Intervention):
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
-        if not abs(float(self.factor)) < float("inf"):
-            raise PathError("factor", self.factor, "must be a finite number")
+        if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
+            raise PathError("factor", self.factor, f"must be a number from {-LARGEST_FACTOR} to {LARGEST_FACTOR}")
         _length_axis(model.taps[path], self.positions)
         return path
 
@@ -130,7 +132,9 @@ class Scale(Intervention):
         return _at_positions(super().selection(tap, values), tap, values, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        return (values * self.factor).to(values.dtype)
+        scaled = (values * self.factor).to(values.dtype)
+        # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
+        return torch.where(values <= scope.config.mask_fill, values, scaled) if _are_scores(tap.path) else scaled
 
 
 @dataclass(frozen=True)
@@ -157,9 +161,12 @@ class Patch(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         try:
-            torch.tensor(self.values)
-        except (TypeError, ValueError):
+            new = torch.tensor(self.values, dtype=torch.float32)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
             raise PathError("values", self.values, "must be numbers in rows of equal length") from None
+        usable = new.abs() <= LARGEST_VALUE
+        if not (usable | (new == -torch.inf) if _are_scores(path) else usable).all():
+            raise PathError("values", self.values, f"allowed are up to {LARGEST_VALUE} either way; -inf for scores only")
         _length_axis(model.taps[path], self.positions)
         return path
 
@@ -194,13 +201,12 @@ class Block(Intervention):
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
-        owner, _, leaf = path.rpartition(".")
-        if leaf not in SCORES:
+        if not _are_scores(path):
             raise PathError("path", self.path, "must be an attention or its scores")
         for query, key in self.edges:
             _check_index("query", query, model.config.max_len)
             _check_index("key", key, model.config.max_len)
-        return f"{owner}.masked_scores"
+        return f"{path.rpartition('.')[0]}.masked_scores"
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         values = values.clone()
@@ -224,6 +230,10 @@ def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") ->
     raise PathError(
         "path", path, f"the model has no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}"
     )
+
+
+def _are_scores(path: str) -> bool:
+    return path.rpartition(".")[2] in SCORES
 
 
 def _check_index(what: str, index: object, count: int) -> None:

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.tap import editing
 
 
 class Mask(NamedTuple):
@@ -31,8 +30,8 @@ class Mask(NamedTuple):
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
         if keep.all():
-            return cls(keep, None, editing())
-        return cls(keep, ~keep, editing() or not keep.any(-1).all())
+            return cls(keep, None, False)
+        return cls(keep, ~keep, not keep.any(-1).all())
 
 
 def padding_keys(ids: Int[Tensor, "batch key"], pad: int) -> Bool[Tensor, "batch 1 1 key"]:

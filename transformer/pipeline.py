@@ -124,14 +124,18 @@ class Pipeline:
 
     def answers(self, sources: Sequence[str], edits: Sequence[Edit] = ()) -> list[Answer]:
         """The greedy output for each of several texts, in one batch. Raises as `answer`."""
-        ids = self.batch([self.read(source).ids for source in sources], "source")
+        rows, vocabulary = [self.read(source).ids for source in sources], self.target_vocabulary
         # Room for any true answer, and an end to the babble of a model that never learned to stop.
-        limit = 2 * ids.shape[1] + 8
-        vocabulary = self.target_vocabulary
+        limits = [2 * len(row) + 8 for row in rows]
+        ids = self.batch(rows, "source")
         with tracing(self.model, edits, keep=False):
-            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, limit)
-        tokens = [vocabulary.tokens_of(row) for row in written.ids]
-        return [Answer(vocabulary.text(row), row, ended) for row, ended in zip(tokens, written.ended, strict=True)]
+            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits))
+        answers = []
+        for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
+            # What it wrote beyond its own limit is owed to a longer neighbour: alone, it would have been stopped.
+            tokens = vocabulary.tokens_of(row[:limit])
+            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
+        return answers
 
     def trace(
         self,

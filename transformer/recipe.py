@@ -77,7 +77,11 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
 
 
 RECIPES: dict[str, Recipe] = {
+    "copy": Recipe(world="copy", steps=3000, config=sizes(64, 4, 2, 256)),
     "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=5000, config=sizes(64, 4, 2, 256)),
+    "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
+    "addition": Recipe(world="addition", steps=12_000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
 }
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from transformer.config import TransformerConfig
 
 
+@runtime_checkable
 class Traceable(Protocol):
     """A model whose taps have been named."""
 
@@ -30,6 +31,7 @@ class Traceable(Protocol):
     taps: dict[str, "Tap"]
 
 
+@runtime_checkable
 class Edit(Protocol):
     """What a scope needs to know of an intervention (`transformer.interventions`)."""
 
@@ -144,7 +146,7 @@ def watched() -> bool:
 
 
 def editing() -> bool:
-    """Whether somebody edits the forward pass that is running."""
+    """Whether somebody edits the forward pass that is running, so that what its masks promise may not hold."""
     scope = _scope.get()
     return scope is not None and bool(scope.edits)
 

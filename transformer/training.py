@@ -9,9 +9,11 @@ import itertools
 import json
 import platform
 import random
+import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from transformer.card import Card
-from transformer.checkpoint import write_whole
+from transformer.checkpoint import digest, write_whole
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.evaluation import Accuracy, accuracy, held_out_pairs
 from transformer.model import Transformer
@@ -165,7 +167,8 @@ class Training:
                 tensors[f"{moment}/{name}"] = values
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
-        write_whole(path, save(tensors, {"headlight-training": json.dumps(state)}))
+        parts = {"headlight-training": json.dumps(state)}
+        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}))
 
     def load_state(self, path: Path) -> None:
         """Go on from where `save_state` left off.
@@ -177,12 +180,16 @@ class Training:
             raise CheckpointError("state of a run", path.name, "there is none to resume")
         try:
             with safetensors.safe_open(path, framework="pt") as file:
-                state = json.loads((file.metadata() or {})["headlight-training"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+            parts = {"headlight-training": metadata["headlight-training"]}
+            if metadata["digest"] != digest(tensors, parts):
+                raise CheckpointError("state of a run", path.name, "is damaged: it does not match its own digest")
+            state = json.loads(parts["headlight-training"])
             if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
                 raise CheckpointError("state of a run", path.name, "belongs to a run with another recipe")
             self._restore(tensors)
-        except (KeyError, ValueError, RuntimeError, safetensors.SafetensorError) as error:
+        except (KeyError, ValueError, OSError, RuntimeError, safetensors.SafetensorError) as error:
             if isinstance(error, CheckpointError):
                 raise
             raise CheckpointError("state of a run", path.name, f"is damaged ({error})") from error
@@ -201,7 +208,8 @@ def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
     """When to keep a snapshot: at the start, then at growing intervals, because most is learned early."""
     if recipe.snapshots < 2:
         return ()
-    first, ratio = 25, (recipe.steps / 25) ** (1 / max(1, recipe.snapshots - 2))
+    first = min(25, recipe.steps) if recipe.snapshots > 2 else recipe.steps
+    ratio = (recipe.steps / first) ** (1 / max(1, recipe.snapshots - 2))
     return (0, *sorted({round(first * ratio**index) for index in range(recipe.snapshots - 1)}))
 
 
@@ -217,22 +225,44 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
     wanted, found = snapshot_steps(recipe), training.history[-1]["accuracy"] if training.history else 0.0
     with tqdm(total=recipe.steps, initial=training.step, desc=name, unit="step") as bar:
         try:
-            if training.step == 0 and wanted:
-                keep_snapshot(training, out)
-            for step in training:
-                found = step.accuracy if step.accuracy is not None else found
-                bar.set_postfix(loss=f"{step.loss:.3f}", exact=f"{found:.1%}", refresh=False)
-                bar.update()
-                if step.step in wanted:
+            with interrupted_where_told() as here:
+                if training.step == 0 and wanted:
                     keep_snapshot(training, out)
+                for step in training:
+                    found = step.accuracy if step.accuracy is not None else found
+                    bar.set_postfix(loss=f"{step.loss:.3f}", exact=f"{found:.1%}", refresh=False)
+                    bar.update()
+                    if step.step in wanted:
+                        keep_snapshot(training, out)
+                    here()
+            tested = accuracy(training.pipeline(), held_out_pairs(training.world, recipe.test_pairs))
         except KeyboardInterrupt:
             training.save_state(state)
             tqdm.write(f"stopped at step {training.step}; --resume goes on from {state}")
             raise
-    tested = accuracy(training.pipeline(), held_out_pairs(training.world, recipe.test_pairs))
     training.pipeline(training.card(tested, command)).save(out / f"{name}{SUFFIX}")
     state.unlink(missing_ok=True)
     return tested
+
+
+@contextmanager
+def interrupted_where_told() -> Iterator[Callable[[], None]]:
+    """Within this context, Ctrl-C takes effect only where the function it gives is called.
+
+    Anywhere else it could strike between the update of one parameter and the next: a step that can be neither kept nor
+    repeated, so that a resumed run would end with other weights.
+    """
+    asked: list[int] = []
+
+    def here() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    try:
+        yield here
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def keep_snapshot(training: Training, out: Path) -> None:

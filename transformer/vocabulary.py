@@ -115,10 +115,14 @@ class Vocabulary:
         Raises:
             ConfigError: `text` is not what `to_json` writes.
         """
-        data = json.loads(text)
-        if not isinstance(data, dict) or not all(isinstance(token, str) for token in data.get("tokens", [None])):
-            raise ConfigError("vocabulary", text, "must hold a tokenizer's name and a list of tokens")
-        return cls(tuple(data["tokens"]), data.get("tokenizer"))
+        try:
+            data = json.loads(text)
+            name, tokens = str(data["tokenizer"]), tuple(data["tokens"])
+            # Refuses what is not text, half of a surrogate pair included: it could never be shown.
+            "".join(tokens).encode()
+        except (KeyError, TypeError, ValueError, RecursionError):
+            raise ConfigError("vocabulary", text, "must hold a tokenizer's name and a list of tokens") from None
+        return cls(tokens, name)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:

@@ -22,7 +22,7 @@ with explained():
     view = current_view()
     trace = show_reading(view)
 
-    kind = pick(words["kind"], list(KINDS), "kind", words["kinds"].get)
+    kind = pick(words["kind"], list(KINDS), "kind")
     st.caption(words["kind_sentences"][kind])
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.attention_tokens(kind)

@@ -1,6 +1,6 @@
 """Choices that are bound to the URL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import streamlit as st
@@ -10,14 +10,15 @@ Option = TypeVar("Option")
 MOST_BUTTONS = 12
 
 
-def pick(
-    label: str, options: Sequence[Option], key: str, name: Callable[[Option], str] = str, help: str = ""
-) -> Option:
-    """One of a few options as buttons, one of many as a list. A link with a value that is not there gets the first."""
-    settings = {"key": key, "bind": "query-params", "format_func": name, "help": help or None}
-    # A value left from a model with more layers or heads must not outlive them.
+def pick(label: str, options: Sequence[Option], key: str, help: str | None = None) -> Option:
+    """One of a few options as buttons, one of many as a list. A link with a value that is not there gets the first.
+
+    The options are shown as they are: what a label says is also what stands in the URL, and a link must not depend on the
+    language of the page.
+    """
+    # A value left from a model with more layers or heads must not outlive it.
     if st.session_state.get(key, options[0]) not in options:
         st.session_state[key] = options[0]
     if len(options) > MOST_BUTTONS:
-        return st.selectbox(label, options, **settings)
-    return st.segmented_control(label, options, default=options[0], required=True, **settings)
+        return st.selectbox(label, options, key=key, bind="query-params", help=help)
+    return st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params", help=help)

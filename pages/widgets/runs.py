@@ -3,8 +3,10 @@
 A class that opens one link computes once: sessions that ask for the same thing at the same time wait for one another.
 """
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
@@ -41,6 +43,19 @@ def runs() -> Runs:
 def available() -> dict[str, str]:
     """The shipped models: name → one line of what it does."""
     return Pipeline.available()
+
+
+@asynccontextmanager
+async def warm_up(_: object) -> AsyncIterator[None]:
+    """When the server starts: load a model and run it once, so the first visitor does not wait for that."""
+
+    def run() -> None:
+        for name in list(available())[:1]:
+            pipeline = runs().pipeline(name)
+            pipeline.trace("a")
+
+    await asyncio.to_thread(run)
+    yield
 
 
 def _shared(cache: LRUCache[Any, Any], compute: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import get_colorscale
 from jaxtyping import Bool, Float, UInt8
+from plotly.colors import get_colorscale
 
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
 

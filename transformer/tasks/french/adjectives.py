@@ -35,11 +35,10 @@ _AFTER = "red rouge, green vert, white blanc/blanche, black noir, blue bleu, str
 _SELECTIVE: dict[tuple[Kind, ...], str] = {
     ANIMATE: "tired fatigué, hungry affamé, thirsty assoiffé, frightened effrayé, nervous nerveux, curious curieux, "
     "lazy paresseux, shy timide",
-    ("place",): "wide large, narrow étroit, crowded bondé, flooded inondé, deserted désert, muddy boueux, "
-    "slippery glissant",
+    ("place",): "wide large, narrow étroit, crowded bondé, flooded inondé, deserted désert, muddy boueux",
     ("object",): "broken cassé, fragile fragile, dusty poussiéreux, heavy lourd, cracked fêlé",
     ("food",): "ripe mûr, rotten pourri, sweet sucré, salty salé, raw cru, delicious délicieux",
-    ("vehicle",): "fast rapide, slow lent, noisy bruyant, parked garé, overloaded surchargé",
+    ("vehicle",): "fast rapide, slow lent, noisy bruyant, powerful puissant, overloaded surchargé",
     ("clothing",): "torn déchiré, tight serré, elegant élégant, wrinkled froissé, loose ample",
 }
 
@@ -69,7 +68,9 @@ SELECTIVE = tuple(adjective for kinds, entries in _SELECTIVE.items() for adjecti
 ADJECTIVES = (*GENERAL, *SELECTIVE)
 ADJECTIVE_BY_WORD = {adjective.english: adjective for adjective in ADJECTIVES}
 
-GENERAL_OF = {kind: tuple(a for a in GENERAL if kind in a.kinds) for kind in KINDS}
+# `beautiful`, `new` and `old` come three times: their fifth form is seldom called for.
+_OFTEN = [adjective for adjective in GENERAL for _ in range(3 if adjective.before_vowel else 1)]
+GENERAL_OF = {kind: tuple(a for a in _OFTEN if kind in a.kinds) for kind in KINDS}
 SELECTIVE_OF = {kind: tuple(a for a in SELECTIVE if kind in a.kinds) for kind in KINDS}
 
 # "the beautiful old house", "the big young dog": two adjectives that both stand before a French noun, in this order.

@@ -37,8 +37,8 @@ def antecedent(sentence: Sentence) -> NounPhrase | None:
 def reason_agreement(sentence: Sentence) -> Agreement | None:
     """What the French pronoun of the *because* clause agrees with; None where the sentence does not decide it.
 
-    `it` and `they` take the gender of their antecedent, or the default one where the main clause has no noun at all; the
-    other pronouns say their own.
+    `it` and `they` take the gender of their antecedent, or the default one where the main clause has no noun at all;
+    the other pronouns say their own.
     """
     assert sentence.reason is not None
     pronoun = sentence.reason.pronoun

@@ -4,22 +4,20 @@ import random
 from collections.abc import Sequence
 
 from transformer.tasks.french.adjectives import COLOURS, FIRST_OF_TWO, GENERAL_OF, OLD, SELECTIVE_OF, YOUNG, Adjective
-from transformer.tasks.french.function_words import DETERMINERS, OBJECTS, SUBJECTS, Pronoun
+from transformer.tasks.french.function_words import DETERMINERS, OBJECTS, REFLEXIVE, SUBJECTS, Pronoun
 from transformer.tasks.french.nouns import ANIMATE, KINDS, NOUNS_OF, Gender, Kind, Noun
 from transformer.tasks.french.tree import Nominal, NounPhrase, Place, Predicate, Tense, VerbPhrase
 from transformer.tasks.french.verbs import Verb
 
 THE_SHARE = 0.45
 PLURAL_SHARE = 0.4
-PRONOUN_SHARE = 0.45
-SINGULAR = tuple(word for word, forms in DETERMINERS.items() if forms.masculine and word not in ("the", "each"))
+PRONOUN_SHARE = 0.5
+SINGULAR = tuple(word for word, forms in DETERMINERS.items() if forms.masculine and word != "the")
 PLURAL = tuple(word for word, forms in DETERMINERS.items() if forms.plural and word not in ("the", "any"))
-# A pronoun and its own object would need a reflexive, which the grammar does not have.
-SAME_PERSON = {"i": ("me", "us"), "we": ("us", "me"), "you": ("you",)}
-DEGREE_WEIGHTS = {"": 4, "too": 2, "very": 2, "so": 1}
+DEGREE_WEIGHTS = {"": 4.0, "too": 2.0, "very": 2.0, "so": 1.0}
 # Which kinds of noun each preposition is drawn with.
 PLACES: dict[str, tuple[Kind, ...]] = {
-    "in": ("place", "vehicle"),
+    "in": ("place",),
     "on": ("place", "object"),
     "under": ("object", "vehicle"),
     "behind": KINDS,
@@ -29,7 +27,10 @@ PLACES: dict[str, tuple[Kind, ...]] = {
     "from": ("place",),
     "to": ("place",),
 }
-FROM_VERBS, TO_VERBS = ("come", "arrive"), ("go", "come")
+WITH_OR_WITHOUT = ("with", "without")
+PERSONS = ("me", "you", "him", "her", "us", "them")
+# The verbs have a form of their own for `nous` and for `tu`, which nothing else practises.
+SUBJECT_WEIGHTS = {"i": 1.5, "you": 2.0, "he": 1.0, "she": 1.5, "it": 0.7, "we": 3.0, "they": 1.0}
 
 
 class Draw:
@@ -83,25 +84,23 @@ class Draw:
     def subject(self, kinds: Sequence[Kind], adjectives: float = 0.2, pronouns: float = PRONOUN_SHARE) -> Nominal:
         """Somebody if the verb can be said of somebody, so that sentences stay sensible where they can."""
         if "person" in kinds and self.chance(pronouns):
-            return self.rng.choice(tuple(SUBJECTS.values()))
-        if self.chance(0.04):
-            noun = self.noun(kinds)
-            return NounPhrase("each", noun, False, self.adjectives(noun.kind, adjectives))
-        animate = tuple(kind for kind in kinds if kind in ANIMATE)
+            return SUBJECTS[self.weighted(SUBJECT_WEIGHTS)]
+        animate: Sequence[Kind] = [kind for kind in kinds if kind in ANIMATE]
         return self.noun_phrase(animate if animate and self.chance(0.7) else kinds, adjectives)
 
-    def object_pronoun(self, subject: Nominal, words: Sequence[str] = tuple(OBJECTS)) -> Pronoun:
-        barred = SAME_PERSON.get(subject.subject, ()) if isinstance(subject, Pronoun) else ()
+    def object_pronoun(self, subject: Nominal, words: Sequence[str]) -> Pronoun:
+        barred = REFLEXIVE.get(subject.subject, ()) if isinstance(subject, Pronoun) else ()
         return OBJECTS[self.rng.choice([word for word in words if word not in barred])]
 
     def place(self, verb: Verb, subject: Nominal) -> Place:
-        barred = {"from": verb.base not in FROM_VERBS, "to": verb.base not in TO_VERBS}
-        preposition = self.rng.choice([word for word in PLACES if not barred.get(word)])
-        if preposition in ("behind", "near", "with", "without") and self.chance(0.25):
-            return Place(
-                preposition, self.object_pronoun(subject, [word for word in OBJECTS if OBJECTS[word].stressed])
-            )
-        return Place(preposition, self.noun_phrase(PLACES[preposition]))
+        """Where, or where from or to, as the verb allows; a pronoun now and then, if it can mean somebody."""
+        preposition = self.rng.choice(("in", "on", "under", "behind", "near", *WITH_OR_WITHOUT))
+        if verb.directions and self.chance(0.4):
+            preposition = self.rng.choice(verb.directions)
+        place = Place(preposition, self.noun_phrase(PLACES[preposition]))
+        if preposition in ("behind", "near", *WITH_OR_WITHOUT) and self.chance(0.25):
+            place = Place(preposition, self.object_pronoun(subject, PERSONS))
+        return place if place.suits(verb) else self.place(verb, subject)
 
     def tense(self, verb: Verb, *tenses: Tense) -> Tense:
         """One of `tenses`; a verb without an `-ing` form is not progressive."""
@@ -115,7 +114,8 @@ class Draw:
     def verb_phrase(
         self, verb: Verb, subject: Nominal, tense: Tense, negated: bool = False, adjectives: float = 0.2
     ) -> VerbPhrase:
-        """The verb with noun phrases where it takes an object or somebody to give it to."""
+        """The verb with noun phrases where it takes an object, somebody to give it to, or cannot do without a place."""
         obj = self.noun_phrase(verb.objects, adjectives, negated) if verb.takes_object else None
-        recipient = self.noun_phrase(("person",), adjectives) if verb.takes_recipient else None
-        return VerbPhrase(tense, negated, None, verb, obj, recipient)
+        recipient = self.noun_phrase(("person",), adjectives) if verb.takes_recipient and self.chance(0.7) else None
+        place = self.place(verb, subject) if verb.needs_place else None
+        return VerbPhrase(tense, negated, None, verb, obj, recipient, place)

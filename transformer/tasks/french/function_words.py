@@ -16,8 +16,12 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Pronoun:
-    """A personal pronoun. Conventions, so that every English sentence has one translation: `you` is `tu`; `i`, `you` and
-    `we` are masculine, and so are `it` and `they` where no noun says otherwise."""
+    """A personal pronoun.
+
+    Conventions, so that every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine,
+    and so are `it` and `they` where no noun says otherwise. `indirect` and `stressed` are empty for `it`, which stands
+    for no person.
+    """
 
     subject: str
     object: str
@@ -39,6 +43,8 @@ PRONOUNS = (
 )
 SUBJECTS = {pronoun.subject: pronoun for pronoun in PRONOUNS}
 OBJECTS = {pronoun.object: pronoun for pronoun in PRONOUNS}
+# Subjects and the objects they do not go with: those would be reflexive, which the grammar is not.
+REFLEXIVE = {"i": ("me", "us"), "we": ("us", "me"), "you": ("you",)}
 
 
 class Determiner(NamedTuple):
@@ -65,7 +71,6 @@ DETERMINERS = {
     "her": Determiner("son", "sa", "ses"),
     "our": Determiner("notre", "notre", "nos"),
     "their": Determiner("leur", "leur", "leurs"),
-    "each": Determiner("chaque", "chaque", ""),
     "two": Determiner("", "", "deux"),
     "three": Determiner("", "", "trois"),
 }

@@ -1,5 +1,8 @@
-"""English tokens → tree. The reader is lenient; `parse` then writes the tree out again and wants the same tokens back, so
-agreement, articles and do-support need no rules of their own here."""
+"""English tokens → tree.
+
+The reader is lenient; `parse` then writes the tree out again and wants the same tokens back, so agreement, articles and
+do-support need no rules of their own here.
+"""
 
 from collections.abc import Sequence
 
@@ -7,8 +10,10 @@ from transformer.tasks.french.adjectives import ADJECTIVE_BY_WORD
 from transformer.tasks.french.function_words import (
     DEGREES,
     DETERMINERS,
+    INDEFINITES,
     OBJECTS,
     PREPOSITIONS,
+    REFLEXIVE,
     SUBJECTS,
     TIMES,
     Pronoun,
@@ -34,12 +39,12 @@ def parse(tokens: Sequence[str]) -> Sentence | None:
     """The tree of a sentence that the grammar can write; None for any other."""
     try:
         sentence = _Reader(tokens).sentence()
-    except _Unreadable:
+    except _UnreadableError:
         return None
     return sentence if english(sentence) == list(tokens) else None
 
 
-class _Unreadable(Exception):
+class _UnreadableError(Exception):
     """The tokens are not a sentence of this grammar."""
 
 
@@ -70,29 +75,39 @@ class _Reader:
         if question:
             self.position += 3
         if self.position != len(self.tokens):
-            raise _Unreadable
+            raise _UnreadableError
         return Sentence(clause, reason, time, period, question)
 
     def clause(self) -> Clause:
-        return Clause(self.subject(), self.verb_phrase())
+        return Clause(*self.predication())
+
+    def predication(self, object_before: bool = False) -> tuple[Nominal, VerbPhrase]:
+        subject, phrase = self.subject(), self.verb_phrase(object_before)
+        if isinstance(subject, Pronoun):
+            barred = REFLEXIVE.get(subject.subject, ())
+            if any(isinstance(n, Pronoun) and n.object in barred for n in (phrase.object, phrase.recipient)):
+                raise _UnreadableError
+        return subject, phrase
 
     def reason(self) -> Reason:
         subject, be = self.next(), self.next()
         if subject not in SUBJECTS or be not in BE_PRESENT + BE_PAST:
-            raise _Unreadable
+            raise _UnreadableError
         return Reason(SUBJECTS[subject], "present" if be in BE_PRESENT else "imperfect", self.predicate())
 
     def predicate(self) -> Predicate:
         degree, adjective = self.took(*DEGREES), ADJECTIVE_BY_WORD.get(self.next())
         if adjective is None or not adjective.predicative:
-            raise _Unreadable
+            raise _UnreadableError
         return Predicate(degree, adjective)
 
     def subject(self) -> Nominal:
         word = self.took(*SUBJECTS)
         return SUBJECTS[word] if word else self.noun_phrase()
 
-    def noun_phrase(self) -> NounPhrase:
+    def noun_phrase(self, negated_object: bool = False) -> NounPhrase:
+        """`negated_object`: where `any` is said and `some` is not, and where an indefinite noun with a relative clause
+        would need the subjunctive."""
         determiner, adjectives = self.next(), []
         determiner = "a" if determiner == "an" else determiner
         while self.ahead() in ADJECTIVE_BY_WORD:
@@ -100,16 +115,20 @@ class _Reader:
         noun, plural = NOUN_BY_FORM.get(self.next(), (None, False))
         forms = DETERMINERS.get(determiner)
         if noun is None or forms is None or not (forms.plural if plural else forms.masculine):
-            raise _Unreadable
+            raise _UnreadableError
         of = self.noun_phrase() if self.took("of") else None
         word = self.took("that", "who")
         relative = self.relative("who" if word == "who" else "that") if word else None
+        if determiner == ("some" if negated_object else "any"):
+            raise _UnreadableError
+        if negated_object and determiner in INDEFINITES and relative is not None:
+            raise _UnreadableError
         return NounPhrase(determiner, noun, plural, tuple(adjectives), of, relative)
 
-    def relative(self, word: "str") -> Relative:
+    def relative(self, word: str) -> Relative:
         has_subject = self.ahead() in SUBJECTS or self.ahead() in DETERMINERS or self.ahead() == "an"
-        subject = self.subject() if has_subject else None
-        return Relative("who" if word == "who" else "that", subject, self.verb_phrase(object_before=has_subject))
+        subject, phrase = self.predication(object_before=True) if has_subject else (None, self.verb_phrase())
+        return Relative("who" if word == "who" else "that", subject, phrase)
 
     def verb_phrase(self, object_before: bool = False) -> VerbPhrase:
         word = self.next()
@@ -121,33 +140,35 @@ class _Reader:
             return self.complements("imperfect" if past else "progressive", negated, verbs, object_before)
         if word in ("do", "does", "did"):
             if self.next() != "not":
-                raise _Unreadable
-            return self.complements(
-                "past" if word == "did" else "present", True, _matching("base", self.next()), object_before
-            )
-        present = _matching("base", word) or _matching("third", word)
-        return self.complements(
-            "present" if present else "past", False, present or _matching("past", word), object_before
-        )
+                raise _UnreadableError
+            verbs = _matching("base", self.next())
+            return self.complements("past" if word == "did" else "present", True, verbs, object_before)
+        if verbs := _matching("base", word) + _matching("third", word):
+            return self.complements("present", False, verbs, object_before)
+        return self.complements("past", False, _matching("past", word), object_before)
 
     def complements(self, tense: Tense, negated: bool, verbs: list[Verb], object_before: bool) -> VerbPhrase:
         noun_ahead = self.ahead() in DETERMINERS or self.ahead() == "an"
-        obj = self.nominal() if noun_ahead or self.ahead() in OBJECTS else None
+        obj = self.nominal(negated) if noun_ahead or self.ahead() in OBJECTS else None
         verbs = [verb for verb in verbs if verb.takes_object == (object_before or obj is not None)]
         if not verbs or (object_before and obj is not None):
-            raise _Unreadable
+            raise _UnreadableError
         recipient = self.nominal() if verbs[0].takes_recipient and self.took("to") else None
         preposition = self.took(*PREPOSITIONS)
         place = Place(preposition, self.nominal()) if preposition else None
         if any(isinstance(n, Pronoun) and not n.stressed for n in (recipient, place.nominal if place else None)):
-            raise _Unreadable
+            raise _UnreadableError
+        if verbs[0].needs_place and (place is None or not place.suits(verbs[0])):
+            raise _UnreadableError
         return VerbPhrase(tense, negated, None, verbs[0], obj, recipient, place)
 
-    def nominal(self) -> Nominal:
+    def nominal(self, negated_object: bool = False) -> Nominal:
         """`her` is a pronoun unless a noun phrase follows it."""
         following = self.ahead(1)
         determines = self.ahead() in DETERMINERS and (following in ADJECTIVE_BY_WORD or following in NOUN_BY_FORM)
-        return OBJECTS[self.next()] if self.ahead() in OBJECTS and not determines else self.noun_phrase()
+        if self.ahead() in OBJECTS and not determines:
+            return OBJECTS[self.next()]
+        return self.noun_phrase(negated_object)
 
 
 def _matching(form: str, word: str) -> list[Verb]:

@@ -1,6 +1,6 @@
-"""How neighbouring French words change each other: elision (`le` `animal` → `l'` `animal`) and contraction (`de` `le` → `du`).
+"""How French neighbours change each other: elision (`le` `animal` → `l'` `animal`), contraction (`de` `le` → `du`).
 
-Sentences are first written in full forms; `settle` then joins them, so no rule of the grammar has to look ahead for these.
+Sentences are first written in full forms and then settled, so no rule of the grammar has to look ahead for these.
 """
 
 import unicodedata

@@ -34,7 +34,8 @@ def french(sentence: Sentence) -> list[str] | None:
         pronoun = THIRD_PERSON[agreement.gender, agreement.plural] if own in THIRD_PERSON.values() else own
         be = VerbPhrase(sentence.reason.tense, predicate=sentence.reason.predicate)
         words += ["parce", "que", pronoun, *verb_phrase(be, agreement)]
-    words += [TIMES[sentence.time]] * bool(sentence.time) + ["."] * sentence.period
+    words += [TIMES[sentence.time]] if sentence.time else []
+    words += ["."] * sentence.period
     return settle(words)
 
 
@@ -75,10 +76,9 @@ def _determiner(phrase: NounPhrase, following: str, negated: bool) -> str:
     if phrase.determiner in INDEFINITES and negated:
         return "de"
     if phrase.plural:
-        # The article of `de belles maisons` weakens before an adjective.
-        return (
-            "de" if phrase.determiner == "some" and phrase.adjectives and phrase.adjectives[0].before else forms.plural
-        )
+        # `des maisons`, but `de belles maisons`.
+        weak = phrase.determiner == "some" and any(adjective.before for adjective in phrase.adjectives)
+        return "de" if weak else forms.plural
     vowel = starts_with_vowel(following)
     if phrase.noun.gender == "f":
         return forms.masculine if phrase.determiner in POSSESSIVES and vowel else forms.feminine
@@ -104,9 +104,10 @@ def verb_phrase(phrase: VerbPhrase, subject: Agreement, preceding: Agreement | N
         preceding = phrase.object.agreement
     if isinstance(phrase.recipient, Pronoun):
         clitics.append(phrase.recipient.indirect)
-    finite, *rest = (
-        _predicate(phrase, phrase.predicate, subject) if phrase.predicate else _verb(phrase, subject, preceding)
-    )
+    if phrase.predicate is not None:
+        finite, *rest = _predicate(phrase, phrase.predicate, subject)
+    else:
+        finite, *rest = _verb(phrase, subject, preceding)
     words = [*sorted(clitics, key=CLITIC_ORDER.index), finite]
     words = ["ne", *words, "pas", *rest] if phrase.negated else [*words, *rest]
     if isinstance(phrase.object, NounPhrase):

@@ -46,6 +46,12 @@ class Place:
     preposition: str
     nominal: Nominal
 
+    def suits(self, verb: Verb) -> bool:
+        """Whether it can follow this verb: `go` wants where to, and only some verbs have `from` or `to`."""
+        if self.preposition in ("from", "to"):
+            return self.preposition in verb.directions
+        return self.preposition not in ("with", "without") or not verb.needs_place
+
 
 @dataclass(frozen=True)
 class VerbPhrase:

@@ -18,6 +18,8 @@ class Verb:
         participle: masculine, feminine, masculine plural, feminine plural.
         with_etre: the passé composé is formed with être.
         takes_object, takes_recipient: whether a direct object must, and a `to` somebody may follow.
+        directions: which of `from` and `to` may follow, with a place.
+        needs_place: where to cannot be left out in French: `elle est allée` is not a sentence.
         subjects, objects: the kinds it is drawn with.
     """
 
@@ -31,6 +33,8 @@ class Verb:
     with_etre: bool
     takes_object: bool
     takes_recipient: bool
+    directions: tuple[str, ...]
+    needs_place: bool
     subjects: tuple[Kind, ...]
     objects: tuple[Kind, ...]
 
@@ -49,6 +53,8 @@ def _verb(
     objects: tuple[Kind, ...] = (),
     recipient: bool = False,
     etre: bool = False,
+    directions: tuple[str, ...] = (),
+    needs_place: bool = False,
 ) -> Verb:
     """`english`: "base", or "base past"; a final `ing` word marks a verb used with `is …ing`; a lone "ing" means the
     regular one. `french`: an infinitive in -er, or the five present forms and the participle."""
@@ -72,6 +78,8 @@ def _verb(
         with_etre=etre,
         takes_object=bool(objects),
         takes_recipient=recipient,
+        directions=directions,
+        needs_place=needs_place,
         subjects=subjects,
         objects=objects,
     )
@@ -82,8 +90,8 @@ ANY_ANY = (
     _verb("cross ing", "traverser", KINDS, KINDS),
     _verb("touch", "toucher", KINDS, KINDS),
     _verb("follow ing", "suis suis suit suivons suivent suivi", KINDS, KINDS),
-    _verb("block ing", "bloquer", KINDS, KINDS),
-    _verb("hide hid ing", "cacher", KINDS, KINDS),
+    _verb("block", "bloquer", KINDS, KINDS),
+    _verb("hide hid", "cacher", KINDS, KINDS),
     _verb("reach", "atteins atteins atteint atteignons atteignent atteint", KINDS, KINDS),
     _verb("leave left ing", "quitter", KINDS, KINDS),
     _verb("avoid ing", "éviter", KINDS, KINDS),
@@ -114,9 +122,9 @@ WITHOUT_OBJECT = (
     _verb("swim swam swimming", "nager", ANIMATE),
 )
 WITH_ETRE = (
-    _verb("go went ing", "vais vas va allons vont allé", MOVING, etre=True),
-    _verb("come came ing", "viens viens vient venons viennent venu", MOVING, etre=True),
-    _verb("arrive", "arriver", MOVING, etre=True),
+    _verb("go went ing", "vais vas va allons vont allé", MOVING, etre=True, directions=("to",), needs_place=True),
+    _verb("come came ing", "viens viens vient venons viennent venu", MOVING, etre=True, directions=("to", "from")),
+    _verb("arrive", "arriver", MOVING, etre=True, directions=("from",)),
     _verb("leave left ing", "pars pars part partons partent parti", MOVING, etre=True),
     _verb("fall fell", "tomber", KINDS, etre=True),
     _verb("stay", "rester", KINDS, etre=True),

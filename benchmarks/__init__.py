@@ -1,0 +1,1 @@
+"""Measurements, as ratios to a peer in one run. Not tests."""

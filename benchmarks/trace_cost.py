@@ -1,0 +1,172 @@
+"""What does a full trace cost, next to `torch.nn.Transformer` of the same size doing the same work without one?
+
+    python -m benchmarks.trace_cost [--quick] [--markdown]
+
+Four forwards are timed in one process, in a new random order at each round, and compared by their medians:
+
+- `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
+- `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
+- `untraced`: ours, nobody looking;
+- `traced`: ours, every tensor kept. The trace of a round is dropped before the next, as a full cache does.
+"""
+
+import argparse
+import ast
+import inspect
+import platform
+import random
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+import transformer.attention
+import transformer.layers
+import transformer.model
+from transformer.config import TransformerConfig
+from transformer.masks import Mask, causal
+from transformer.tap import Tap, tracing
+
+# (d_model, heads, layers a side, d_ff, tokens a side, rounds)
+SIZES = [
+    (512, 8, 6, 2048, 32, 60),
+    (512, 8, 6, 2048, 64, 50),
+    (512, 8, 6, 2048, 128, 40),
+    (512, 8, 6, 2048, 256, 20),
+    (512, 8, 6, 2048, 512, 12),
+    (128, 4, 3, 512, 16, 400),
+    (128, 4, 3, 512, 64, 300),
+]
+LIMITS = {"traced": lambda tokens: 1.05 if tokens <= 128 else 1.15, "untraced": lambda _: 1.02}
+
+
+class WithoutTaps(ast.NodeTransformer):
+    """Replaces `self.some_tap(value)` by `value`."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        taps = isinstance(node.func, ast.Attribute) and node.func.attr in self.names and len(node.args) == 1
+        return node.args[0] if taps else node
+
+
+def without_taps() -> ModuleType:
+    """The modules of the network compiled again from their own source, with no tap called; returns that of the model."""
+    copies: dict[str, ModuleType] = {}
+    for module in (transformer.attention, transformer.layers, transformer.model):
+        tree = ast.parse(inspect.getsource(module))
+        names = {
+            target.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Tap"
+            for target in node.targets
+            if isinstance(target, ast.Attribute)
+        }
+        tree = ast.fix_missing_locations(WithoutTaps(names).visit(tree))
+        copy = ModuleType(f"{module.__name__}_without_taps")
+        sys.modules[copy.__name__] = copy
+        exec(compile(tree, copy.__name__, "exec"), copy.__dict__)
+        for other in copies.values():  # use the copies of the modules before, not the originals
+            for name, value in vars(other).items():
+                if inspect.isclass(value) and value.__module__ == other.__name__ and name in vars(copy):
+                    setattr(copy, name, value)
+        copies[module.__name__] = copy
+    return copies["transformer.model"]
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) -> dict[str, Callable[[], Any]]:
+    """The four forwards, on the same weights where they have the same parameters, and on the same inputs."""
+    config = TransformerConfig.preset(
+        "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
+    )
+    ours = transformer.model.Transformer(config).eval()
+    plain = without_taps().Transformer(config).eval()
+    plain.load_state_dict(ours.state_dict())
+    torch_model = nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True).eval()
+    source, target = torch.randn(1, tokens, d_model), torch.randn(1, tokens, d_model)
+    source_keep, target_keep = torch.ones(1, 1, 1, tokens, dtype=torch.bool), causal(tokens)
+    torch_mask = nn.Transformer.generate_square_subsequent_mask(tokens)
+
+    def forward(model: Any) -> torch.Tensor:
+        mask = Mask.of(source_keep)
+        memory = model.encoder(source, mask)
+        return model.decoder(target, memory, Mask.of(target_keep), mask)
+
+    def traced() -> dict[str, torch.Tensor]:
+        with tracing(ours) as values:
+            forward(ours)
+        assert len(values) == sum(isinstance(module, Tap) for part in (ours.encoder, ours.decoder) for module in part.modules())
+        return values
+
+    assert torch.equal(forward(plain), forward(ours))
+    return {
+        "torch": lambda: torch_model(source, target, tgt_mask=torch_mask, tgt_is_causal=True),
+        "no taps": lambda: forward(plain),
+        "untraced": lambda: forward(ours),
+        "traced": traced,
+    }
+
+
+@torch.inference_mode()
+def measure(functions: dict[str, Callable[[], Any]], rounds: int, warm_up: int = 5) -> dict[str, float]:
+    """Median seconds of each."""
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for number in range(-warm_up, rounds):
+        for name in random.sample(list(functions), len(functions)):
+            start = time.perf_counter()
+            result = functions[name]()
+            taken = time.perf_counter() - start
+            del result
+            if number >= 0:
+                times[name].append(taken)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore", message=".*nested tensor.*")
+    line = "| {} |" if given.markdown else "{}"
+    head = ["d_model", "layers", "tokens", "torch ms", "no taps ÷ torch", "untraced ÷ no taps", "traced ÷ torch", "tensors"]
+    gap = " | " if given.markdown else "  "
+    print(
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}, "
+        f"Python {platform.python_version()}"
+    )
+    print(line.format(gap.join(head)))
+    if given.markdown:
+        print(line.format(gap.join("---" for _ in head)))
+    missed = 0
+    for d_model, heads, layers, d_ff, tokens, rounds in SIZES:
+        functions = contenders(d_model, heads, layers, d_ff, tokens)
+        count = len(functions["traced"]())
+        found = measure(functions, rounds // 4 if given.quick else rounds)
+        ratios = {
+            "no taps": found["no taps"] / found["torch"],
+            "untraced": found["untraced"] / found["no taps"],
+            "traced": found["traced"] / found["torch"],
+        }
+        missed += sum(ratios[name] > limit(tokens) for name, limit in LIMITS.items())
+        cells = [d_model, f"{layers} + {layers}", tokens, f"{found['torch'] * 1e3:.2f}"]
+        cells += [f"{ratio:.3f}" for ratio in ratios.values()] + [count]
+        print(line.format(gap.join(f"{cell!s:>{len(title)}}" for cell, title in zip(cells, head, strict=True))), flush=True)
+    print(f"{missed} ratios above their limit (traced 1.05 up to 128 tokens and 1.15 beyond, untraced 1.02)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""Every page, without a browser. A new page joins by being there."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets.pages import GROUPS, page_files
+
+ROOT = Path(__file__).parents[2]
+PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
+NONSENSE = ["", "   ", "a1b", "x" * 500, "🙂🙂", "<script>alert(1)</script>", "**bold** $x$ [a](b)", "\u202eabc", "a'b\"c`d"]
+
+
+def opened(page: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return app.switch_page(page).run()
+
+
+def test_no_page_lies_where_streamlit_would_run_it_without_the_app() -> None:
+    assert [file.name for file in (ROOT / "pages").glob("*.py")] == ["__init__.py"]
+    assert {file.parent.name for file in (ROOT / "pages").glob("*/*.py")} <= {*GROUPS, "widgets"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_opens(page: str) -> None:
+    app = opened(page)
+    assert not app.exception
+    assert not app.error
+    assert app.title
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_chart_says_what_it_shows(page: str) -> None:
+    for chart in opened(page).get("plotly_chart"):
+        assert chart.proto.alt
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("text", NONSENSE)
+def test_page_takes_any_text(page: str, text: str) -> None:
+    app = opened(page)
+    app.sidebar.text_input(key="source").set_value(text).run()
+    assert not app.exception
+    fault = [error.value for error in app.error if "our side" in error.value]
+    assert not fault
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_takes_any_target(page: str) -> None:
+    app = opened(page)
+    for text in NONSENSE:
+        app.sidebar.text_input(key="target").set_value(text).run()
+        assert not app.exception
+        assert not [error.value for error in app.error if "our side" in error.value]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_shows_every_model(page: str) -> None:
+    app = opened(page)
+    for model in app.sidebar.selectbox(key="model").options:
+        app.sidebar.selectbox(key="model").set_value(model).run()
+        assert not app.exception
+        assert not app.error, model

@@ -1,0 +1,46 @@
+"""What to try first, and what to look for in it."""
+
+from transformer.tasks.world import Example
+
+# Never trained on, whatever its hash: the main clause of the pair of sentences everybody tries.
+SIGNATURE = "the animal did not cross the street"
+
+EXAMPLES = (
+    Example(
+        f"{SIGNATURE} because it was too tired",
+        "When the `il` of `parce qu'il` is written, a head of the cross-attention looks at `animal`.",
+    ),
+    Example(
+        f"{SIGNATURE} because it was too wide",
+        "One adjective has changed: the same head now looks at `street`, and the word is `elle`.",
+    ),
+    Example(
+        f"{SIGNATURE} because it was too tired . what was tired ?",
+        "After the translation the antecedent is named: compare the row of `il` with that of the last `animal`.",
+    ),
+    Example("i see it .", "The pronoun moves before the verb: `it` is read before `see`, so the two rows cross."),
+    Example("the cat does not sleep .", "`ne` and `pas` stand around the verb: one `not` is read for two words."),
+    Example(
+        "i see a beautiful old man .",
+        "`vieil`, not `vieux`, because a vowel follows: the row of `vieil` has to look ahead at `man`.",
+    ),
+    Example(
+        "the house that i saw was old .",
+        "`vue` and `vieille` agree with `house`, which stands next to neither: look for weight on it in both rows.",
+    ),
+    Example(
+        "my aunt speaks to the king near the park .",
+        "`au` and `du` are two words in one: look for weight on `to the` and on `near the`.",
+    ),
+    Example("she left", "`partie` takes its verb from `left` and its last letter from `she`: a row with two sources."),
+    Example(
+        "the pretty red car isn't fast .",
+        "`pretty` stays before its noun and `red` moves behind it, so the diagonal breaks at `car`.",
+    ),
+)
+
+STATIC_EXAMPLES = (
+    Example(EXAMPLES[0].source, "The pronoun is right; change `tired` to `wide` and look for a head that turns."),
+    Example(EXAMPLES[1].source, "The pronoun has changed, and yet no head has turned from `animal` to `street`."),
+    *EXAMPLES[3:],
+)
