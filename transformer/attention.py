@@ -26,9 +26,7 @@ class PerHeadProjection(Module):
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
         projected = self.projected(self.projection(x))
-        return self.heads(
-            rearrange(projected, "batch position (head d_head) -> batch head position d_head", head=self.count)
-        )
+        return self.heads(rearrange(projected, "batch position (head d_head) -> batch head position d_head", head=self.count))
 
 
 class SharedProjection(Module):

@@ -67,7 +67,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     wanted = [(config.source_vocab, config.source_pad), (config.target_vocab, config.target_pad)]
     if [(len(vocabulary), vocabulary.pad) for vocabulary in vocabularies] != wanted:
         raise CheckpointError("checkpoint", path.name, "is damaged: its vocabularies do not fit its configuration")
-    return Checkpoint(build(config, tensors, path.name), *vocabularies, card)
+    return Checkpoint(build(config, tensors, path.name), vocabularies[0], vocabularies[1], card)
 
 
 def read_card(path: Path) -> Card:

@@ -1,12 +1,16 @@
-"""How good a model is: the share of held-out pairs it answers exactly."""
+"""How good a model is, on pairs it never saw, and what its heads do there."""
 
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from transformer.measures import MEASURES, PerHead, alignment_mask, mean_of, measure, shift, strongest
 from transformer.pipeline import Pipeline
-from transformer.tasks import Pair, World
+from transformer.tasks import Pair, ReferencePair, World
+from transformer.trace import KINDS
 
 BATCH = 256
 DRAWS_PER_FORM = 2_000
@@ -61,6 +65,83 @@ def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> lis
         elif all(len(others) >= per_form for others in found.values()):
             break
     return [pair for form in found.values() for pair in form.values()]
+
+
+def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
+    """Kind of attention → measure → its mean over the pairs, for every layer and head. The decoder reads the right answer."""
+    found: dict[str, list[dict[str, PerHead]]] = {kind: [] for kind in KINDS}
+    for pair in pairs:
+        trace = pipeline.trace(pair.source, pair.target)
+        source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
+        aligned = alignment_mask(world.alignment(source, target), len(target) + 1, len(source) + 2)
+        for kind in KINDS:
+            weights = trace.attention(kind)[:, 0].numpy()
+            found[kind].append(measure(weights, aligned if kind == "cross" else None))
+    return {kind: mean_of(measures) for kind, measures in found.items()}
+
+
+def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[str, dict[str, float | int]]]:
+    """For each kind and measure the head with the largest value, layers and heads counted from 1 as people see them."""
+    return {
+        kind: {
+            name: {"layer": layer + 1, "head": head + 1, "value": round(float(values[layer, head]), 4)}
+            for name, values in sorted(by_name.items(), key=lambda item: MEASURES.index(item[0]))
+            for layer, head in [strongest(values)]
+        }
+        for kind, by_name in measures.items()
+    }
+
+
+def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
+    """How far each cross-attention head turns to the other noun, at the step that writes the pronoun; mean over the pairs."""
+    found = []
+    for pair in pairs:
+        rows = []
+        for source, target, pronoun in (
+            (pair.source_a, pair.target_a, pair.pronoun_a),
+            (pair.source_b, pair.target_b, pair.pronoun_b),
+        ):
+            rows.append(pipeline.trace(source, target).attention("cross")[:, 0, :, pronoun].numpy())
+        found.append(shift(rows[0], rows[1], pair.noun_1 + 1, pair.noun_2 + 1))
+    return np.mean(found, axis=0)
+
+
+def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair]) -> float:
+    """Share of the sentences whose answer has the right pronoun in its place."""
+    wanted = [
+        (source, target, pronoun)
+        for pair in pairs
+        for source, target, pronoun in (
+            (pair.source_a, pair.target_a, pair.pronoun_a),
+            (pair.source_b, pair.target_b, pair.pronoun_b),
+        )
+    ]
+    answers = pipeline.answers([source for source, _, _ in wanted])
+    right = 0
+    for answer, (_, target, pronoun) in zip(answers, wanted, strict=True):
+        expected = pipeline.target_vocabulary.split(target)[: pronoun + 1]
+        right += list(answer.tokens[pronoun : pronoun + 1]) == expected[pronoun:]
+    return right / max(1, len(wanted))
+
+
+def what_heads_do(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
+    """What a card says of the heads: the strongest of each kind by each measure; where there are pronouns, how many are
+    right, and which head turns furthest."""
+    pairs = list(itertools.islice(world.pairs("held-out", "heads"), sentences))
+    found: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, world, pairs))}
+    references_ = world.reference_pairs(references, "test")
+    if references_:
+        shifts = head_shifts(pipeline, references_)
+        layer, head = strongest(shifts)
+        found["pronouns"] = {
+            "pairs": len(references_),
+            "right": pronoun_accuracy(pipeline, references_),
+            "shift": round(float(shifts[layer, head]), 4),
+            "layer": layer + 1,
+            "head": head + 1,
+            "shifts": [[round(float(value), 4) for value in row] for row in shifts],
+        }
+    return found
 
 
 def batched(items: list[Pair], size: int) -> Iterator[list[Pair]]:

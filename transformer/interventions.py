@@ -65,9 +65,7 @@ class Intervention:
 
     def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
         """An index into the tensor: the heads that are meant, everything along the other axes."""
-        return tuple(
-            list(self.heads) if axis == "head" and self.heads is not None else slice(None) for axis in tap.axes
-        )
+        return tuple(list(self.heads) if axis == "head" and self.heads is not None else slice(None) for axis in tap.axes)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         """The new values of the selected part."""
@@ -227,9 +225,7 @@ def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") ->
     if f"{path}.masked_scores" in taps:
         return f"{path}.{of_attention}"
     close = difflib.get_close_matches(path, taps, n=3, cutoff=0.4)
-    raise PathError(
-        "path", path, f"the model has no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}"
-    )
+    raise PathError("path", path, f"the model has no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}")
 
 
 def _are_scores(path: str) -> bool:
@@ -251,9 +247,7 @@ def _length_axis(tap: Tap, positions: tuple[int, ...] | None) -> int:
     return axes[0] if axes else -1
 
 
-def _at_positions(
-    where: tuple[Any, ...], tap: Tap, values: Tensor, positions: tuple[int, ...] | None
-) -> tuple[Any, ...]:
+def _at_positions(where: tuple[Any, ...], tap: Tap, values: Tensor, positions: tuple[int, ...] | None) -> tuple[Any, ...]:
     if positions is None:
         return where
     axis = _length_axis(tap, positions)

@@ -49,8 +49,7 @@ class AddNorm(Module):
         self.norm_first = config.norm_first
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.sublayer_dropout, self.norm_dropout = (
-            nn.Dropout(config.dropout) if config.dropout_on == place else nn.Identity()
-            for place in ("sublayer", "norm")
+            nn.Dropout(config.dropout) if config.dropout_on == place else nn.Identity() for place in ("sublayer", "norm")
         )
         self.sum = Tap(f"batch {axis} d_model")
         self.normalized = Tap(f"batch {axis} d_model")
@@ -76,9 +75,7 @@ class EncoderLayer(Module):
         self.feed_forward = FeedForward(config, "source")
         self.feed_forward_add_norm = AddNorm(config, "source")
 
-    def forward(
-        self, x: Float[Tensor, "batch source d_model"], source_mask: Mask
-    ) -> Float[Tensor, "batch source d_model"]:
+    def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
         x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, source_mask))
         return self.feed_forward_add_norm(x, self.feed_forward)
 

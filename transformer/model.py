@@ -20,9 +20,7 @@ class Encoder(Module):
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.output = Tap("batch source d_model")
 
-    def forward(
-        self, x: Float[Tensor, "batch source d_model"], source_mask: Mask
-    ) -> Float[Tensor, "batch source d_model"]:
+    def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
         for layer in self.layers:
             x = layer(x, source_mask)
         return self.output(self.norm(x))

@@ -164,9 +164,7 @@ class Pipeline:
         else:
             rows = [self.read(text, "target").ids for text in ([target] if isinstance(target, str) else target)]
         if len(rows) != len(readings):
-            raise InputError(
-                "batch", (len(readings), len(rows)), "source and target must have the same number of texts"
-            )
+            raise InputError("batch", (len(readings), len(rows)), "source and target must have the same number of texts")
         source_ids, target_ids = self.batch([r.ids for r in readings], "source"), self.batch(rows, "target")
         return run_traced(
             self.model,

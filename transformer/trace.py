@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from transformer.interventions import find_tap
 from transformer.model import Transformer
 from transformer.tap import Edit, tracing
 
-Kind = Literal["encoder", "decoder", "cross"]
 # The three kinds of attention: which stack it is in, which sub-layer, and whose tokens are its queries and its keys.
 KINDS: dict[str, tuple[str, str, str, str]] = {
     "encoder": ("encoder", "self_attention", "source", "source"),
@@ -116,7 +115,7 @@ class Trace:
         side = "source" if "source_embedding.position" in self else "target"
         return self[f"{side}_embedding.position"].values
 
-    def attention(self, kind: Kind) -> Float[Tensor, "layer batch head query key"]:
+    def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
         """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`.
 
         Raises:

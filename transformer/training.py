@@ -27,10 +27,12 @@ from tqdm import tqdm
 from transformer.card import Card
 from transformer.checkpoint import digest, write_whole
 from transformer.errors import CheckpointError, HeadlightError
-from transformer.evaluation import Accuracy, accuracy, held_out_pairs
+from transformer.evaluation import Accuracy, accuracy, held_out_pairs, what_heads_do
 from transformer.model import Transformer
 from transformer.pipeline import CHECKPOINTS, SUFFIX, Pipeline
 from transformer.recipe import RECIPES, Recipe, recipe
+from transformer.tasks import World, world
+from transformer.vocabulary import Vocabulary
 
 RUNS = Path("runs")  # states of runs that are not finished; not shipped
 
@@ -73,9 +75,7 @@ class Training:
             self.model = Transformer(recipe.make_config())
         # β₁, β₂ and ε of section 5.3.
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
-        self.loss = nn.CrossEntropyLoss(
-            ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing
-        )
+        self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
         self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
 
@@ -117,15 +117,13 @@ class Training:
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
         pairs = list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch))
-        sides = (
-            (self.world.source_vocabulary, "source", [pair.source for pair in pairs]),
-            (self.world.target_vocabulary, "target", [pair.target for pair in pairs]),
-        )
-        pipeline = self.pipeline()
-        source, target = (
-            pipeline.batch([(words.sos, *words.ids(words.split(text)), words.eos) for text in texts], side)
-            for words, side, texts in sides
-        )
+        pipeline, world = self.pipeline(), self.world
+
+        def ids(words: Vocabulary, texts: list[str]) -> list[tuple[int, ...]]:
+            return [(words.sos, *words.ids(words.split(text)), words.eos) for text in texts]
+
+        source = pipeline.batch(ids(world.source_vocabulary, [pair.source for pair in pairs]), "source")
+        target = pipeline.batch(ids(world.target_vocabulary, [pair.target for pair in pairs]), "target")
         return source, target
 
     def check(self) -> float:
@@ -135,12 +133,10 @@ class Training:
     def pipeline(self, card: Card | None = None) -> Pipeline:
         """The model as it is now, in evaluation mode, ready to answer."""
         world = self.world
-        return Pipeline(
-            self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card()
-        )
+        return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
 
-    def card(self, tested: Accuracy | None = None, command: str = "") -> Card:
-        """The record of the run so far."""
+    def card(self, command: str = "") -> Card:
+        """The record of the run so far, not yet tested."""
         world, recipe = self.world, self.recipe
         return Card(
             world=world.name,
@@ -152,9 +148,6 @@ class Training:
             trained_on=self.step * recipe.batch,
             minutes=round(self.seconds / 60, 2),
             machine=f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}",
-            tested_on=tested.total if tested else 0,
-            accuracy=tested.share if tested else 0.0,
-            accuracy_by_form=tested.share_by_form if tested else {},
             history=list(self.history),
         )
 
@@ -235,12 +228,12 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
                     if step.step in wanted:
                         keep_snapshot(training, out)
                     here()
-            tested = accuracy(training.pipeline(), held_out_pairs(training.world, recipe.test_pairs))
+            tested, pipeline = test(training.pipeline(training.card(command)), training.world, recipe.test_pairs)
         except KeyboardInterrupt:
             training.save_state(state)
             tqdm.write(f"stopped at step {training.step}; --resume goes on from {state}")
             raise
-    training.pipeline(training.card(tested, command)).save(out / f"{name}{SUFFIX}")
+    pipeline.save(out / f"{name}{SUFFIX}")
     state.unlink(missing_ok=True)
     return tested
 
@@ -265,6 +258,27 @@ def interrupted_where_told() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
+def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pipeline]:
+    """Test a model on held-out pairs and measure its heads; also returns the pipeline with the findings on its card."""
+    tested = accuracy(pipeline, held_out_pairs(world, per_form))
+    card = dataclasses.replace(
+        pipeline.card,
+        tested_on=tested.total,
+        accuracy=tested.share,
+        accuracy_by_form=tested.share_by_form,
+        measures=what_heads_do(pipeline, world),
+    )
+    return tested, dataclasses.replace(pipeline, card=card)
+
+
+def test_again(name: str, out: Path) -> Accuracy:
+    """Test a checkpoint that is there, and rewrite its card."""
+    pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
+    tested, pipeline = test(pipeline, world(pipeline.card.world), recipe(name).test_pairs)
+    pipeline.save(out / f"{name}{SUFFIX}")
+    return tested
+
+
 def keep_snapshot(training: Training, out: Path) -> None:
     """The model as it is now, in half precision, among the snapshots of its name."""
     training.pipeline().save(out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}", torch.float16)
@@ -273,9 +287,7 @@ def keep_snapshot(training: Training, out: Path) -> None:
 def report(name: str, tested: Accuracy, minutes: float) -> str:
     """The table shown after a run: what it took and how good it is."""
     lines = [f"{name}: {minutes:.1f} min, {tested.right} of {tested.total} held-out pairs exact ({tested.share:.2%})"]
-    lines += [
-        f"  {form:<24} {right:>5} / {total:<5} {right / total:.2%}" for form, (right, total) in tested.by_form.items()
-    ]
+    lines += [f"  {form:<24} {right:>5} / {total:<5} {right / total:.2%}" for form, (right, total) in tested.by_form.items()]
     lines += [f"  wrong: {pair.source!r} → {answer!r}, not {pair.target!r}" for pair, answer in tested.wrong[:5]]
     return "\n".join(lines)
 
@@ -287,6 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, help="other than the recipe's, for a trial")
     parser.add_argument("--seed", type=int, help="other than the recipe's")
     parser.add_argument("--resume", action="store_true", help="go on from where Ctrl-C stopped")
+    parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder for the checkpoint")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
     given = parser.parse_args(arguments)
@@ -295,12 +308,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not names:
         parser.error("name a model, or --all")
     for name in names:
-        command = " ".join(
-            ["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())]
-        )
+        command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])
         start = time.perf_counter()
         try:
-            tested = run(name, recipe(name).replace(**changes), given.out, given.runs, given.resume, command)
+            if given.test:
+                tested = test_again(name, given.out)
+            else:
+                tested = run(name, recipe(name).replace(**changes), given.out, given.runs, given.resume, command)
         except HeadlightError as error:
             parser.error(str(error))
         except KeyboardInterrupt:

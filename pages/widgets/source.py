@@ -11,5 +11,5 @@ import streamlit as st
 def show_source(function: Callable[..., Any]) -> None:
     """The lines of a function or class, with the file they are in."""
     lines, first = inspect.getsourcelines(function)
-    st.caption(f"`{inspect.getmodule(function).__name__}`, line {first}")
+    st.caption(f"`{function.__module__}`, line {first}")
     st.code(textwrap.dedent("".join(lines)), language="python", line_numbers=False)

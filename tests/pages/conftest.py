@@ -65,6 +65,15 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+# "0,…" when nothing runs, nothing is stale and every chart is drawn; the rest tells whether the page still changes.
+UNREST = """() => {
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const busy = all('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]').length;
+    const undrawn = all('[data-testid="stPlotlyChart"]').filter((chart) => !chart.querySelector('.main-svg')).length;
+    return [busy + undrawn, document.body.innerText, all('*').length].join();
+}"""
+
+
 class Visitor:
     """A person with a fresh browser: opens pages, waits until they are still, and remembers what went wrong."""
 
@@ -88,11 +97,7 @@ class Visitor:
         """Wait until nothing runs, nothing is stale, and the page has not changed for half a second."""
         last, since, start = "", time.monotonic(), time.monotonic()
         while time.monotonic() - start < 30:
-            state = self.page.evaluate(
-                """() => [document.querySelectorAll('[data-testid="stStatusWidget"],[data-testid="stSkeleton"],[data-stale="true"]').length
-                            + [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].filter(e => !e.querySelector('.main-svg')).length,
-                          document.body.innerText, document.querySelectorAll('*').length].join()"""
-            )
+            state = self.page.evaluate(UNREST)
             if state != last:
                 last, since = state, time.monotonic()
             elif state.startswith("0,") and time.monotonic() - since > 0.5:

@@ -69,13 +69,9 @@ def mosaic(
     figure.update_xaxes(_tile_axis("head", heads, columns), side="top")
     figure.update_yaxes(_tile_axis("layer", layers, rows), autorange=False, range=[layers * rows - 0.5, -0.5])
     for line in (head * columns - 0.5 for head in range(heads + 1)):
-        figure.add_shape(
-            type="line", x0=line, x1=line, y0=-0.5, y1=layers * rows - 0.5, line={"color": LINE, "width": 2}
-        )
+        figure.add_shape(type="line", x0=line, x1=line, y0=-0.5, y1=layers * rows - 0.5, line={"color": LINE, "width": 2})
     for line in (layer * rows - 0.5 for layer in range(layers + 1)):
-        figure.add_shape(
-            type="line", y0=line, y1=line, x0=-0.5, x1=heads * columns - 0.5, line={"color": LINE, "width": 2}
-        )
+        figure.add_shape(type="line", y0=line, y1=line, x0=-0.5, x1=heads * columns - 0.5, line={"color": LINE, "width": 2})
     layer, head = selected
     figure.add_shape(
         type="rect",

@@ -4,13 +4,16 @@ from transformer.errors import InputError
 from transformer.tasks.addition import Addition
 from transformer.tasks.copy import Copy
 from transformer.tasks.dates import Dates
+from transformer.tasks.english_french import EnglishFrench, EnglishFrenchStatic
 from transformer.tasks.reverse import Reverse
 from transformer.tasks.sort import Sort
-from transformer.tasks.world import Example, Pair, Split, World
+from transformer.tasks.world import Example, Pair, ReferencePair, Split, World
 
-WORLDS: dict[str, World] = {world.name: world for world in (Copy(), Reverse(), Sort(), Addition(), Dates())}
+WORLDS: dict[str, World] = {
+    world.name: world for world in (Copy(), Reverse(), Sort(), Addition(), Dates(), EnglishFrench(), EnglishFrenchStatic())
+}
 
-__all__ = ["WORLDS", "Example", "Pair", "Split", "World", "world"]
+__all__ = ["WORLDS", "Example", "Pair", "ReferencePair", "Split", "World", "world"]
 
 
 def world(name: str) -> World:

@@ -6,7 +6,7 @@ it becomes `… parce qu'elle était trop large`. Nothing but the adjective says
 
 import random
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from transformer.tasks.french import words
 from transformer.tasks.french.draw import Draw
@@ -18,7 +18,7 @@ from transformer.tasks.french.reference import main_clause, own_reason, rigid_cl
 from transformer.tasks.french.to_english import english
 from transformer.tasks.french.to_french import answer, french
 from transformer.tasks.french.tree import Clause, Sentence
-from transformer.tasks.world import Pair, Split, World
+from transformer.tasks.world import Pair, ReferencePair, Split, World
 from transformer.tokenizer import join_elided, split_english
 from transformer.vocabulary import Vocabulary
 
@@ -41,24 +41,6 @@ OWN_REASON_SHARE = 0.4  # of the sentences without a noun
 
 QuestionTarget = Literal["sentence and answer", "answer only"]
 QUESTION_TARGET: QuestionTarget = "sentence and answer"
-
-
-class ReferencePair(NamedTuple):
-    """Two sentences that differ only in one adjective: `a` refers to the first noun, `b` to the second.
-
-    Attributes:
-        noun_1, noun_2: where the two nouns stand among the source tokens, `<sos>` not counted.
-        pronoun_a, pronoun_b: where `il`, `elle`, `ils` or `elles` stands among the target tokens, `<sos>` not counted.
-    """
-
-    source_a: str
-    target_a: str
-    source_b: str
-    target_b: str
-    noun_1: int
-    noun_2: int
-    pronoun_a: int
-    pronoun_b: int
 
 
 class EnglishFrench(World):

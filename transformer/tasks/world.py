@@ -36,6 +36,26 @@ class Example(NamedTuple):
     look_for: str
 
 
+class ReferencePair(NamedTuple):
+    """Two sentences that differ in one word, which decides what a pronoun refers to.
+
+    Attributes:
+        source_a, target_a: the sentence whose pronoun refers to the first noun, and its translation.
+        source_b, target_b: the one whose pronoun refers to the second.
+        noun_1, noun_2: where the nouns stand among the source tokens, without `<sos>`; the same in both.
+        pronoun_a, pronoun_b: where the pronoun stands among the target tokens, without `<sos>`.
+    """
+
+    source_a: str
+    target_a: str
+    source_b: str
+    target_b: str
+    noun_1: int
+    noun_2: int
+    pronoun_a: int
+    pronoun_b: int
+
+
 class World(ABC):
     """The protocol of a world; `transformer.tasks.worlds()` finds every one.
 
@@ -67,6 +87,14 @@ class World(ABC):
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         """Which source token each target token comes from, as (target index, source index) pairs into the token lists
         without `<sos>` and `<eos>`; a target token may have several sources or none. None: the world has no such rule."""
+        return None
+
+    def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
+        """Pairs to see how far a head turns when one word changes; none in a world without pronouns."""
+        return []
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        """What a token is ("noun", "verb", …), where the world knows such classes."""
         return None
 
     def split_key(self, source: str) -> str:

@@ -9,9 +9,7 @@ from transformer.tasks.copy import Copy
 WORLD = Copy()
 
 
-@pytest.mark.parametrize(
-    ("source", "target"), [("headlight", "headlight"), ("z", "z"), ("AbC", "abc"), (" a b\tc ", "abc")]
-)
+@pytest.mark.parametrize(("source", "target"), [("headlight", "headlight"), ("z", "z"), ("AbC", "abc"), (" a b\tc ", "abc")])
 def test_solves(source: str, target: str):
     assert WORLD.solve(source) == target
 

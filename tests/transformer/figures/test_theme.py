@@ -1,0 +1,39 @@
+"""Colours: one meaning each, and the same in the figures and in Streamlit's settings."""
+
+import itertools
+import tomllib
+from pathlib import Path
+
+from transformer.figures.theme import KIND_COLORS, ROLE_COLORS, escaped, numbered
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_colour_means_one_thing() -> None:
+    colours = [*KIND_COLORS.values(), *ROLE_COLORS.values()]
+    assert len(set(colours)) == len(colours)
+
+
+def test_streamlit_draws_with_the_same_colours() -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+    for scheme in ("light", "dark"):
+        assert theme[scheme]["chartCategoricalColors"] == [*KIND_COLORS.values(), *ROLE_COLORS.values()]
+        assert theme[scheme]["primaryColor"] in [*KIND_COLORS.values(), *ROLE_COLORS.values()]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_text_stands_out_from_its_background() -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+    for scheme, ground in itertools.product(("light", "dark"), ("backgroundColor", "secondaryBackgroundColor")):
+        pair = sorted([luminance(theme[scheme]["textColor"]), luminance(theme[scheme][ground])])
+        assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 7  # WCAG 2.2, level AAA
+
+
+def test_tokens_that_look_like_markup_are_shown_as_they_are() -> None:
+    assert escaped("<pad>") == "&lt;pad&gt;"
+    assert numbered(["<sos>", "a", "a"]) == ["0 · &lt;sos&gt;", "1 · a", "2 · a"]

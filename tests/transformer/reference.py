@@ -1,0 +1,149 @@
+"""`vanilla` and `shared_heads` once more, in float64 NumPy, from the table of variants alone.
+
+Slow and plain on purpose: one head at a time, no modules. It shares no code with the library, only the names of the
+weights, which are those of a checkpoint. A mask is True where a query may attend to a key.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Array = np.ndarray
+Weights = dict[str, Array]
+
+
+@dataclass
+class Result:
+    """Attention weights are `[batch, head, query, key]`, one array a layer."""
+
+    logits: Array = field(default_factory=lambda: np.empty(0))
+    encoder: list[Array] = field(default_factory=list)
+    decoder: list[Array] = field(default_factory=list)
+    cross: list[Array] = field(default_factory=list)
+
+
+def vanilla(weights: Weights, source: Array | None, target: Array, heads: int, pad: int = 0) -> Result:
+    """Post-norm, sinusoidal positions, full projections, −10 000; without a source, the decoder alone."""
+
+    def embedded(ids: Array, side: str) -> Array:
+        table = weights[f"{side}_embedding.table.weight"]
+        return table[ids] + sinusoid(ids.shape[1], table.shape[1])
+
+    def attend(at: str, x: Array, memory: Array, may_attend: Array, seen: list[Array]) -> Array:
+        width = x.shape[-1] // heads
+        query = linear(weights, f"{at}.query.projection", x)
+        key = linear(weights, f"{at}.key.projection", memory)
+        value = linear(weights, f"{at}.value.projection", memory)
+        maps, outputs = [], []
+        for head in range(heads):
+            part = slice(head * width, (head + 1) * width)
+            scores = query[..., part] @ key[..., part].swapaxes(1, 2) / np.sqrt(width)
+            maps.append(softmax(np.where(may_attend, scores, -10_000.0)))
+            outputs.append(maps[-1] @ value[..., part])
+        seen.append(np.stack(maps, axis=1))
+        return linear(weights, f"{at}.output_projection", np.concatenate(outputs, axis=-1))
+
+    causal = np.tril(np.ones((target.shape[1], target.shape[1]), dtype=bool))[None]
+    target_mask = causal & (target != pad)[:, :, None]
+    return run(weights, source, target, embedded, attend, target_mask, pad, eps=1e-12)
+
+
+def shared_heads(weights: Weights, source: Array, target: Array, heads: int, pad: int = 0) -> Result:
+    """Post-norm, learned positions, one small projection for all heads, mask before the division by √d, −∞."""
+
+    def embedded(ids: Array, side: str) -> Array:
+        positions = weights[f"{side}_embedding.positions.table.weight"]
+        return weights[f"{side}_embedding.table.weight"][ids] + positions[: ids.shape[1]]
+
+    def attend(at: str, x: Array, memory: Array, may_attend: Array, seen: list[Array]) -> Array:
+        d_model = x.shape[-1]
+        width = d_model // heads
+        maps, outputs = [], []
+        for head in range(heads):
+            part = slice(head * width, (head + 1) * width)
+            query = x[..., part] @ weights[f"{at}.query.projection.weight"].T
+            key = memory[..., part] @ weights[f"{at}.key.projection.weight"].T
+            value = memory[..., part] @ weights[f"{at}.value.projection.weight"].T
+            scores = np.where(may_attend, query @ key.swapaxes(1, 2), -np.inf) / np.sqrt(d_model)
+            maps.append(softmax(scores))
+            outputs.append(maps[-1] @ value)
+        seen.append(np.stack(maps, axis=1))
+        return np.concatenate(outputs, axis=-1) @ weights[f"{at}.output_projection.weight"].T
+
+    causal = np.tril(np.ones((target.shape[1], target.shape[1]), dtype=bool))[None]
+    return run(weights, source, target, embedded, attend, causal, pad, eps=1e-5)
+
+
+def run(
+    weights: Weights,
+    source: Array | None,
+    target: Array,
+    embedded: Callable[..., Array],
+    attend: Callable[..., Array],
+    target_mask: Array,
+    pad: int,
+    eps: float,
+) -> Result:
+    """What the two share: the layers, each sub-layer followed by a sum and a norm, and the final linear."""
+    result = Result()
+
+    def normalized(at: str, x: Array) -> Array:
+        return layer_norm(x, weights[f"{at}.norm.weight"], weights[f"{at}.norm.bias"], eps)
+
+    def fed_forward(at: str, x: Array) -> Array:
+        inner = np.maximum(linear(weights, f"{at}.feed_forward.expand", x), 0.0)
+        return normalized(f"{at}.feed_forward_add_norm", x + linear(weights, f"{at}.feed_forward.contract", inner))
+
+    memory, source_mask = None, None
+    if source is not None:
+        memory, source_mask = embedded(source, "source"), (source != pad)[:, None, :]
+        for at in layers(weights, "encoder"):
+            output = attend(f"{at}.self_attention", memory, memory, source_mask, result.encoder)
+            memory = normalized(f"{at}.self_attention_add_norm", memory + output)
+            memory = fed_forward(at, memory)
+    x = embedded(target, "target")
+    for at in layers(weights, "decoder"):
+        output = attend(f"{at}.self_attention", x, x, target_mask, result.decoder)
+        x = normalized(f"{at}.self_attention_add_norm", x + output)
+        if memory is not None:
+            output = attend(f"{at}.cross_attention", x, memory, source_mask, result.cross)
+            x = normalized(f"{at}.cross_attention_add_norm", x + output)
+        x = fed_forward(at, x)
+    result.logits = linear(weights, "output_projection", x)
+    return result
+
+
+def layers(weights: Weights, stack: str) -> list[str]:
+    count = len({name.split(".")[2] for name in weights if name.startswith(f"{stack}.layers.")})
+    return [f"{stack}.layers.{index}" for index in range(count)]
+
+
+def linear(weights: Weights, at: str, x: Array) -> Array:
+    return x @ weights[f"{at}.weight"].T + weights[f"{at}.bias"]
+
+
+def softmax(scores: Array) -> Array:
+    """Over the last axis; a row of nothing but −∞ becomes zeros."""
+    out = np.zeros_like(scores)
+    for row in np.ndindex(scores.shape[:-1]):
+        open_keys = scores[row] > -np.inf
+        if open_keys.any():
+            powers = np.exp(scores[row][open_keys] - scores[row].max())
+            out[row][open_keys] = powers / powers.sum()
+    return out
+
+
+def layer_norm(x: Array, gain: Array, bias: Array, eps: float) -> Array:
+    mean = x.mean(-1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+    return (x - mean) / np.sqrt(variance + eps) * gain + bias
+
+
+def sinusoid(length: int, d_model: int) -> Array:
+    table = np.zeros((length, d_model))
+    for position in range(length):
+        for index in range(d_model):
+            angle = position / 10_000 ** (2 * (index // 2) / d_model)
+            table[position, index] = np.sin(angle) if index % 2 == 0 else np.cos(angle)
+    return table

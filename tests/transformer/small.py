@@ -1,0 +1,73 @@
+"""Small models and batches to test with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from transformer.config import PRESETS, TransformerConfig
+from transformer.model import Transformer
+
+PAD = 0
+# Every variant, each normalising after and before its sub-layers.
+VARIANTS = [(preset, norm_first) for preset in PRESETS for norm_first in (False, True)]
+SIZES = {"d_model": 12, "heads": 3, "d_ff": 20, "max_len": 16, "encoder_layers": 2, "decoder_layers": 2}
+# Two rows of different length on both sides; 0 is padding.
+SOURCE = torch.tensor([[1, 5, 6, 4, 2, 0, 0], [1, 8, 7, 3, 4, 5, 2]])
+TARGET = torch.tensor([[1, 7, 4, 0, 0], [1, 5, 6, 2, 4]])
+
+
+def small(preset: str = "vanilla", seed: int = 0, **values: Any) -> Transformer:
+    """A small model in evaluation mode, its weights drawn from the seed."""
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig.preset(preset, **SIZES | values)).eval()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A model and something to run it on."""
+
+    model: Transformer
+    source: Tensor
+    target: Tensor
+
+    def __repr__(self) -> str:
+        return f"Run({self.model.config}, {self.source.tolist()}, {self.target.tolist()})"
+
+    def logits(self) -> Tensor:
+        with torch.no_grad():
+            return self.model(self.source, self.target)
+
+
+def ids(rows: int, length: int) -> st.SearchStrategy[Tensor]:
+    """Ids of any kind, padding anywhere: at the end, in the middle, or nothing else."""
+    row = st.lists(st.sampled_from([PAD, PAD, *range(10)]), min_size=length, max_size=length)
+    return st.lists(row, min_size=rows, max_size=rows).map(torch.tensor)
+
+
+def padded(rows: int, length: int) -> st.SearchStrategy[Tensor]:
+    """Ids as a pipeline makes them: at least one token, then padding to the length of the longest."""
+    row = st.lists(st.integers(1, 9), min_size=1, max_size=length)
+    return st.lists(row, min_size=rows, max_size=rows).map(
+        lambda rows: torch.tensor([[*row, *[PAD] * (max(map(len, rows)) - len(row))] for row in rows])
+    )
+
+
+@st.composite
+def runs(draw: st.DrawFn, at_end: bool = False) -> Run:
+    """Any variant in any small size, on any small batch; `at_end`: padding only after the tokens."""
+    preset, norm_first = draw(st.sampled_from(VARIANTS))
+    heads, d_head = draw(st.sampled_from([(1, 4), (2, 3), (3, 3), (4, 2)]))
+    model = small(
+        preset,
+        seed=draw(st.integers(0, 9)),
+        norm_first=norm_first,
+        heads=heads,
+        d_model=heads * d_head,
+        encoder_layers=draw(st.integers(1, 2)),
+        decoder_layers=draw(st.integers(1, 2)),
+    )
+    rows, make = draw(st.integers(1, 3)), padded if at_end else ids
+    return Run(model, draw(make(rows, draw(st.integers(1, 6)))), draw(make(rows, draw(st.integers(1, 6)))))

@@ -1,0 +1,436 @@
+"""The whole network against other implementations of it, and what must hold whatever the weights."""
+
+import inspect
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.transformer import reference
+from tests.transformer.small import PAD, SOURCE, TARGET, VARIANTS, Run, ids, padded, runs, small
+from transformer.config import PRESETS, TransformerConfig
+from transformer.errors import InputError
+from transformer.model import Transformer
+from transformer.trace import run_traced
+
+TOLERANCE = 1e-5
+KINDS = ("encoder", "decoder", "cross")
+# Three heads of width five: an odd d_model, and heads that cannot be mixed up with layers or rows.
+ODD = {"d_model": 15, "heads": 3, "d_ff": 22, "encoder_layers": 2, "decoder_layers": 3}
+
+
+# --- against plain NumPy -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("preset", ["vanilla", "shared_heads"])
+def test_equals_the_numpy_reference(preset: str, dtype: torch.dtype):
+    model = small(preset, **ODD).to(dtype)
+    randomize(model)
+    trace = run_traced(model, SOURCE, TARGET)
+    expected = getattr(reference, preset)(weights_of(model), SOURCE.numpy(), TARGET.numpy(), heads=3)
+    np.testing.assert_allclose(trace.logits.numpy(), expected.logits, atol=TOLERANCE, rtol=0)
+    for kind in KINDS:
+        np.testing.assert_allclose(
+            trace.attention(kind).numpy(), np.stack(getattr(expected, kind)), atol=TOLERANCE, rtol=0, err_msg=kind
+        )
+
+
+def test_the_decoder_alone_equals_the_numpy_reference():
+    model = small("vanilla", **ODD)
+    randomize(model)
+    trace = run_traced(model, None, TARGET)
+    expected = reference.vanilla(weights_of(model), None, TARGET.numpy(), heads=3)
+    np.testing.assert_allclose(trace.logits.numpy(), expected.logits, atol=TOLERANCE, rtol=0)
+    np.testing.assert_allclose(trace.attention("decoder").numpy(), np.stack(expected.decoder), atol=TOLERANCE, rtol=0)
+
+
+def test_another_padding_id_hides_other_tokens():
+    model = small("vanilla", source_pad=9, target_pad=8)
+    source, target = torch.tensor([[1, 0, 9, 9]]), torch.tensor([[1, 0, 8]])
+    trace = run_traced(model, source, target)
+    assert trace.masks.source[0, 0, 0].tolist() == [True, True, False, False]
+    assert trace.masks.target[0, 0].any(-1).tolist() == [True, True, False]
+
+
+def randomize(model: Transformer) -> None:
+    """Weights that no default would produce: gains far from 1, biases far from 0."""
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.4)
+
+
+def weights_of(model: Transformer) -> reference.Weights:
+    return {name: tensor.double().numpy() for name, tensor in model.state_dict().items()}
+
+
+# --- against torch.nn.Transformer --------------------------------------------------------------------------------------
+
+
+# Both say that a fast path is not taken, which no number depends on.
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("depths", [(2, 2), (1, 3), (3, 1)])
+def test_equals_torch(depths: tuple[int, int], norm_first: bool, monkeypatch: pytest.MonkeyPatch):
+    model = small("pytorch", **ODD | {"encoder_layers": depths[0], "decoder_layers": depths[1]}, norm_first=norm_first)
+    randomize(model)
+    theirs = torch_twin(model)
+    seen = record_torch_attention(monkeypatch)
+    ours = run_traced(model, SOURCE, TARGET)
+    with torch.no_grad():
+        source, target = ours["source_embedding.sum"].values, ours["target_embedding.sum"].values
+        masks = {"src_key_padding_mask": SOURCE == PAD, "memory_key_padding_mask": SOURCE == PAD}
+        future = torch.ones(TARGET.shape[1], TARGET.shape[1], dtype=torch.bool).triu(1)
+        memory = theirs.encoder(source, src_key_padding_mask=SOURCE == PAD)
+        seen.clear()
+        decoded = theirs(source, target, tgt_mask=future, tgt_key_padding_mask=TARGET == PAD, **masks)
+        logits = model.output_projection(decoded)
+    torch.testing.assert_close(ours["encoder.output"].values, memory, atol=TOLERANCE, rtol=0)
+    torch.testing.assert_close(ours["decoder.output"].values, decoded, atol=TOLERANCE, rtol=0)
+    torch.testing.assert_close(ours.logits, logits, atol=TOLERANCE, rtol=0)
+    theirs_by_kind = {
+        "encoder": [seen[layer.self_attn] for layer in theirs.encoder.layers],
+        "decoder": [seen[layer.self_attn] for layer in theirs.decoder.layers],
+        "cross": [seen[layer.multihead_attn] for layer in theirs.decoder.layers],
+    }
+    for kind, weights in theirs_by_kind.items():
+        torch.testing.assert_close(ours.attention(kind), torch.stack(weights), atol=TOLERANCE, rtol=0)
+
+
+def torch_twin(model: Transformer) -> nn.Transformer:
+    """PyTorch's own Transformer with the same weights. In training mode without dropout, which keeps it off its fast path."""
+    config = model.config
+    twin = nn.Transformer(
+        config.d_model,
+        config.heads,
+        config.encoder_layers,
+        config.decoder_layers,
+        config.d_ff,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=config.norm_first,
+    )
+    parts = {"feed_forward.expand": "linear1", "feed_forward.contract": "linear2"}
+    kinds = {
+        "encoder": {"self_attention": ("self_attn", "norm1"), "feed_forward": ("", "norm2")},
+        "decoder": {
+            "self_attention": ("self_attn", "norm1"),
+            "cross_attention": ("multihead_attn", "norm2"),
+            "feed_forward": ("", "norm3"),
+        },
+    }
+    with torch.no_grad():
+        for stack, sublayers in kinds.items():
+            mine, its = getattr(model, stack), getattr(twin, stack)
+            its.norm.load_state_dict(mine.norm.state_dict())
+            for my_layer, its_layer in zip(mine.layers, its.layers, strict=True):
+                for mine_name, its_name in parts.items():
+                    its_layer.get_submodule(its_name).load_state_dict(my_layer.get_submodule(mine_name).state_dict())
+                for name, (attention, norm) in sublayers.items():
+                    my_norm = my_layer.get_submodule(f"{name}_add_norm.norm")
+                    its_layer.get_submodule(norm).load_state_dict(my_norm.state_dict())
+                    if attention:
+                        copy_attention(my_layer.get_submodule(name), its_layer.get_submodule(attention))
+    return twin
+
+
+def copy_attention(mine: nn.Module, its: nn.Module) -> None:
+    projections = [mine.get_submodule(f"{name}.projection") for name in ("query", "key", "value")]
+    its.in_proj_weight.copy_(torch.cat([projection.weight for projection in projections]))
+    its.in_proj_bias.copy_(torch.cat([projection.bias for projection in projections]))
+    its.out_proj.load_state_dict(mine.output_projection.state_dict())
+
+
+def record_torch_attention(monkeypatch: pytest.MonkeyPatch) -> dict[nn.Module, Tensor]:
+    """Make every attention of PyTorch's compute its weights for each head, and keep them."""
+    seen: dict[nn.Module, Tensor] = {}
+    forward = nn.MultiheadAttention.forward
+
+    def recording(self: nn.MultiheadAttention, *tensors: Tensor, **options: object) -> tuple[Tensor, Tensor | None]:
+        options |= {"need_weights": True, "average_attn_weights": False}
+        output, seen[self] = forward(self, *tensors, **options)
+        return output, seen[self]
+
+    monkeypatch.setattr(nn.MultiheadAttention, "forward", recording)
+    return seen
+
+
+# --- the worked example ------------------------------------------------------------------------------------------------
+
+WORKED_SOURCE = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])
+WORKED_TARGET = torch.tensor([[1, 7, 4, 3, 5, 9, 2, 0], [1, 5, 6, 2, 4, 7, 6, 2]])[:, :-1]
+WORKED_SHAPES = {
+    "source_mask": (2, 1, 1, 9),
+    "target_mask": (2, 1, 7, 7),
+    "source_embedding.token": (2, 9, 256),
+    "source_embedding.position": (9, 256),
+    "source_embedding.sum": (2, 9, 256),
+    "target_embedding.sum": (2, 7, 256),
+    **{
+        f"encoder.layers.{layer}.{path}": shape
+        for layer in range(6)
+        for path, shape in {
+            **{f"self_attention.{name}.split": (2, 9, 8, 32) for name in ("query", "key", "value")},
+            **{f"self_attention.{name}.projected": (2, 9, 8, 32) for name in ("query", "key", "value")},
+            **{f"self_attention.{name}.heads": (2, 8, 9, 32) for name in ("query", "key", "value")},
+            **{f"self_attention.{name}": (2, 8, 9, 9) for name in ("scores", "masked_scores", "scaled_scores", "weights")},
+            "self_attention.head_output": (2, 8, 9, 32),
+            "self_attention.concatenated": (2, 9, 256),
+            "self_attention.output": (2, 9, 256),
+            "self_attention_add_norm.sum": (2, 9, 256),
+            "self_attention_add_norm.normalized": (2, 9, 256),
+            "feed_forward.hidden": (2, 9, 1024),
+            "feed_forward.activated": (2, 9, 1024),
+            "feed_forward.output": (2, 9, 256),
+            "feed_forward_add_norm.normalized": (2, 9, 256),
+        }.items()
+    },
+    **{
+        f"decoder.layers.{layer}.{path}": shape
+        for layer in range(6)
+        for path, shape in {
+            "self_attention.query.heads": (2, 8, 7, 32),
+            "self_attention.weights": (2, 8, 7, 7),
+            "cross_attention.query.heads": (2, 8, 7, 32),
+            "cross_attention.key.heads": (2, 8, 9, 32),
+            "cross_attention.value.heads": (2, 8, 9, 32),
+            "cross_attention.scores": (2, 8, 7, 9),
+            "cross_attention.weights": (2, 8, 7, 9),
+            "cross_attention.output": (2, 7, 256),
+            "feed_forward.hidden": (2, 7, 1024),
+        }.items()
+    },
+    "encoder.output": (2, 9, 256),
+    "decoder.output": (2, 7, 256),
+    "logits": (2, 7, 10),
+    "probabilities": (2, 7, 10),
+}
+
+
+def test_the_worked_example_has_its_shapes_at_every_named_point():
+    model = Transformer(TransformerConfig.preset("shared_heads")).eval()
+    trace = run_traced(model, WORKED_SOURCE, WORKED_TARGET)
+    assert {path: trace[path].shape for path in WORKED_SHAPES} == WORKED_SHAPES
+    assert trace.masks.source[0, 0, 0].tolist() == [True] * 8 + [False]
+    assert trace.masks.source[1].all()
+
+
+@pytest.mark.parametrize(
+    ("config", "count"),
+    [
+        (TransformerConfig.preset("shared_heads"), 7_616_010),
+        (TransformerConfig.preset("vanilla", d_model=256, d_ff=1024, max_len=100), 11_066_890),
+    ],
+)
+def test_the_worked_example_has_its_number_of_parameters(config: TransformerConfig, count: int):
+    with torch.device("meta"):
+        model = Transformer(config)
+    assert sum(parameter.numel() for parameter in model.parameters()) == count
+
+
+# --- what holds whatever the weights -----------------------------------------------------------------------------------
+
+
+def allowed_by_ids(run: Run) -> dict[str, Tensor]:
+    """Who may look at whom, `[batch, 1, query, key]`, straight from the table of variants and the ids, cell by cell."""
+    (rows, source), target = run.source.shape, run.target.shape[1]
+    hides = run.model.config.target_padding
+
+    def mask(queries: int, keys: int, allowed: Callable[[int, int, int], bool]) -> Tensor:
+        cells = itertools.product(range(rows), range(queries), range(keys))
+        return torch.tensor([bool(allowed(*cell)) for cell in cells]).view(rows, 1, queries, keys)
+
+    def real(row: int, query: int, key: int) -> bool:
+        return run.source[row, key] != PAD
+
+    def past(row: int, query: int, key: int) -> bool:
+        place = {"queries": query, "keys": key}.get(hides)
+        return key <= query and (place is None or run.target[row, place] != PAD)
+
+    return {"encoder": mask(source, source, real), "decoder": mask(target, target, past), "cross": mask(target, source, real)}
+
+
+@given(runs())
+@settings(max_examples=40, deadline=None)
+def test_weights_stay_inside_the_masks_and_sum_to_one(run: Run):
+    trace = run_traced(run.model, run.source, run.target)
+    for kind, may_attend in allowed_by_ids(run).items():
+        weights = trace.attention(kind)
+        may_attend = may_attend.expand(weights.shape[1:])
+        nowhere = ~may_attend.any(-1)
+        assert torch.equal(trace.allowed(kind), may_attend.expand(weights.shape)), kind
+        assert torch.equal(trace.fully_masked(kind), nowhere.expand(weights.shape[:-1])), kind
+        assert ((weights.sum(-1) - 1)[:, ~nowhere].abs() <= 1e-6).all(), kind
+        assert (weights[:, ~may_attend & ~nowhere[..., None]] == 0).all(), kind
+        # Where every score is the same −10 000, the row is uniform over all keys, hidden ones and later ones included.
+        expected = 0.0 if run.model.config.mask_fill == -torch.inf else 1 / weights.shape[-1]
+        assert ((weights[:, nowhere] - expected).abs() <= 1e-6).all(), kind
+    assert trace.logits.isfinite().all()
+
+
+@given(runs())
+@settings(max_examples=25, deadline=None)
+def test_no_batch_makes_a_gradient_that_is_not_finite(run: Run):
+    run.model(run.source, run.target).square().sum().backward()
+    for name, parameter in run.model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    source = torch.tensor([[PAD, PAD, PAD], [1, 4, 2]])
+    trace = run_traced(model, source, TARGET)
+    assert trace.fully_masked("encoder")[:, 0].all()
+    assert trace.fully_masked("cross")[:, 0].all()
+    assert not trace.fully_masked("encoder")[:, 1].any()
+    logits = model(source, TARGET)
+    assert logits.isfinite().all()
+    logits.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@given(runs(at_end=True), st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataObject):
+    place = data.draw(st.integers(0, run.target.shape[1] - 1))
+    other = run.target.clone()
+    other[:, place:] = data.draw(padded(len(other), 1))
+    before, after = run.logits(), Run(run.model, run.source, other).logits()
+    # In `vanilla` a padded query looks everywhere, the future included; what it gives is never read.
+    real = run.target[:, :place] != PAD
+    assert torch.allclose(before[:, :place][real], after[:, :place][real], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: bool):
+    model, other = small(preset, norm_first=norm_first), TARGET.clone()
+    other[:, 1] = 9
+    before, after = Run(model, SOURCE, TARGET).logits(), Run(model, SOURCE, other).logits()
+    real = TARGET[:, 1:] != PAD
+    assert ((before - after)[:, 1:][real].abs().amax(-1) > 1e-4).all()
+
+
+@given(runs(at_end=True), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_padding_after_the_source_changes_nothing(run: Run, more: int):
+    longer = nn.functional.pad(run.source, (0, more), value=PAD)
+    assert torch.allclose(run.logits(), Run(run.model, longer, run.target).logits(), atol=TOLERANCE, rtol=0)
+
+
+@given(runs(at_end=True), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int):
+    longer = nn.functional.pad(run.target, (0, more), value=PAD)
+    after, real = Run(run.model, run.source, longer).logits()[:, : run.target.shape[1]], run.target != PAD
+    assert torch.allclose(run.logits()[real], after[real], atol=TOLERANCE, rtol=0)
+
+
+@given(runs(at_end=True))
+@settings(max_examples=20, deadline=None)
+def test_a_row_of_a_batch_is_what_it_is_alone(run: Run):
+    logits = run.logits()
+    for row in range(len(run.source)):
+        alone = Run(run.model, run.source[row : row + 1], run.target[row : row + 1]).logits()
+        assert torch.allclose(alone[0], logits[row], atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_gradients_reach_every_parameter(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    nn.functional.cross_entropy(model(SOURCE, TARGET).flatten(0, 1), TARGET.flatten(), ignore_index=PAD).backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        if name.endswith("key.projection.bias"):
+            # The same amount for every key of a query: softmax cannot see it.
+            assert parameter.grad.abs().max() < 1e-6, name
+        else:
+            assert parameter.grad.abs().max() > 1e-6, name
+
+
+def test_the_padding_row_of_vanilla_stays_zero():
+    model = small("vanilla")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    model(SOURCE, TARGET).square().sum().backward()
+    optimizer.step()
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert (embedding.table.weight[PAD] == 0).all()
+        assert (embedding.table.weight[1:] != 0).all()
+
+
+@pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
+def test_the_padding_row_of_the_others_is_a_row_like_any(preset: str):
+    model = small(preset)
+    model(SOURCE, TARGET).square().sum().backward()
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert (embedding.table.weight[PAD] != 0).all()
+
+
+def test_pytorch_starts_from_xavier():
+    model = small("pytorch", d_model=96, heads=4, d_ff=200)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            bound = (6 / sum(parameter.shape)) ** 0.5
+            assert 0.9 * bound < parameter.abs().max() <= bound, name
+            assert abs(parameter.std().item() / (bound / 3**0.5) - 1) < 0.1, name
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_same_seed_gives_the_same_model(preset: str):
+    one, two, other = small(preset, seed=3), small(preset, seed=3), small(preset, seed=4)
+    assert all(torch.equal(one.state_dict()[name], tensor) for name, tensor in two.state_dict().items())
+    assert not torch.equal(one.output_projection.weight, other.output_projection.weight)
+
+
+# --- what it refuses ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
+def test_the_others_need_a_source(preset: str):
+    with pytest.raises(InputError, match="this variant needs one"):
+        small(preset)(None, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (torch.full((1, 17), 3), TARGET[:1], "source length = 17: allowed are 1 to 16 tokens"),
+        (SOURCE[:1], torch.full((1, 17), 3), "target length = 17: allowed are 1 to 16 tokens"),
+        (torch.empty(1, 0, dtype=torch.long), TARGET[:1], "source length = 0"),
+        (SOURCE[:1], torch.empty(1, 0, dtype=torch.long), "target length = 0"),
+        (torch.empty(0, 3, dtype=torch.long), torch.empty(0, 3, dtype=torch.long), "source batch = 0"),
+        (torch.tensor([[1, 10]]), TARGET[:1], "source token id = 10: allowed are 0 to 9"),
+        (torch.tensor([[1, -1]]), TARGET[:1], "source token id = -1: allowed are 0 to 9"),
+        (SOURCE[:1], torch.tensor([[99]]), "target token id = 99: allowed are 0 to 9"),
+    ],
+)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_refuses_ids_it_has_no_row_for(preset: str, source: Tensor, target: Tensor, message: str):
+    with pytest.raises(InputError, match=message):
+        small(preset)(source, target)
+
+
+def test_refuses_batches_of_different_size():
+    # Past the annotation, which says the same but is checked in the tests only.
+    unchecked = inspect.unwrap(Transformer.forward)
+    with pytest.raises(InputError, match=r"batch = \(2, 1\): source and target must have the same number of rows"):
+        unchecked(small(), SOURCE, TARGET[:1])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_reads_up_to_max_len(preset: str):
+    longest = torch.arange(16)[None] % 10
+    assert small(preset)(longest, longest).shape == (1, 16, 10)
+
+
+@given(ids(2, 4), ids(2, 3))
+@settings(max_examples=10, deadline=None)
+def test_encode_and_decode_are_forward_in_two_steps(source: Tensor, target: Tensor):
+    model = small("pytorch")
+    assert torch.equal(model.decode(target, *model.encode(source)), model(source, target))

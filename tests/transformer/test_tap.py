@@ -1,0 +1,179 @@
+"""Looking at a forward pass from outside, in one context and nowhere else."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer.config import PRESETS
+from transformer.errors import PathError
+from transformer.interventions import Ablate, Scale
+from transformer.tap import Tap, editing, tracing, watched
+
+
+def test_a_tap_is_the_identity_when_nobody_looks():
+    values = torch.randn(2, 3)
+    assert Tap("batch vocab")(values) is values
+
+
+def test_a_tap_hands_over_the_tensor_itself():
+    model = small()
+    with tracing(model) as values, torch.no_grad():
+        logits = model(SOURCE, TARGET)
+    assert values["logits"] is logits
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_taps_leave_no_mark_on_the_state(preset: str):
+    model = small(preset)
+    assert not [name for name in model.state_dict() if any(name.startswith(f"{path}.") or name == path for path in model.taps)]
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_path_is_the_place_in_the_module_tree(preset: str):
+    model = small(preset)
+    assert model.taps
+    for path, tap in model.taps.items():
+        assert tap.path == path
+        assert model.get_submodule(path) is tap
+
+
+def test_outside_a_scope_nothing_is_recorded():
+    model = small()
+    with tracing(model) as values:
+        assert watched()
+        assert not editing()
+    model(SOURCE, TARGET)
+    assert not watched()
+    assert values == {}
+
+
+def test_a_scope_without_keep_edits_but_hands_over_nothing_it_was_not_asked_for():
+    model = small()
+    with tracing(model, keep=False) as values:
+        model(SOURCE, TARGET)
+    assert values == {}
+
+
+def test_after_an_exception_nothing_leaks():
+    model = small()
+    expected = model(SOURCE, TARGET)
+    with pytest.raises(RuntimeError, match="stop"), tracing(model, [Scale("logits", factor=0.0)]) as values:
+        model(SOURCE, TARGET)
+        seen = dict(values)
+        raise RuntimeError("stop")
+    assert not watched()
+    assert torch.equal(model(SOURCE, TARGET), expected)
+    assert values.keys() == seen.keys()
+    assert all(values[path] is seen[path] for path in seen)
+
+
+def test_an_exception_inside_the_forward_pass_leaks_nothing():
+    model = small()
+    with pytest.raises(ValueError, match="source token id"), tracing(model):
+        model(SOURCE + 99, TARGET)
+    assert not watched()
+
+
+def test_an_inner_scope_takes_over_and_gives_back():
+    model = small()
+    plain = model(SOURCE, TARGET)
+    with tracing(model, [Scale("logits", factor=2.0)]) as outer:
+        with tracing(model, [Scale("logits", factor=3.0)]) as inner:
+            assert torch.equal(model(SOURCE, TARGET), 3 * plain)
+        assert outer == {}
+        assert torch.equal(model(SOURCE, TARGET), 2 * plain)
+    assert torch.equal(inner["logits"], 3 * plain)
+    assert torch.equal(outer["logits"], 2 * plain)
+
+
+def test_another_model_inside_the_scope_is_neither_recorded_nor_edited():
+    model, other = small(seed=0), small(seed=1)
+    expected = other(SOURCE, TARGET)
+    with tracing(model, [Scale("logits", factor=0.0)]) as values:
+        assert torch.equal(other(SOURCE, TARGET), expected)
+        assert values == {}
+        model(SOURCE, TARGET)
+    assert set(values) == set(model.taps)
+
+
+def test_the_last_run_in_a_scope_is_the_one_that_stays():
+    model = small()
+    with tracing(model) as values:
+        model(SOURCE, TARGET)
+        last = model(SOURCE[:1], TARGET[:1])
+    assert values["logits"] is last
+
+
+def test_a_tensor_without_the_axes_its_tap_declares_is_refused():
+    model = small()
+    with tracing(model), pytest.raises(PathError, match="has the axes batch target vocab"):
+        model.taps["logits"](torch.zeros(3))
+
+
+# --- threads -----------------------------------------------------------------------------------------------------------
+
+REPETITIONS = 40
+
+
+@pytest.fixture
+def _switching_often() -> Iterator[None]:
+    """Lets Python change threads far more often than it would, inside a forward pass too."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_switching_often")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_threads_that_share_a_model_never_see_each_other(preset: str):
+    model = small(preset)
+    heads = Ablate("decoder.layers.0.cross_attention", heads=(1,))
+    scopes = [[heads], [Scale("encoder.layers.0.feed_forward.output", factor=3.0)], []]
+    alone = [traced(model, edits) for edits in scopes]
+    untraced = model(SOURCE, TARGET).detach()
+    assert not torch.equal(alone[0]["logits"], alone[1]["logits"])
+    assert torch.equal(alone[2]["logits"], untraced)
+    start = threading.Barrier(len(scopes) + 1)
+
+    def repeatedly(work: Callable[[], None]) -> None:
+        start.wait(timeout=30)
+        for _ in range(REPETITIONS):
+            work()
+
+    def check_scope(index: int) -> None:
+        values = traced(model, scopes[index])
+        assert values.keys() == alone[index].keys()
+        assert all(torch.equal(values[path], alone[index][path]) for path in values)
+
+    def check_untraced() -> None:
+        with torch.no_grad():
+            assert torch.equal(model(SOURCE, TARGET), untraced)
+        assert not watched()
+
+    with ThreadPoolExecutor(len(scopes) + 1) as pool:
+        jobs = [pool.submit(repeatedly, lambda index=index: check_scope(index)) for index in range(len(scopes))]
+        jobs.append(pool.submit(repeatedly, check_untraced))
+        for job in jobs:
+            job.result(timeout=60)
+
+
+def traced(model: torch.nn.Module, edits: list) -> dict[str, Tensor]:
+    with torch.no_grad(), tracing(model, edits) as values:
+        model(SOURCE, TARGET)
+    return values
+
+
+def test_a_thread_started_inside_a_scope_is_outside_it():
+    model = small()
+    with tracing(model) as values, ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(watched).result(timeout=30)
+        pool.submit(model, SOURCE, TARGET).result(timeout=30)
+    assert values == {}
