@@ -7,7 +7,7 @@ trace.attention("cross")            # [layer, batch, head, query, key]
 
 from transformer.config import PRESETS, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
-from transformer.interventions import Ablate, Block, Intervention, Patch, Scale
+from transformer.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.model import Transformer
 from transformer.pipeline import Pipeline
 from transformer.tap import Tap, tracing
@@ -26,6 +26,7 @@ __all__ = [
     "Patch",
     "PathError",
     "Pipeline",
+    "Replace",
     "Scale",
     "Step",
     "Tap",

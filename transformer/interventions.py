@@ -9,7 +9,7 @@ attention itself (`encoder.layers.0.self_attention`) is enough.
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -19,6 +19,8 @@ from transformer.errors import PathError
 from transformer.tap import Scope, Tap, Traceable
 
 LENGTH_AXES = ("query", "source", "target", "position")
+# More than any sequence or batch has; what is really there is known only when the pass runs.
+MOST_POSITIONS = 1 << 20
 SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
@@ -31,6 +33,7 @@ class Intervention:
     Attributes:
         path: of a tap, or of an attention.
         heads: which heads, counted from 0; None for all. Only where the tensor has a head axis.
+        items: which items of the batch, counted from 0; None for all. One batch can so hold many edits side by side.
 
     Raises:
         PathError: (from `place`, before anything runs) no such tap or head, or no head axis to choose from.
@@ -41,10 +44,12 @@ class Intervention:
 
     path: str
     heads: tuple[int, ...] | None = None
+    items: tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.heads is not None:
-            object.__setattr__(self, "heads", tuple(self.heads))
+        for name in ("heads", "items"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def place(self, model: Traceable) -> str:
         """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
@@ -54,6 +59,11 @@ class Intervention:
                 raise PathError("heads", self.heads, f"{path} has no head axis, only {' '.join(model.taps[path].axes)}")
             for head in self.heads:
                 _check_index("head", head, model.config.heads)
+        if self.items is not None:
+            if "batch" not in model.taps[path].axes:
+                raise PathError("items", self.items, f"{path} has no batch axis, only {' '.join(model.taps[path].axes)}")
+            for item in self.items:
+                _check_index("item", item, MOST_POSITIONS)
         return path
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
@@ -64,8 +74,21 @@ class Intervention:
         return edited
 
     def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        """An index into the tensor: the heads that are meant, everything along the other axes."""
-        return tuple(list(self.heads) if axis == "head" and self.heads is not None else slice(None) for axis in tap.axes)
+        """An index into the tensor: what is meant along some axes, everything along the others. What is not there, or not
+        yet while an answer grows, is left out."""
+        chosen = {
+            axis: [index for index in indices if index < values.shape[axis]]
+            for axis, indices in self.chosen(tap).items()
+            if indices is not None
+        }
+        if len(chosen) < 2:
+            return tuple(chosen.get(axis, slice(None)) for axis in range(values.ndim))
+        every = [torch.tensor(chosen.get(axis, range(size)), dtype=torch.long) for axis, size in enumerate(values.shape)]
+        return tuple(torch.meshgrid(*every, indexing="ij"))
+
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        """Axis, by its number → the indices that are meant along it; None for all."""
+        return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         """The new values of the selected part."""
@@ -126,8 +149,8 @@ class Scale(Intervention):
         _length_axis(model.taps[path], self.positions)
         return path
 
-    def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        return _at_positions(super().selection(tap, values), tap, values, self.positions)
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        return super().chosen(tap) | _length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = (values * self.factor).to(values.dtype)
@@ -168,8 +191,8 @@ class Patch(Intervention):
         _length_axis(model.taps[path], self.positions)
         return path
 
-    def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        return _at_positions(super().selection(tap, values), tap, values, self.positions)
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        return super().chosen(tap) | _length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         new = torch.tensor(self.values, dtype=values.dtype, device=values.device)
@@ -214,6 +237,35 @@ class Block(Intervention):
         return values
 
 
+@dataclass(frozen=True)
+class Replace(Intervention):
+    """Put another tensor of the same run in a tensor's place: with the sub-layer's output in place of the residual sum, the
+    residual connection is gone.
+
+    Attributes:
+        by: path of the tap whose tensor is put in; it must come earlier in the pass and have the same shape.
+    """
+
+    of_attention = "output"
+
+    by: str = ""
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        by = find_tap(model.taps, self.by, "output")
+        if model.taps[by].axes != model.taps[path].axes and len(model.taps[by].axes) != len(model.taps[path].axes):
+            raise PathError("by", self.by, f"must have the axes {' '.join(model.taps[path].axes)}")
+        return path
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        if self.by not in scope.values:
+            raise PathError("by", self.by, f"is not computed before {tap.path}")
+        other = scope.values[self.by][where]
+        if other.shape != values.shape:
+            raise PathError("by", tuple(other.shape), f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})")
+        return other
+
+
 def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") -> str:
     """The path of a tap, given its path or that of the attention it belongs to.
 
@@ -237,28 +289,14 @@ def _check_index(what: str, index: object, count: int) -> None:
         raise PathError(what, index, f"allowed are 0 to {count - 1}")
 
 
-def _length_axis(tap: Tap, positions: tuple[int, ...] | None) -> int:
-    """Which axis `positions` counts along."""
+def _length_axis(tap: Tap, positions: tuple[int, ...] | None) -> dict[int, tuple[int, ...] | None]:
+    """Which axis `positions` counts along, and what is meant there."""
     for position in positions or ():
-        _check_index("position", position, 1 << 20)
+        _check_index("position", position, MOST_POSITIONS)
     axes = [index for index, axis in enumerate(tap.axes) if axis in (*LENGTH_AXES, "key")]
     if positions is not None and not axes:
         raise PathError("positions", positions, f"{tap.path} has no positions, only {' '.join(tap.axes)}")
-    return axes[0] if axes else -1
-
-
-def _at_positions(where: tuple[Any, ...], tap: Tap, values: Tensor, positions: tuple[int, ...] | None) -> tuple[Any, ...]:
-    if positions is None:
-        return where
-    axis = _length_axis(tap, positions)
-    # Positions that are not there yet, while an answer grows, are left alone.
-    inside = [position for position in positions if position < values.shape[axis]]
-    chosen = [torch.arange(size) for size in values.shape]
-    for index, part in enumerate(where):
-        if isinstance(part, list):
-            chosen[index] = torch.tensor(part)
-    chosen[axis] = torch.tensor(inside, dtype=torch.long)
-    return tuple(torch.meshgrid(*chosen, indexing="ij"))
+    return {axes[0]: positions} if positions is not None else {}
 
 
 def _freeze_positions(edit: Any) -> None:

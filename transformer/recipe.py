@@ -76,14 +76,15 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
     return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
 
 
+# In the order in which a person is offered them.
 RECIPES: dict[str, Recipe] = {
-    "copy": Recipe(world="copy", steps=3000, config=sizes(64, 4, 2, 256)),
-    "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
-    "sort": Recipe(world="sort", steps=5000, config=sizes(64, 4, 2, 256)),
-    "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
-    "addition": Recipe(world="addition", steps=7000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
     "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
     "english-french-static": Recipe(world="english-french-static", steps=5000, config=sizes(128, 4, 2, 256)),
+    "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+    "copy": Recipe(world="copy", steps=3000, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=5000, config=sizes(64, 4, 2, 256)),
+    "addition": Recipe(world="addition", steps=7000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
+    "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
 }
 
 

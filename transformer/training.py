@@ -307,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = list(RECIPES) if given.all else given.model
     if not names:
         parser.error("name a model, or --all")
+    taken: list[str] = []
     for name in names:
         command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])
         start = time.perf_counter()
@@ -319,7 +320,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(str(error))
         except KeyboardInterrupt:
             return 130
-        print(report(name, tested, (time.perf_counter() - start) / 60))
+        minutes = (time.perf_counter() - start) / 60
+        print(report(name, tested, minutes))
+        taken.append(f"{name:<24} {minutes:>6.1f} min {tested.share:>9.2%} exact")
+    if len(taken) > 1:
+        print("\n".join(["", "what each took:", *taken]))
     return 0
 
 

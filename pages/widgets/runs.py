@@ -15,6 +15,7 @@ from cachetools import LRUCache, cached
 from pages.widgets.limits import MODELS, TRACE_BYTES
 from transformer import Intervention, Pipeline, Trace
 from transformer.pipeline import Answer
+from transformer.recipe import RECIPES
 
 Edits = tuple[Intervention, ...]
 
@@ -41,8 +42,10 @@ def runs() -> Runs:
 
 @st.cache_data(show_spinner=False)
 def available() -> dict[str, str]:
-    """The shipped models: name → one line of what it does."""
-    return Pipeline.available()
+    """The shipped models: name → one line of what it does, in the order of the recipes."""
+    order = list(RECIPES)
+    found = Pipeline.available()
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 @asynccontextmanager

@@ -1,13 +1,14 @@
 """Everything in one forward pass: complete, exact, in order, and enough to compute it all again."""
 
 import math
+from collections.abc import Callable
 
+import hypothesis
 import numpy as np
 import pytest
 import torch
 from einops import rearrange
-from hypothesis import given, settings
-from torch import Tensor, nn
+from torch import Tensor
 
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, Run, runs, small
 from transformer.attention import MultiHeadAttention, SharedProjection
@@ -30,8 +31,8 @@ def trace(model: Transformer) -> Trace:
     return run_traced(model, SOURCE, TARGET)
 
 
-@given(runs())
-@settings(max_examples=25, deadline=None)
+@hypothesis.given(runs())
+@hypothesis.settings(max_examples=25, deadline=None)
 def test_tracing_changes_no_bit_of_the_logits(run: Run):
     assert torch.equal(run_traced(run.model, run.source, run.target).logits, run.model(run.source, run.target))
 
@@ -86,7 +87,6 @@ def test_axes_mean_what_they_say(model: Transformer, trace: Trace):
         "1": 1,
     }
     for step in trace:
-        stack, *_, owner, _ = ["", *step.path.split(".")]
         side = "source" if step.path.startswith(("encoder", "source")) else "target"
         lengths = {"query": sizes[side], "key": sizes[side], "position": sizes[side]}
         if "cross_attention." in step.path:
@@ -167,6 +167,8 @@ def test_a_longer_run_holds_more():
 
 # --- computing it all again --------------------------------------------------------------------------------------------
 
+Taken = Callable[[str], Tensor]
+
 
 @pytest.mark.parametrize("rows", [1, 2])
 @torch.inference_mode()
@@ -176,9 +178,7 @@ def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int
     again = recomputed(model, trace, source, target)
     assert set(again) == set(model.taps)
     for path, values in again.items():
-        torch.testing.assert_close(
-            trace[path].values, values, atol=1e-6, rtol=1e-6, msg=lambda text, path=path: f"{path}: {text}"
-        )
+        torch.testing.assert_close(trace[path].values, values, atol=1e-6, rtol=1e-6, msg=f"{path} does not follow")
     # The very same operation on the very same tensor gives the very same bits.
     for path in again:
         if path.endswith((".scores", ".scaled_scores", ".masked_scores", ".head_output", ".concatenated", ".output", ".sum")):
@@ -205,12 +205,8 @@ def recomputed(model: Transformer, trace: Trace, source: Tensor, target: Tensor)
         for layer in range(depth):
             at = f"{stack}.layers.{layer}"
             memory = taken("encoder.output") if stack == "decoder" else None
-            parts = {
-                "self_attention": None,
-                **({"cross_attention": memory} if stack == "decoder" else {}),
-                "feed_forward": None,
-            }
-            for part, other in parts.items():
+            for part in ("self_attention", "cross_attention", "feed_forward")[:: 1 if stack == "decoder" else 2]:
+                other = memory if part == "cross_attention" else None
                 module, norm = model.get_submodule(f"{at}.{part}"), model.get_submodule(f"{at}.{part}_add_norm")
                 into = taken(f"{at}.{part}_add_norm.normalized") if config.norm_first else x
                 mask = taken("source_mask" if stack == "encoder" or other is not None else "target_mask")
@@ -226,7 +222,7 @@ def recomputed(model: Transformer, trace: Trace, source: Tensor, target: Tensor)
     return again
 
 
-def embedded(module: Embedding, at: str, ids: Tensor, taken) -> dict[str, Tensor]:
+def embedded(module: Embedding, at: str, ids: Tensor, taken: Taken) -> dict[str, Tensor]:
     again = {f"{at}.token": module.table.weight[ids], f"{at}.position": module.positions(ids.shape[1])}
     tokens = taken(f"{at}.token")
     if module.scale is not None:
@@ -235,7 +231,7 @@ def embedded(module: Embedding, at: str, ids: Tensor, taken) -> dict[str, Tensor
     return again | {f"{at}.sum": tokens + taken(f"{at}.position")}
 
 
-def attended(module: MultiHeadAttention, at: str, x: Tensor, memory: Tensor, mask: Tensor, taken) -> dict[str, Tensor]:
+def attended(module: MultiHeadAttention, at: str, x: Tensor, memory: Tensor, mask: Tensor, taken: Taken) -> dict[str, Tensor]:
     again = {}
     for name, given in (("query", x), ("key", memory), ("value", memory)):
         projection, path = getattr(module, name), f"{at}.{name}"
@@ -258,7 +254,7 @@ def attended(module: MultiHeadAttention, at: str, x: Tensor, memory: Tensor, mas
     return again
 
 
-def fed_forward(module: FeedForward, at: str, x: Tensor, taken) -> dict[str, Tensor]:
+def fed_forward(module: FeedForward, at: str, x: Tensor, taken: Taken) -> dict[str, Tensor]:
     return {
         f"{at}.hidden": module.expand(x),
         f"{at}.activated": taken(f"{at}.hidden").clamp(min=0),
@@ -266,10 +262,8 @@ def fed_forward(module: FeedForward, at: str, x: Tensor, taken) -> dict[str, Ten
     }
 
 
-def added(module: AddNorm, at: str, x: Tensor, output: Tensor, taken) -> dict[str, Tensor]:
-    normalized = nn.functional.layer_norm(
-        x if module.norm_first else taken(f"{at}.sum"), module.norm.normalized_shape, eps=module.norm.eps
-    )
+def added(module: AddNorm, at: str, x: Tensor, output: Tensor, taken: Taken) -> dict[str, Tensor]:
+    normalized = module.norm(x if module.norm_first else taken(f"{at}.sum"))
     return {f"{at}.sum": x + output, f"{at}.normalized": normalized}
 
 
