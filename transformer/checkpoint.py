@@ -15,6 +15,7 @@ from torch import Tensor
 
 from transformer.card import Card
 from transformer.config import TransformerConfig
+from transformer.cost import parameters
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.model import Transformer
 from transformer.vocabulary import Vocabulary
@@ -97,23 +98,28 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def build(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -> Transformer:
-    """A model with these tensors as its parameters, in evaluation mode. No parameter is initialised for nothing.
+    """A model with these tensors as its parameters, in evaluation mode.
 
     Raises:
         CheckpointError: the tensors are not those of this configuration.
     """
-    with torch.device("meta"):
+    # Counted first, so that a configuration that lies about its size cannot have it allocated. (Building on PyTorch's meta
+    # device would need no count, but brings 800 modules that take seconds to import.)
+    count, needed = sum(tensor.numel() for tensor in tensors.values()), parameters(config)
+    if count != needed:
+        raise CheckpointError("checkpoint", name, f"has {count} parameters, its configuration must have {needed}")
+    with torch.random.fork_rng(devices=[]):
         model = Transformer(config)
     expected = {key: tuple(tensor.shape) for key, tensor in model.state_dict().items()}
     for key in sorted(expected.keys() | tensors.keys()):
         found = tuple(tensors[key].shape) if key in tensors else None
         if found != expected.get(key):
             raise CheckpointError("checkpoint", name, f"{key} has shape {found}, must have {expected.get(key)}")
-    parameters = {key: tensor.float() for key, tensor in tensors.items()}
-    for key, values in parameters.items():
+    values_of = {key: tensor.float() for key, tensor in tensors.items()}
+    for key, values in values_of.items():
         if not tensors[key].is_floating_point() or not values.isfinite().all():
             raise CheckpointError("checkpoint", name, f"{key} holds values that are not finite numbers")
-    model.load_state_dict(parameters, assign=True)
+    model.load_state_dict(values_of, assign=True)
     return model.eval()
 
 

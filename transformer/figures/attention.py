@@ -51,8 +51,8 @@ def mosaic(
     figure = go.Figure(
         go.Heatmap(
             z=tiled(quantized(weights, allowed)),
-            x=[f"head {head + 1}, key {key}" for head in range(heads) for key in numbered(keys)],
-            y=[f"layer {layer + 1}, query {query}" for layer in range(layers) for query in numbered(queries)],
+            x=[f"head {head + 1}, {key}" for head in range(heads) for key in numbered(keys)],
+            y=[f"layer {layer + 1}, {query}" for layer in range(layers) for query in numbered(queries)],
             zmin=0,
             zmax=MASKED_LEVEL,
             # The last byte is not a weight but a sign, so the scale ends in a step.
@@ -63,7 +63,7 @@ def mosaic(
                 "ticktext": ["0", "0.25", "0.5", "0.75", "1"],
                 "thickness": 12,
             },
-            hovertemplate=f"%{{y}}<br>%{{x}}<br>weight %{{z}}/{LEVELS} ({MASKED_LEVEL}: masked)<extra></extra>",
+            hovertemplate=f"%{{y}} (query)<br>%{{x}} (key)<br>weight %{{z}}/{LEVELS} ({MASKED_LEVEL}: masked)<extra></extra>",
         )
     )
     figure.update_xaxes(_tile_axis("head", heads, columns), side="top")

@@ -31,8 +31,11 @@ def escaped(text: str) -> str:
 
 
 def numbered(tokens: Sequence[str]) -> list[str]:
-    """Tokens with their positions, counted from 0, so that equal tokens stay apart: `3 · cat`."""
-    return [f"{index} · {escaped(token)}" for index, token in enumerate(tokens)]
+    """Tokens with their positions, counted from 0, so that equal tokens stay apart: `3: cat`.
+
+    Plain ASCII, because these stand in the payload once for every row and column of a mosaic.
+    """
+    return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
 def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -> dict[str, Any]:

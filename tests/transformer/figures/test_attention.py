@@ -59,7 +59,7 @@ def test_a_mosaic_is_one_heatmap_of_bytes_with_every_head_in_it() -> None:
     assert (array(heatmap["z"]) == tiled(quantized(exact, allowed))).all()
     assert len(set(heatmap["x"])) == 12  # hovering tells equal tokens of different heads apart
     assert len(set(heatmap["y"])) == 6
-    assert heatmap["x"][4] == "head 2, key 0 · &lt;sos&gt;"
+    assert heatmap["x"][4] == "head 2, 0: &lt;sos&gt;"
     frame = [shape for shape in picture["layout"]["shapes"] if shape["type"] == "rect"]
     assert [(shape["x0"], shape["x1"], shape["y0"], shape["y1"]) for shape in frame] == [(7.5, 11.5, 2.5, 5.5)]
     assert frame[0]["line"]["color"] == KIND_COLORS["cross"]

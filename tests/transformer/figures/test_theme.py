@@ -36,4 +36,4 @@ def test_text_stands_out_from_its_background() -> None:
 
 def test_tokens_that_look_like_markup_are_shown_as_they_are() -> None:
     assert escaped("<pad>") == "&lt;pad&gt;"
-    assert numbered(["<sos>", "a", "a"]) == ["0 · &lt;sos&gt;", "1 · a", "2 · a"]
+    assert numbered(["<sos>", "a", "a"]) == ["0: &lt;sos&gt;", "1: a", "2: a"]
