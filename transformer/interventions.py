@@ -118,7 +118,7 @@ class Ablate(Intervention):
         if self.to == "zero":
             return torch.zeros_like(values)
         scores = scope.values[tap.path.removesuffix("weights") + "masked_scores"][where]
-        allowed = scores > scope.config.mask_fill
+        allowed = scores != scope.config.mask_fill
         count = allowed.sum(-1, keepdim=True)
         # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
         return torch.where(count > 0, allowed / count.clamp(min=1), values)
@@ -155,7 +155,7 @@ class Scale(Intervention):
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = (values * self.factor).to(values.dtype)
         # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
-        return torch.where(values <= scope.config.mask_fill, values, scaled) if _are_scores(tap.path) else scaled
+        return torch.where(values == scope.config.mask_fill, values, scaled) if _are_scores(tap.path) else scaled
 
 
 @dataclass(frozen=True)
@@ -258,9 +258,10 @@ class Replace(Intervention):
         return path
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        if self.by not in scope.values:
+        by = find_tap(scope.taps, self.by, "output")
+        if by not in scope.values:
             raise PathError("by", self.by, f"is not computed before {tap.path}")
-        other = scope.values[self.by][where]
+        other = scope.values[by][where]
         if other.shape != values.shape:
             raise PathError("by", tuple(other.shape), f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})")
         return other

@@ -143,7 +143,7 @@ class Trace:
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
         """True where a query was allowed to look: neither masked nor blocked."""
         return torch.stack(
-            [self.steps[f"{path}.masked_scores"].values > self.config.mask_fill for path in self.attention_paths(kind)]
+            [self.steps[f"{path}.masked_scores"].values != self.config.mask_fill for path in self.attention_paths(kind)]
         )
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:

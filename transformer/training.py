@@ -251,7 +251,7 @@ def interrupted_where_told() -> Iterator[Callable[[], None]]:
         if asked:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
     try:
         yield here
     finally:

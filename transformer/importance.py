@@ -1,0 +1,77 @@
+"""Which head matters for one token of the answer: silence each in turn, and see how much less probable the token becomes."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.interventions import Ablate
+from transformer.model import Transformer
+from transformer.tap import Edit, tracing
+from transformer.trace import KINDS
+
+AT_ONCE = 16  # heads silenced side by side in one batch
+
+
+class Progress(NamedTuple):
+    """How far the search is.
+
+    Attributes:
+        done, total: heads tried, and all there are.
+        drops: kind → drop in log-probability, in nats, for each layer and head; NaN where not tried yet. Positive: without
+            the head the token is less probable.
+    """
+
+    done: int
+    total: int
+    drops: dict[str, Float[np.ndarray, "layer head"]]
+
+
+@torch.inference_mode()
+def head_importance(
+    model: Transformer,
+    source: Int[Tensor, "1 source"],
+    target: Int[Tensor, "1 target"],
+    position: int,
+    token: int,
+    edits: Sequence[Edit] = (),
+) -> Iterator[Progress]:
+    """Silence every head of every attention in turn, several at once in one batch.
+
+    Args:
+        source, target: ids; the target is the decoder's input.
+        position: the row of the logits that predicts the token.
+        token: id of the token.
+        edits: in force in every run, and in the one it is compared with.
+
+    Raises:
+        InputError: a position the target does not have.
+    """
+    if not 0 <= position < target.shape[1]:
+        raise InputError("position", position, f"allowed are 0 to {target.shape[1] - 1}")
+    config = model.config
+    places = [
+        (kind, layer, head)
+        for kind, (stack, _, _, _) in KINDS.items()
+        for layer in range(config.encoder_layers if stack == "encoder" else config.decoder_layers)
+        for head in range(config.heads)
+    ]
+    drops = {kind: np.full((sum(place[0] == kind for place in places) // config.heads, config.heads), np.nan) for kind in KINDS}
+    with tracing(model, edits, keep=False):
+        before = model(source, target)[0, position].log_softmax(-1)[token].item()
+    for start in range(0, len(places), AT_ONCE):
+        chunk = places[start : start + AT_ONCE]
+        silenced = [
+            Ablate(f"{KINDS[kind][0]}.layers.{layer}.{KINDS[kind][1]}.weights", (head,), items=(item,))
+            for item, (kind, layer, head) in enumerate(chunk)
+        ]
+        with tracing(model, [*edits, *silenced], keep=False):
+            logits = model(source.expand(len(chunk), -1), target.expand(len(chunk), -1))[:, position]
+        after = logits.log_softmax(-1)[:, token].tolist()
+        for (kind, layer, head), value in zip(chunk, after, strict=True):
+            drops[kind][layer, head] = before - value
+        yield Progress(start + len(chunk), len(places), drops)
