@@ -22,12 +22,14 @@ class Progress(NamedTuple):
 
     Attributes:
         done, total: heads tried, and all there are.
+        before: log-probability of the token with every head at work, in nats.
         drops: kind → drop in log-probability, in nats, for each layer and head; NaN where not tried yet. Positive: without
             the head the token is less probable.
     """
 
     done: int
     total: int
+    before: float
     drops: dict[str, Float[np.ndarray, "layer head"]]
 
 
@@ -74,4 +76,4 @@ def head_importance(
         after = logits.log_softmax(-1)[:, token].tolist()
         for (kind, layer, head), value in zip(chunk, after, strict=True):
             drops[kind][layer, head] = before - value
-        yield Progress(start + len(chunk), len(places), drops)
+        yield Progress(start + len(chunk), len(places), before, drops)

@@ -81,9 +81,9 @@ RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
     "english-french-static": Recipe(world="english-french-static", steps=5000, config=sizes(128, 4, 2, 256)),
     "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
-    "copy": Recipe(world="copy", steps=3000, config=sizes(64, 4, 2, 256)),
-    "sort": Recipe(world="sort", steps=5000, config=sizes(64, 4, 2, 256)),
-    "addition": Recipe(world="addition", steps=7000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
+    "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=4500, config=sizes(64, 4, 2, 256)),
+    "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
     "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
 }
 

@@ -54,16 +54,23 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).translate(APOSTROPHES).translate(DASHES).lower()
 
 
+def sentence(text: str) -> str:
+    """`plain`, with the punctuation of a written sentence reduced to what the worlds of words know: a question mark, and a
+    period for everything else that ends a sentence. Commas, quotes and the like are dropped."""
+    ended = re.sub(r"\s*[.!;…][\s.!;…]*", " . ", plain(text))
+    return re.sub(r"[,:()\[\]\"“”„«»]|(?<!\w)-|-(?!\w)", " ", ended)
+
+
 def split_characters(text: str) -> list[str]:
     return [character for character in plain(text) if not character.isspace()]
 
 
 def split_english(text: str) -> list[str]:
-    return [token for word in ENGLISH.findall(plain(text)) for token in _uncontracted(word).split()]
+    return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
 def split_french(text: str) -> list[str]:
-    return FRENCH.findall(plain(text))
+    return FRENCH.findall(sentence(text))
 
 
 def split_words_and_digits(text: str) -> list[str]:

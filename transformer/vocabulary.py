@@ -10,6 +10,7 @@ from transformer.errors import ConfigError, InputError
 from transformer.tokenizer import Tokenizer, tokenizer
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
+CLOSE = 0.55  # of 1: how alike a known word must be to be offered for an unknown one
 SPECIALS = (PAD, SOS, EOS, UNK)
 
 
@@ -103,7 +104,7 @@ class Vocabulary:
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
         """The tokens that will be read as `<unk>`, each once, in the order they stand."""
         missing = dict.fromkeys(token for token in tokens if token not in self._id_of)
-        return tuple(Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3))) for token in missing)
+        return tuple(Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing)
 
     def to_json(self) -> str:
         return json.dumps({"tokenizer": self.tokenizer_name, "tokens": self.tokens}, ensure_ascii=False)

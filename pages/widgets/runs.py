@@ -11,13 +11,18 @@ from typing import Any
 
 import streamlit as st
 from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from pages.widgets.limits import MODELS, TRACE_BYTES
 from transformer import Intervention, Pipeline, Trace
+from transformer.importance import head_importance
+from transformer.measures import PerHead
 from transformer.pipeline import Answer
 from transformer.recipe import RECIPES
 
 Edits = tuple[Intervention, ...]
+Report = Callable[[int, int], None]
+Drops = dict[str, PerHead]
 
 
 class Runs:
@@ -32,6 +37,28 @@ class Runs:
         self.answer: Callable[[str, str, Edits], Answer] = _shared(
             LRUCache(1024), lambda model, source, edits: self.pipeline(model).answers([source], edits)[0]
         )
+        self.importance: Callable[[str, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
+            LRUCache(256), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
+        )(self._importance)
+
+    def _importance(
+        self, model: str, source: str, target: str, edits: Edits, position: int, report: Report
+    ) -> tuple[float, Drops]:
+        """Log-probability of the output token at a position, and how much each head's silence takes from it."""
+        pipeline, trace = self.pipeline(model), self.trace(model, source, target, edits)
+        expected = [*trace.target_tokens[0][1:], pipeline.target_vocabulary.tokens[pipeline.target_vocabulary.eos]]
+        rows = (
+            [pipeline.source_vocabulary.ids(trace.source_tokens[0])],
+            [pipeline.target_vocabulary.ids(trace.target_tokens[0])],
+        )
+        token = pipeline.target_vocabulary.ids(expected)[position]
+        found = None
+        for found in head_importance(
+            pipeline.model, pipeline.batch(rows[0], "source"), pipeline.batch(rows[1], "target"), position, token, edits
+        ):
+            report(found.done, found.total)
+        assert found is not None
+        return found.before, found.drops
 
 
 @st.cache_resource(show_spinner=False)

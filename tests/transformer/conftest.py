@@ -1,10 +1,19 @@
 """What the tests of the library share."""
 
+import inspect
+
 import pytest
 import torch
+from hypothesis import settings
 
+from transformer.config import TransformerConfig
 from transformer.pipeline import Pipeline
 
+# Its fields come from files and from people, so it checks them itself; the import hook must not get there first.
+TransformerConfig.__init__ = inspect.unwrap(TransformerConfig.__init__)
+# How long an example takes says nothing here: a busy machine must not fail a test.
+settings.register_profile("headlight", deadline=None)
+settings.load_profile("headlight")
 # On tensors this small, a second thread costs more than it brings.
 torch.set_num_threads(1)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
+from streamlit.components.v2 import component
 
 from pages.widgets.text import text
 
@@ -52,7 +53,7 @@ class LinesState(NamedTuple):
         return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
-_mount = st.components.v2.component(
+_mount = component(
     "headlight_lines",
     html='<div class="lines"></div>',
     css=(HERE / "lines.css").read_text(encoding="utf-8"),

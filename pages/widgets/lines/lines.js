@@ -40,7 +40,7 @@ class View {
     this.legend = make("div", { class: "legend", role: "group", "aria-label": text.heads }, caption, this.pills, this.all, this.none);
     this.slider = make("input", { type: "range", min: 0, max: 1, step: 0.01 });
     this.slider.value = this.threshold;
-    this.shown = make("output", {});
+    this.shown = make("span", { class: "value", "aria-hidden": "true" });
     const label = make("label", { class: "threshold" }, make("span", {}, text.threshold), this.slider, this.shown);
     this.clear = make("button", { type: "button", class: "plain clear" }, text.clear);
     this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
@@ -82,7 +82,7 @@ class View {
     });
     this.slider.addEventListener("change", () => this.tell(0));
     this.clear.addEventListener("click", () => this.unlock());
-    this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.root.addEventListener("keydown", (event) => this.key(event));
     for (const side of SIDES) {
       const column = this.columns[side];
       const point = (event) => {
@@ -391,7 +391,8 @@ class View {
   // Stroke every line that is wanted; returns how many.
   draw(chosen) {
     const [, queries, keys] = this.data.shape;
-    const { weights, row, threshold } = this;
+    const { weights, row } = this;
+    const threshold = Math.fround(this.threshold); // as exact as the weights: 0.1 is not below 0.1
     const width = this.between.clientWidth;
     const height = row * Math.max(queries, keys);
     const ratio = Math.min(devicePixelRatio || 1, LARGEST_CANVAS / height);
@@ -406,7 +407,7 @@ class View {
     const colors = this.data.colors[this.scheme];
     // Each head has a lane of its own within a row, so heads that agree do not hide one another.
     const pitch = Math.min(5, (0.8 * row) / heads.length);
-    const widest = heads.length === 1 ? 6 : Math.max(2.5, 1.2 * pitch);
+    const widest = heads.length === 1 ? 6 : Math.max(2, 0.95 * pitch);
     const faintest = chosen ? 0.25 : 0.1;
     const wanted = { query: new Set(chosen?.query), key: new Set(chosen?.key) };
     const paths = range(STRENGTHS).map(() => new Map());

@@ -1,0 +1,122 @@
+"""Every layer × head of one kind of attention on one canvas: to be pointed at, and to pick a head from."""
+
+import base64
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, Float
+from plotly.colors import sample_colorscale
+
+from pages.widgets.text import text
+from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.theme import LINE, MASKED, WEIGHTS
+
+HERE = Path(__file__).parent
+
+Tile = tuple[int, int]
+
+_mount = st.components.v2.component(
+    "headlight_overview",
+    html='<div class="overview"></div>',
+    css=(HERE / "overview.css").read_text(encoding="utf-8"),
+    js=(HERE / "overview.js").read_text(encoding="utf-8"),
+    isolate_styles=True,
+)
+
+
+def overview(
+    weights: Float[np.ndarray, "layer head query key"],
+    allowed: Bool[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    selected: Tile,
+    color: str,
+    key: str,
+    on_pick: Callable[[], None] | None = None,
+    order: Sequence[Tile] | None = None,
+    captions: Sequence[str] | None = None,
+) -> Tile | None:
+    """Draw a small heatmap for each head, layers down and heads across, and return the tile picked in this run, if any.
+
+    Pointing happens in the browser alone. A click, or Enter on the tile the arrow keys led to, starts a rerun. Which head is
+    selected is the page's to say: in `on_pick`, `picked(key)` tells what was picked, and widgets may still be written to.
+
+    Args:
+        weights: 0 to 1. Sent as bytes: what hovering shows is off by up to 0.002.
+        allowed: False where a query may not look; drawn hatched, whatever the weight.
+        queries, keys: the tokens, shown as they are.
+        selected: (layer, head), counted from 0; framed.
+        color: of the frame.
+        key: of the widget.
+        on_pick: called before the rerun, at every pick, also of the tile that is selected already.
+        order: the tiles in an order of their own, left to right and top to bottom, instead of the grid; may leave some out.
+        captions: what stands under each tile of `order`, e.g. "L2 H3 · 0.97"; by default layer and head.
+
+    Raises:
+        ValueError: arrays, tokens, order or captions do not fit one another.
+    """
+    shape = (*weights.shape[:2], len(queries), len(keys))
+    if not weights.shape == allowed.shape == shape:
+        raise ValueError(f"weights {weights.shape} and allowed {allowed.shape} must both be [layer, head, query, key] = {shape}")
+    words = text("overview")
+    tiles = None if order is None else [_tile(pair, shape) for pair in order]
+    if tiles is not None and None in tiles:
+        raise ValueError(f"order names a tile that is not among {shape[0]} layers × {shape[1]} heads: {order}")
+    if captions is None and tiles is not None:
+        captions = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in filter(None, tiles)]
+    if captions is not None and len(captions) != len(tiles or ()):
+        raise ValueError(f"{len(captions)} captions for {len(tiles or ())} tiles of an order")
+    result = _mount(
+        key=key,
+        data={
+            "levels": _packed(quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)),
+            "shape": [int(size) for size in shape],
+            "queries": [str(token) for token in queries],
+            "keys": [str(token) for token in keys],
+            "selected": [int(index) for index in selected],
+            "tiles": None if tiles is None else [list(tile) for tile in filter(None, tiles)],
+            "captions": None if captions is None else [str(caption) for caption in captions],
+            "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
+            "top": LEVELS,
+            "masked_level": MASKED_LEVEL,
+            "text": words,
+        },
+        on_pick_change=on_pick or _nothing,
+    )
+    return _tile(result.get("pick"), shape)
+
+
+def picked(key: str) -> Tile | None:
+    """The (layer, head) just picked in the overview of that key, counted from 0; for its `on_pick`. Outside that: None."""
+    said = st.session_state.get(key)
+    return _tile(said.get("pick")) if isinstance(said, dict) else None
+
+
+def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
+    """A layer and a head, if that is what it is: nothing that comes from a browser is to be trusted."""
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        return None
+    if any(isinstance(index, bool) or not isinstance(index, (int, np.integer)) or index < 0 for index in pair):
+        return None
+    if shape is not None and not (pair[0] < shape[0] and pair[1] < shape[1]):
+        return None
+    return int(pair[0]), int(pair[1])
+
+
+def _packed(values: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, np.uint8).tobytes()).decode("ascii")
+
+
+@cache
+def _scale() -> str:
+    """Red, green and blue of each level, from the one place that says what colour a weight has."""
+    shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
+    return _packed(np.rint(np.array(shades) * 255))
+
+
+def _nothing() -> None:
+    """Streamlit keeps what a component says only if something is called when it changes."""

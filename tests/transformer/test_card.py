@@ -1,0 +1,84 @@
+"""What a checkpoint says of itself."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.card import Card
+from transformer.errors import CheckpointError
+
+CARD = Card(
+    world="reverse",
+    description="letters in, the same letters backwards out",
+    accepts="1 to 12 letters from a to z",
+    longest=12,
+    command="python -m transformer.training reverse",
+    recipe={"steps": 4000, "config": [["d_model", 64]], "bf16": True},
+    trained_on=512_000,
+    minutes=3.5,
+    machine="x86_64, 2 threads",
+    tested_on=3000,
+    accuracy=0.9987,
+    accuracy_by_form={"length 7": 1.0, "length 12": 0.99},
+    history=[{"step": 250, "loss": 1.5, "accuracy": 0.25, "seconds": 9.1}],
+    measures={"anything": {"at": ["all"]}},
+)
+
+
+def test_json_round_trip():
+    assert Card.from_json(CARD.to_json()) == CARD
+
+
+def test_only_what_has_no_default_is_needed():
+    least = {"world": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
+    assert Card.from_json(json.dumps(least)) == Card(**least)
+    for name in least:
+        with pytest.raises(CheckpointError, match="is not a Headlight card"):
+            Card.from_json(json.dumps({key: value for key, value in least.items() if key != name}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("world", [1, None, [], True]),
+        ("description", [1, None, {}]),
+        ("accepts", [None, ["a"]]),
+        ("longest", ["12", 12.5, None, True]),
+        ("command", [None, 0]),
+        ("recipe", [[], "none", None]),
+        ("trained_on", ["many", 1.5, False]),
+        ("minutes", ["3", None, True]),
+        ("machine", [None, 7]),
+        ("tested_on", [None, "3"]),
+        ("accuracy", ["1.0", None, []]),
+        ("accuracy_by_form", [[], {"length 7": "all"}, {"length 7": None}, None]),
+        ("history", [{}, [3], [{"step": "first"}], [[]], None]),
+        ("measures", [[], 3, None]),
+    ],
+)
+def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[object]):
+    for value in values:
+        text = json.dumps(json.loads(CARD.to_json()) | {name: value})
+        with pytest.raises(CheckpointError, match=f"is no {name} of a Headlight card"):
+            Card.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "garbage", "[]", "null", "3", "{}", "[" * 100_000, '{"what": 1}'], ids=lambda text: text[:9]
+)
+def test_json_of_anything_else_is_refused(text: str):
+    with pytest.raises(CheckpointError, match="is not a Headlight card"):
+        Card.from_json(text)
+
+
+def test_a_field_too_many_is_refused():
+    with pytest.raises(CheckpointError, match="is not a Headlight card"):
+        Card.from_json(json.dumps(json.loads(CARD.to_json()) | {"signed_by": "nobody"}))
+
+
+@given(st.text())
+def test_no_text_at_all_does_worse_than_be_refused(text: str):
+    with pytest.raises(CheckpointError):
+        Card.from_json(text)
