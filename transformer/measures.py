@@ -85,6 +85,22 @@ def shift(
     return ((weights_a[..., first] - weights_a[..., second]) - (weights_b[..., first] - weights_b[..., second])) / 2
 
 
+def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
+    """Attention rollout (Abnar and Zuidema 2020): how much of each position's content could come from each input token after
+    each layer, if every layer passed on half of its stream unchanged and half by the mean of its heads.
+
+    Only for self-attention, where queries and keys are the same tokens.
+
+        A_l = ½ (mean over heads of the weights of layer l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1}
+    """
+    mixed = (weights.mean(1) + np.eye(weights.shape[-1])) / 2
+    mixed = mixed / mixed.sum(-1, keepdims=True)
+    found = [mixed[0]]
+    for layer in mixed[1:]:
+        found.append(layer @ found[-1])
+    return np.stack(found)
+
+
 def alignment_mask(
     alignment: Iterable[tuple[int, int]] | None, queries: int, keys: int
 ) -> Bool[np.ndarray, "query key"] | None:

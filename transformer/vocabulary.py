@@ -104,7 +104,9 @@ class Vocabulary:
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
         """The tokens that will be read as `<unk>`, each once, in the order they stand."""
         missing = dict.fromkeys(token for token in tokens if token not in self._id_of)
-        return tuple(Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing)
+        return tuple(
+            Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing
+        )
 
     def to_json(self) -> str:
         return json.dumps({"tokenizer": self.tokenizer_name, "tokens": self.tokens}, ensure_ascii=False)

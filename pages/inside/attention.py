@@ -1,17 +1,17 @@
-"""Who looks at whom: every layer and head at once, then one head to be read."""
+"""Who looks at whom: every head at once, one head, one row, one number."""
 
-import pandas as pd
 import streamlit as st
 
-from pages.widgets.charts import show
+from pages.widgets.doing import show_doing
+from pages.widgets.heads import show_combined, show_lines, show_map, show_overview
 from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
 from pages.widgets.source import show_source
 from pages.widgets.text import text
+from pages.widgets.whatif import show_whatif
 from transformer.attention import MultiHeadAttention
-from transformer.figures import KIND_COLORS, head_map, mosaic
 from transformer.trace import KINDS
 
 words = text("attention")
@@ -24,30 +24,28 @@ with explained():
 
     kind = pick(words["kind"], list(KINDS), "kind")
     st.caption(words["kind_sentences"][kind])
-    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    queries, keys = trace.attention_tokens(kind)
-    layers, heads = weights.shape[:2]
-
-    left, right = st.columns(2)
-    with left:
+    layers, heads = trace.attention(kind).shape[0], view.pipeline.config.heads
+    with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
-    with right:
         head = pick(words["head"], range(1, heads + 1), "head") - 1
-    here = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
 
     st.subheader(words["overview"].format(layers=layers, heads=heads))
-    show(
-        mosaic(weights, allowed, queries, keys, (layer, head), KIND_COLORS[kind]),
-        f"mosaic-{kind}",
-        words["overview_alt"].format(kind=words["kinds"][kind], layers=layers, heads=heads),
-    )
-    st.subheader(here)
-    picture = head_map(weights[layer, head], allowed[layer, head], queries, keys)
-    show(picture, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)))
+    show_overview(view, trace, kind, layer, head)
 
-    with st.expander(words["numbers"], icon=":material/table:"):
-        rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
-        st.dataframe(pd.DataFrame(weights[layer, head], rows, columns))
+    st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
+    looking = pick(words["look"], list(words["looks"]), "look")
+    st.caption(words["looks"][looking])
+    if looking == "map":
+        show_map(view, trace, kind, layer, head)
+    elif looking == "lines":
+        show_lines(trace, kind, layer, head)
+    elif looking == "pattern":
+        show_doing(view, trace, kind, layer, head)
+    elif looking == "combined":
+        show_combined(trace, kind, layer, head)
+    else:
+        show_whatif(view, trace, kind, layer, head)
+
     with st.expander(words["computed"], icon=":material/function:"):
         st.markdown(words["computed_text"])
         show_source(MultiHeadAttention)

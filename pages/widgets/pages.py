@@ -13,9 +13,9 @@ GROUPS = ("start", "inputs", "inside", "outputs", "learning")
 
 
 def page_files() -> list[Path]:
-    """Every page script, in the order of the navigation: by group, then by the `order` its texts give."""
+    """Every page script, in the order of the navigation: by group, then by the place its texts give."""
     files = [file for group in GROUPS for file in (ROOT / group).glob("[!_]*.py")]
-    return sorted(files, key=lambda file: (GROUPS.index(file.parent.name), text(file.stem)["order"]))
+    return sorted(files, key=lambda file: (GROUPS.index(file.parent.name), text(file.stem)["order_in_group"]))
 
 
 def navigation() -> Page:

@@ -77,14 +77,14 @@ def sidebar() -> None:
                 st.button(
                     literal(example.source),
                     key=f"example-{index}",
-                    help=literal(example.look_for),
+                    help=example.look_for,
                     on_click=_take,
                     args=(example,),
                     width="stretch",
                 )
         for example in examples:
             if example.source == source:
-                st.info(literal(example.look_for), icon=":material/visibility:")
+                st.info(example.look_for, icon=":material/visibility:")
 
 
 def _start_anew() -> None:

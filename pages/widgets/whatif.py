@@ -13,8 +13,7 @@ from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Intervention, Trace
 from transformer.edits import at_head, block, interventions
-from transformer.figures.steps import tensor_map
-from transformer.figures.whatif import importance_map, probability_change
+from transformer.figures.whatif import difference_map, importance_map, probability_change
 from transformer.measures import strongest
 from transformer.trace import KINDS
 
@@ -100,8 +99,10 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     words = text("whatif")
     clean, edited = (runs().answer(view.model, view.source, those) for those in ((), edits))
     left, right = st.columns(2)
-    left.metric(words["answer_clean"], clean.text or "–", border=True)
-    right.metric(words["answer_edited"], edited.text or "–", border=True)
+    for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
+        with place.container(border=True):
+            st.caption(words[name])
+            st.markdown(f"**{literal(answer.text) or '–'}**")
     _answers(clean.tokens, edited.tokens)
 
     again = runs().trace(view.model, view.source, view.target if view.target is not None else clean.text, edits)
@@ -119,7 +120,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         st.info(words["unchanged"].format(most=abs(change).max()), icon=":material/check:")
         return
     queries, keys = trace.attention_tokens(kind)
-    show(tensor_map(change, queries, keys, words["query"], words["key"], signed=True), "difference", words["difference_alt"])
+    show(difference_map(change, queries, keys), "difference", words["difference_alt"])
 
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:

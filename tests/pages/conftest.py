@@ -70,7 +70,8 @@ UNREST = """() => {
     const all = (selector) => [...document.querySelectorAll(selector)];
     const busy = all('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]').length;
     const undrawn = all('[data-testid="stPlotlyChart"]').filter((chart) => !chart.querySelector('.main-svg')).length;
-    return [busy + undrawn, document.body.innerText, all('*').length].join();
+    const unpainted = all('.overview').filter((overview) => !overview.dataset.painted).length;
+    return [busy + undrawn + unpainted, document.body.innerText, all('*').length].join();
 }"""
 
 

@@ -9,7 +9,7 @@ from tests.pages.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
-MOSAIC, MAP = 0, 1
+MAP = 0
 
 
 def test_typed_text_stands_on_the_axes_with_its_special_tokens(visitor: Visitor) -> None:
@@ -90,3 +90,62 @@ def test_dark_and_light_both_show_the_tokens(browser: Browser, url: str) -> None
         assert visitor.ticks(MAP, "x") == ["<sos>", "a", "b", "c", "<eos>"]
         visitor.context.close()
         assert visitor.complaints == []
+
+
+def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc")
+    canvas = page.locator(".overview canvas")
+    box = canvas.bounding_box()
+    assert box is not None
+    # The last tile is at the lower right, whatever the room the labels take.
+    canvas.click(position={"x": box["width"] - 20, "y": box["height"] - 20})
+    visitor.settle()
+    assert page.get_by_role("heading", name="Cross-attention, layer 2, head 4").is_visible()
+    assert "layer=2" in page.url
+    assert "head=4" in page.url
+
+
+def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&source=headlight&look=what-if")
+    assert page.get_by_text("No edit is in force").is_visible()
+    page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
+    page.get_by_role("button", name="No positional encoding").click()
+    visitor.settle()
+    said = page.get_by_text(re.compile(r"\d+ of \d+ tokens differ")).inner_text()
+    assert "edits=no+positions" in page.url.replace("%20", "+")
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert fresh.get_by_text(said).is_visible()
+    other.context.close()
+    assert other.complaints == []
+
+    page.get_by_role("button", name="Clear all edits").click()
+    visitor.settle()
+    assert page.get_by_text("No edit is in force").is_visible()
+    assert "edits=" not in page.url
+
+
+def test_an_edit_that_is_none_is_answered_with_what_is_allowed(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&look=what-if&edits=make+tea")
+    assert page.get_by_role("alert").filter(has_text="silence KIND layer N").first.is_visible()
+
+
+def test_locked_tokens_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    page.get_by_role("button", name=re.compile("query 1, c")).click()
+    visitor.settle()
+    assert "locked=q1" in page.url
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert fresh.get_by_role("button", name=re.compile("query 1, c")).get_attribute("aria-pressed") == "true"
+    other.context.close()
+    assert other.complaints == []
+
+
+def test_every_way_to_look_at_a_head_is_drawn(visitor: Visitor) -> None:
+    visitor.open("attention?model=reverse&kind=cross&source=abc")
+    for look in ("lines", "pattern", "combined", "what-if", "map"):
+        visitor.choose("Look at this head as", look)
+        assert not visitor.page.get_by_role("alert").filter(has_text="our side").count()

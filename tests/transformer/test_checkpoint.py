@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -181,10 +181,12 @@ def test_a_file_that_lacks_its_end(data: bytes, damaged: Callable[[bytes], Path]
 
 
 @given(position=st.integers(0, 10**6), change=st.integers(1, 255))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_in_which_one_byte_was_changed(data: bytes, damaged: Callable[[bytes], Path], position: int, change: int):
     changed = bytearray(data)
     changed[position % len(data)] ^= change
+    # The header ends on spaces; another kind of space there is the same header.
+    assume(not (data[position % len(data)] == ord(" ") and chr(changed[position % len(data)]).isspace()))
     refused(damaged(bytes(changed)))
 
 

@@ -234,7 +234,7 @@ def fields_of_a_small_config() -> st.SearchStrategy[dict[str, object]]:
 
 
 @given(fields_of_a_small_config())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_any_mixture_of_choices_survives_json_and_runs(values: dict[str, object]):
     config = TransformerConfig.preset("vanilla", **values)
     assert TransformerConfig.from_json(config.to_json()) == config

@@ -92,7 +92,7 @@ def test_ablating_a_mask_hides_everything(model: Transformer):
 
 
 @given(runs(), st.data())
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_scaling_by_one_changes_no_bit(run: Run, data: st.DataObject):
     path = data.draw(st.sampled_from(sorted(run.model.taps)))
     plain = run_traced(run.model, run.source, run.target)
@@ -364,7 +364,7 @@ def test_uniform_knows_what_was_blocked_before_it(model: Transformer):
 
 
 @given(runs(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_no_edit_makes_a_number_that_is_not_finite(run: Run, data: st.DataObject):
     attentions = [path.removesuffix(".weights") for path in run.model.taps if path.endswith(".weights")]
     edits = []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.measures import alignment_mask, mean_of, measure, shift, strongest
+from transformer.measures import alignment_mask, mean_of, measure, rollout, shift, strongest
 
 
 def head(pattern: np.ndarray) -> np.ndarray:
@@ -72,3 +72,15 @@ def test_the_mean_leaves_out_what_a_sentence_does_not_have() -> None:
     found = mean_of([{"self": np.array([[1.0]]), "alignment": np.array([[0.5]])}, {"self": np.array([[0.0]])}])
     assert found["self"][0, 0] == 0.5
     assert found["alignment"][0, 0] == 0.5
+
+
+def test_rollout_multiplies_the_layers_and_keeps_shares() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 4))
+    found = rollout(weights)
+    assert found.shape == (3, 4, 4)
+    assert found.sum(-1) == pytest.approx(1)
+    assert found[1] == pytest.approx((weights[1].mean(0) / 2 + np.eye(4) / 2) @ (weights[0].mean(0) / 2 + np.eye(4) / 2))
+
+
+def test_rollout_of_heads_that_look_at_themselves_stays_where_it_is() -> None:
+    assert rollout(np.broadcast_to(np.eye(3), (2, 2, 3, 3)))[-1] == pytest.approx(np.eye(3))

@@ -257,7 +257,7 @@ def allowed_by_ids(run: Run) -> dict[str, Tensor]:
 
 
 @given(runs())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_weights_stay_inside_the_masks_and_sum_to_one(run: Run):
     trace = run_traced(run.model, run.source, run.target)
     for kind, may_attend in allowed_by_ids(run).items():
@@ -275,7 +275,7 @@ def test_weights_stay_inside_the_masks_and_sum_to_one(run: Run):
 
 
 @given(runs())
-@settings(max_examples=25)
+@settings(max_examples=20)
 def test_no_batch_makes_a_gradient_that_is_not_finite(run: Run):
     run.model(run.source, run.target).square().sum().backward()
     for name, parameter in run.model.named_parameters():
@@ -297,7 +297,7 @@ def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bo
 
 
 @given(runs(at_end=True), st.data())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataObject):
     place = data.draw(st.integers(0, run.target.shape[1] - 1))
     other = run.target.clone()
@@ -318,14 +318,14 @@ def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: boo
 
 
 @given(runs(at_end=True), st.integers(1, 4))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_padding_after_the_source_changes_nothing(run: Run, more: int):
     longer = nn.functional.pad(run.source, (0, more), value=PAD)
     assert torch.allclose(run.logits(), Run(run.model, longer, run.target).logits(), atol=TOLERANCE, rtol=0)
 
 
 @given(runs(at_end=True), st.integers(1, 4))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int):
     longer = nn.functional.pad(run.target, (0, more), value=PAD)
     after, real = Run(run.model, run.source, longer).logits()[:, : run.target.shape[1]], run.target != PAD

@@ -123,7 +123,7 @@ def test_a_tensor_without_the_axes_its_tap_declares_is_refused():
 
 # --- threads -----------------------------------------------------------------------------------------------------------
 
-REPETITIONS = 40
+REPETITIONS = 15
 
 
 @pytest.fixture

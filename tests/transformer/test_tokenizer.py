@@ -19,23 +19,22 @@ from transformer.tokenizer import TOKENIZERS, plain, tokenizer
         ("characters", "a😀b", ["a", "😀", "b"]),
         ("characters", "e\u0301t", ["é", "t"]),
         ("english", "The cat sleeps.", ["the", "cat", "sleeps", "."]),
-        ("english", "  the   CAT,sleeps !", ["the", "cat", ",", "sleeps", "!"]),
+        ("english", "  the   CAT,sleeps !", ["the", "cat", "sleeps", "."]),
         ("english", "It didn't cross", ["it", "did", "not", "cross"]),
         ("english", "it didn’t cross", ["it", "did", "not", "cross"]),
-        ("english", "it didn´t, didn`t, didnʼt", ["it", *["did", "not", ","] * 2, "did", "not"]),
-        (
-            "english",
-            "I'm; it's; they're; we've; she'll; he'd",
-            ["i", "am", ";", "it", "is", ";", "they", "are", ";", "we", "have", ";", "she", "will", ";", "he", "would"],
-        ),
+        ("english", "it didn´t, didn`t, didnʼt", ["it", *["did", "not"] * 3]),
+        ("english", "I'm here, they're", ["i", "am", "here", "they", "are"]),
+        ("english", "We've; she'll… he'd!?", ["we", "have", ".", "she", "will", ".", "he", "would", ".", "?"]),
+        ("english", "“Really...” (he said): no!!", ["really", ".", "he", "said", "no", "."]),
         ("english", "can't cannot won't", ["can", "not", "can", "not", "will", "not"]),
-        ("english", "well-known", ["well", "-", "known"]),
-        ("english", "<script>alert(1)</script>", ["<", "script", ">", "alert", "(", "1", ")", "<", "/", "script", ">"]),
+        ("english", "well-known", ["well", "known"]),
+        ("english", "<script>alert(1)</script>", ["<", "script", ">", "alert", "1", "<", "/", "script", ">"]),
         ("english", "<pad> <eos>", ["<", "pad", ">", "<", "eos", ">"]),
         ("english", "a 😀 cat", ["a", "😀", "cat"]),
         ("english", "42", ["4", "2"]),
         ("french", "L’animal n'a pas traversé", ["l'", "animal", "n'", "a", "pas", "traversé"]),
         ("french", "aujourd'hui", ["aujourd'hui"]),
+        ("french", "« Le chat, - dit-il - dort ! »", ["le", "chat", "dit-il", "dort", "."]),
         ("french", "Est-ce qu’il dort ?", ["est-ce", "qu'", "il", "dort", "?"]),
         ("french", "e\u0301te\u0301", ["été"]),
         ("words and digits", "March 5, 1998", ["march", "5", ",", "1", "9", "9", "8"]),
@@ -87,8 +86,11 @@ def test_characters_loses_nothing_but_space(text: str):
     assert "".join(tokenizer("characters").split(text)) == re.sub(r"\s+", "", plain(text))
 
 
-def test_a_long_text_is_split_at_once():
-    assert len(tokenizer("english").split("didn't " * 50_000)) == 100_000
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("piece", ["didn't ", " ", "-", "'", ".", " .", "a", "a-", "a'", "1"])
+def test_a_very_long_text_is_no_trap(name: str, piece: str):
+    # With a pattern that goes back and forth, any of these would take minutes.
+    assert len(tokenizer(name).split(piece * 30_000)) <= 240_000
 
 
 @pytest.mark.parametrize("name", ["", "klingon", "English"])

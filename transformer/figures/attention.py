@@ -12,7 +12,7 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished
 # A weight is sent as one byte: 0 to 254 for 0 to 1, and 255 for "masked".
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_WRITTEN = 14  # tokens on the longer side up to which each cell carries its number
+MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its number
 MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatched, not only grey
 
 
@@ -89,6 +89,7 @@ def head_map(
     allowed: Bool[np.ndarray, "query key"],
     queries: Sequence[str],
     keys: Sequence[str],
+    wide: bool = False,
 ) -> go.Figure:
     """One head, to be read: tokens on both axes, the exact weight on hover, and in the cell where there is room.
 
@@ -96,6 +97,7 @@ def head_map(
         weights: 0 to 1; each row sums to 1, or to 0 where nothing may be looked at.
         allowed: False where a query may not look; drawn grey and hatched.
         queries, keys: the tokens.
+        wide: cells may be wider than high, for a map of few rows.
     """
     longer = max(weights.shape)
     figure = go.Figure()
@@ -128,10 +130,18 @@ def head_map(
             ygap=1,
         )
     )
+    return token_map(figure, queries, keys, wide)
+
+
+def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wide: bool = False) -> go.Figure:
+    """Tokens on both axes of a map of queries × keys, and cells that are square unless they may be `wide`."""
+    longer = max(len(queries), len(keys))
     figure.update_xaxes(token_axis("key: what is looked at", keys, side="top", tickangle=-45 if longer > 8 else 0))
     figure.update_yaxes(token_axis("query: who is looking", queries))
-    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
-    figure.update_xaxes(constrain="domain")
+    figure.update_yaxes(autorange="reversed")
+    if not wide:
+        figure.update_yaxes(scaleanchor="x", constrain="domain")
+        figure.update_xaxes(constrain="domain")
     finished(figure, height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)))
     return figure.update_layout(margin={"t": 110})
 

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from plotly.subplots import make_subplots
 
+from transformer.figures.attention import MOST_WRITTEN, token_map
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 
 
@@ -38,6 +39,33 @@ def probability_change(
     figure.update_yaxes(title={"text": "probability"}, range=[0, 1.02])
     finished(figure, height=280)
     return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
+
+
+def difference_map(change: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> go.Figure:
+    """How the weights of a head changed: blue where they grew, red where they shrank, white where nothing changed.
+
+    Args:
+        change: −1 to 1.
+        queries, keys: the tokens.
+    """
+    longer = max(change.shape)
+    most = float(abs(change).max()) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            z=change.astype(np.float32),
+            x=numbered(keys),
+            y=numbered(queries),
+            zmin=-most,
+            zmax=most,
+            colorscale=SIGNED,
+            colorbar={"title": {"text": "change"}, "thickness": 12},
+            texttemplate="%{z:+.2f}" if longer <= MOST_WRITTEN else None,
+            hovertemplate="query %{y}<br>key %{x}<br>change of weight %{z:+.6f}<extra></extra>",
+            xgap=1,
+            ygap=1,
+        )
+    )
+    return token_map(figure, queries, keys)
 
 
 def importance_map(drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str]) -> go.Figure:

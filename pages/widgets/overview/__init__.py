@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
+from streamlit.components.v2 import component
 
 from pages.widgets.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
@@ -19,7 +20,7 @@ HERE = Path(__file__).parent
 
 Tile = tuple[int, int]
 
-_mount = st.components.v2.component(
+_mount = component(
     "headlight_overview",
     html='<div class="overview"></div>',
     css=(HERE / "overview.css").read_text(encoding="utf-8"),
@@ -44,6 +45,8 @@ def overview(
 
     Pointing happens in the browser alone. A click, or Enter on the tile the arrow keys led to, starts a rerun. Which head is
     selected is the page's to say: in `on_pick`, `picked(key)` tells what was picked, and widgets may still be written to.
+    The picture keeps its size whatever the number of tokens: where there are more cells than pixels, a pixel shows the
+    strongest of its cells, and pointing names that one.
 
     Args:
         weights: 0 to 1. Sent as bytes: what hovering shows is off by up to 0.002.
@@ -54,22 +57,26 @@ def overview(
         key: of the widget.
         on_pick: called before the rerun, at every pick, also of the tile that is selected already.
         order: the tiles in an order of their own, left to right and top to bottom, instead of the grid; may leave some out.
-        captions: what stands under each tile of `order`, e.g. "L2 H3 · 0.97"; by default layer and head.
+        captions: what stands under each tile of `order` after its layer and head: "0.97" is shown as "L2 H3 · 0.97".
 
     Raises:
         ValueError: arrays, tokens, order or captions do not fit one another.
     """
     shape = (*weights.shape[:2], len(queries), len(keys))
     if not weights.shape == allowed.shape == shape:
-        raise ValueError(f"weights {weights.shape} and allowed {allowed.shape} must both be [layer, head, query, key] = {shape}")
+        raise ValueError(
+            f"weights {weights.shape} and allowed {allowed.shape} must both be [layer, head, query, key] = {shape}"
+        )
     words = text("overview")
-    tiles = None if order is None else [_tile(pair, shape) for pair in order]
-    if tiles is not None and None in tiles:
+    tiles = [_tile(pair, shape) for pair in order or ()]
+    if None in tiles:
         raise ValueError(f"order names a tile that is not among {shape[0]} layers × {shape[1]} heads: {order}")
-    if captions is None and tiles is not None:
-        captions = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in filter(None, tiles)]
-    if captions is not None and len(captions) != len(tiles or ()):
-        raise ValueError(f"{len(captions)} captions for {len(tiles or ())} tiles of an order")
+    if captions is not None and len(captions) != len(tiles):
+        raise ValueError(f"{len(captions)} captions for {len(tiles)} tiles of an order")
+    tiles = [tile for tile in tiles if tile]
+    named = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
+    if captions is not None:
+        named = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(named, captions, strict=True)]
     result = _mount(
         key=key,
         data={
@@ -78,8 +85,8 @@ def overview(
             "queries": [str(token) for token in queries],
             "keys": [str(token) for token in keys],
             "selected": [int(index) for index in selected],
-            "tiles": None if tiles is None else [list(tile) for tile in filter(None, tiles)],
-            "captions": None if captions is None else [str(caption) for caption in captions],
+            "tiles": None if order is None else [list(tile) for tile in tiles],
+            "captions": None if order is None else named,
             "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
             "top": LEVELS,
             "masked_level": MASKED_LEVEL,

@@ -4,7 +4,7 @@
 // Streamlit calls the default export again whenever data or theme change. The view belongs to the root element and survives
 // those calls.
 
-const TALLEST = 520; // px of tiles and labels; with legend and words the whole stays below 620
+const TALLEST = 545; // px of tiles and labels; with legend and words the whole stays below 620
 const LARGEST = 220; // px, the side of a tile
 const SMALLEST = 14; // px, the height of a tile where there are very many layers
 const READABLE = 56; // px, the same where tiles have captions: then the picture grows instead
@@ -13,6 +13,7 @@ const NARROW = 560; // px: below, labels and gutters are those of a phone
 const HATCH = 6; // px between the strokes over masked cells
 
 const views = new WeakMap();
+const fingers = matchMedia("(hover: none)");
 
 export default function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".overview");
@@ -45,7 +46,7 @@ class View {
     this.lines = ["place", "query", "key", "value"].map((name) => make("div", { class: name }));
     this.tip.append(...this.lines);
     this.picture = make("div", { class: "picture" }, this.canvas, this.labels, ...Object.values(this.frames), this.tip);
-    this.says = make("p", { class: "says", role: "status", "aria-live": "polite" }, text.hint);
+    this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
     this.sheet = make("div", { class: "sheet" }, legend, this.picture, this.says);
     this.root.replaceChildren(this.sheet);
     this.atlas = document.createElement("canvas");
@@ -94,10 +95,10 @@ class View {
     const words = !sameTokens || !sameTiles || selected !== this.selected;
     this.selected = selected;
     this.observer.observe(root);
-    this.layout();
-    if (!(sameColors && sameTiles && sameLevels)) this.paint();
+    const moved = this.layout();
+    if (moved || !(sameColors && sameTiles && sameLevels)) this.paint();
     this.mark();
-    if (words) this.focused() ? this.say(this.cursor) : this.write(data.text.hint);
+    if (words) this.focused() ? this.say(this.cursor) : this.write(this.hint());
     return () => {
       if (call === this.calls) this.observer.disconnect();
     };
@@ -123,7 +124,7 @@ class View {
     const [layers, heads] = shape;
     this.tiles = tiles ?? range(layers * heads).map((index) => [Math.floor(index / heads), index % heads]);
     this.root.dataset.tiles = this.tiles.length;
-    const values = { layers, heads, tiles: this.tiles.length, hint: text.hint };
+    const values = { layers, heads, tiles: this.tiles.length, hint: this.hint() };
     this.canvas.setAttribute("aria-label", filled(tiles ? text.flow : text.picture, values));
   }
 
@@ -172,23 +173,25 @@ class View {
   grid(width, narrow, size, measured) {
     const { text, shape } = this.data;
     const [layers, heads] = shape;
-    const gap = narrow ? 4 : 9;
+    const gap = narrow ? 4 : layers > 8 ? 6 : 9;
     const rows = range(layers).map((layer) => filled(text.layer, { layer: layer + 1 }));
     const columns = range(heads).map((head) => filled(text.head, { head: head + 1 }));
     const line = Math.ceil(1.4 * size);
     let left = measured(rows) + size;
-    let top = line + 2;
+    const frame = narrow ? 3 : 6;
+    let top = line + frame;
     // Where "head 12" does not fit over a tile, numbers stand there, and the word once.
-    const short = Math.floor((width - left) / heads) < measured(columns) + 2;
-    if (short) [left, top] = [line + measured([String(layers)]) + size / 2, 2 * line];
+    const short = Math.floor((width - left) / heads) < measured(columns) + size / 2;
+    if (short) [left, top] = [line + measured([String(layers)]) + size, top + line];
     left = Math.ceil(left);
-    const wide = Math.min(LARGEST, Math.floor((width - left) / heads) - gap);
+    const margin = 6; // for the frame of the last tile
+    const wide = Math.min(LARGEST, Math.floor((width - left - margin + gap) / heads) - gap);
     const h = Math.max(SMALLEST, Math.min(wide, Math.floor((TALLEST - top) / layers) - gap));
     const w = Math.max(4, Math.min(wide, Math.floor(WIDEST * h)));
     const [across, down] = [w + gap, h + gap];
     const labels = [
       ...columns.map((says, head) => {
-        const box = { left: left + head * across - gap / 2, top: top - line, width: across };
+        const box = { left: left + head * across - gap / 2, top: top - line - frame, width: across };
         return { says: short ? String(head + 1) : says, role: "column", tile: head, ...box };
       }),
       ...rows.map((says, layer) => {
@@ -200,8 +203,8 @@ class View {
       labels.push({ says: text.heads, role: "title", left, top: 0, width: heads * across - gap });
       labels.push({ says: text.layers, role: "title down", left: 0, top, height: layers * down - gap });
     }
-    const size_ = { width: left + heads * across - gap + 6, height: top + layers * down - gap + 6 };
-    return { left, top, w, h, across, down, columns: heads, ...size_, labels };
+    const whole = { width: left + heads * across - gap + margin, height: top + layers * down - gap + margin };
+    return { left, top, w, h, across, down, columns: heads, ...whole, labels };
   }
 
   // In an order of their own, left to right and top to bottom, a caption under each.
@@ -332,6 +335,10 @@ class View {
 
   // --- words
 
+  hint() {
+    return fingers.matches ? this.data.text.tap : this.data.text.hint;
+  }
+
   named(index) {
     const [layer, head] = this.tiles[index];
     return filled(this.data.text.tile, { layer: layer + 1, head: head + 1 });
@@ -404,9 +411,9 @@ class View {
     canvas.style.height = `${place.height}px`;
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
-    // No more cells than pixels, or some would be skipped.
-    const rows = Math.min(queries, Math.round(place.h * ratio));
-    const columns = Math.min(keys, Math.round(place.w * ratio));
+    // No more cells than pixels, or some would be skipped. Of a dense screen's smaller pixels one alone could not be seen.
+    const rows = Math.min(queries, place.h);
+    const columns = Math.min(keys, place.w);
     const hatch = this.hatch(context, ratio);
     this.shade(rows, columns);
     tiles.forEach(([layer, head], index) => {

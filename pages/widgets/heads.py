@@ -1,0 +1,149 @@
+"""Attention on the page: the overview of every head, and one head as a map or as lines."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.widgets.charts import download_figure, show
+from pages.widgets.doing import head_measures
+from pages.widgets.lines import lines
+from pages.widgets.overview import overview, picked
+from pages.widgets.pickers import pick
+from pages.widgets.sidebar import View
+from pages.widgets.text import text
+from transformer import Trace
+from transformer.export import trace_file
+from transformer.figures import KIND_COLORS, head_map
+from transformer.measures import MEASURES, rollout
+from transformer.trace import KINDS
+
+SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Every layer × head of a kind; a click on a tile opens that head."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    measures = head_measures(view, trace, kind)
+    by = pick(words["order"], [words["order_none"], *(name for name in MEASURES if name in measures)], "order")
+    order = captions = None
+    if by != words["order_none"]:
+        values = measures[by]
+        order = sorted(np.ndindex(values.shape), key=lambda at: -values[at])
+        captions = [f"{values[at]:.2f}" for at in order]
+    overview(
+        weights,
+        allowed,
+        queries,
+        keys,
+        selected=(layer, head),
+        color=KIND_COLORS[kind],
+        key="overview",
+        on_pick=_open_head,
+        order=order,
+        captions=captions,
+    )
+
+
+def _open_head() -> None:
+    found = picked("overview")
+    if found is not None:
+        st.session_state["layer"], st.session_state["head"] = found[0] + 1, found[1] + 1
+
+
+def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """One head as a heatmap, its numbers, and its downloads."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[layer, 0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    left, right = st.columns(2)
+    hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
+    if hide:
+        rows, columns = ([at for at, token in enumerate(side) if token not in SPECIAL] for side in (queries, keys))
+        again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
+        weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
+        queries, keys = [queries[at] for at in rows], [keys[at] for at in columns]
+        if again:
+            total = weights.sum(-1, keepdims=True)
+            weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        st.caption(words["renormalized"] if again else words["not_renormalized"])
+        if not weights.size:
+            st.info(words["nothing_left"])
+            return
+    here = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    figure = head_map(weights, allowed, queries, keys)
+    show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)))
+    rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
+    frame = pd.DataFrame(weights, rows, columns)
+    with st.expander(words["numbers"], icon=":material/table:"):
+        st.dataframe(frame)
+    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
+    with st.container(horizontal=True):
+        st.download_button(
+            words["csv"], frame.to_csv(), f"{name}.csv", "text/csv", icon=":material/download:", on_click="ignore"
+        )
+        download_figure(words["html"], figure, name)
+        st.download_button(
+            words["trace"],
+            lambda: trace_file(trace),
+            f"{view.model}-trace.safetensors",
+            "application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+
+
+def show_lines(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL."""
+    queries, keys = trace.attention_tokens(kind)
+    locked, heads = _locked_in_url(), _heads_in_url(trace.config.heads) or (head,)
+    state = lines(
+        trace.attention(kind)[layer, 0].numpy(),
+        trace.allowed(kind)[layer, 0].numpy(),
+        queries,
+        keys,
+        key=f"lines-{kind}",
+        heads=heads,
+        locked=locked,
+    )
+    _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
+    _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
+
+
+def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Heads or layers put together, each way under its own name."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    ways = {
+        "mean over heads": lambda: weights[layer].mean(0),
+        "maximum over heads": lambda: weights[layer].max(0),
+        "mean over layers": lambda: weights[:, head].mean(0),
+        "maximum over layers": lambda: weights[:, head].max(0),
+        "mean over all": lambda: weights.mean((0, 1)),
+    }
+    if KINDS[kind][2] == KINDS[kind][3]:
+        ways["rollout"] = lambda: rollout(weights)[layer]
+    way = pick(words["combine"], list(ways), "combine")
+    st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
+    figure = head_map(ways[way](), allowed[layer, head], queries, keys)
+    show(figure, "combined-map", words["combined_alt"].format(way=way))
+
+
+def _locked_in_url() -> list[tuple[str, int]]:
+    sides = {"q": "query", "k": "key"}
+    found = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
+    return [(sides[part[0]], int(part[1:])) for part in found if len(part) < 6]
+
+
+def _heads_in_url(count: int) -> tuple[int, ...]:
+    parts = st.query_params.get("heads", "").split(",")
+    return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
+
+
+def _to_url(name: str, value: str) -> None:
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]

@@ -1,0 +1,105 @@
+"""Two sentences that differ in one adjective, and the head that turns furthest between them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from pages.widgets.charts import show
+from pages.widgets.problems import literal
+from pages.widgets.runs import available, runs
+from pages.widgets.text import text
+from transformer import InputError, Pipeline, Trace
+from transformer.figures import head_map
+from transformer.measures import shift
+from transformer.tasks import world
+
+MODELS = ("english-french", "english-french-static")
+PRONOUNS = ("il", "elle", "ils", "elles")
+
+
+class Side(NamedTuple):
+    """One of the two sentences.
+
+    Attributes:
+        source, answer: its text and the model's answer.
+        trace: of the model reading its own answer.
+        row: the query that writes the pronoun.
+        pronoun: what it writes there; `probability`, how surely.
+    """
+
+    source: str
+    answer: str
+    trace: Trace
+    row: int
+    pronoun: str
+    probability: float
+
+
+def read(pipeline: Pipeline, model: str, source: str) -> Side:
+    """Run a model on one sentence and find the pronoun in its answer.
+
+    Raises:
+        InputError: the answer has none.
+    """
+    answer = runs().answer(model, source, ())
+    row = max((at for at, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
+    if row is None:
+        raise InputError("answer", answer.text, f"must have one of {', '.join(PRONOUNS)}")
+    trace = runs().trace(model, source, None, ())
+    (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
+    return Side(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
+
+
+def show_turning(model: str) -> None:
+    """Both sentences, the head, before and after, the pronoun and its probability, for one model."""
+    words = text("turning")
+    if model not in available():
+        return
+    pipeline = runs().pipeline(model)
+    card = pipeline.card
+    st.subheader(words["model"].format(name=model, description=card.description))
+    found = card.measures.get("pronouns")
+    if not found:
+        st.warning(words["untested"].format(name=model))
+        return
+    layer, head = found["layer"] - 1, found["head"] - 1
+    a, b = (read(pipeline, model, example.source) for example in world("english-french").examples[:2])
+    st.markdown(
+        words["sentences"].format(
+            a=literal(a.source), b=literal(b.source), answer_a=literal(a.answer), answer_b=literal(b.answer)
+        )
+    )
+    keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
+    differing = next(at for at, pair in enumerate(zip(keys_a, keys_b, strict=True)) if pair[0] != pair[1])
+    rows = [side.trace.attention("cross")[:, 0, :, side.row].numpy() for side in (a, b)]
+    labels = [
+        words["row"].format(letter=letter, adjective=side.trace.source_tokens[0][differing], pronoun=side.pronoun)
+        for letter, side in (("a", a), ("b", b))
+    ]
+    keys = [*keys_a]
+    keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
+    st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1)}**")
+    weights = np.stack([row[layer, head] for row in rows])
+    show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])
+    st.markdown(
+        words["probability"].format(
+            pronoun_a=a.pronoun, probability_a=a.probability, pronoun_b=b.pronoun, probability_b=b.probability
+        )
+    )
+    nouns = [keys_a.index(noun) for noun in _nouns(keys_a)]
+    here = shift(rows[0], rows[1], *nouns)[layer, head]
+    for place, label, value, help in zip(
+        st.columns(3),
+        (words["shift"], words["mean_shift"].format(pairs=found["pairs"]), words["right"]),
+        (f"{here:.3f}", f"{found['shift']:.3f}", f"{found['right']:.1%}"),
+        (words["shift_help"], words["shift_help"], None),
+        strict=True,
+    ):
+        place.metric(label, value, help=help)
+
+
+def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:
+    """The two nouns of the sentence, in the order they stand."""
+    nouns = [token for token in tokens if world("english-french").word_class(token, "source") == "noun"]
+    return nouns[0], nouns[1]

@@ -1,0 +1,72 @@
+"""Every setting of a run."""
+
+import dataclasses
+import itertools
+
+import pytest
+
+from transformer.config import TransformerConfig
+from transformer.errors import ConfigError, HeadlightError, InputError
+from transformer.recipe import RECIPES, Recipe, recipe
+from transformer.tasks import WORLDS
+
+
+def rates(**values: object) -> list[float]:
+    chosen = Recipe(world="reverse", **values)
+    return [chosen.rate_at(step) for step in range(chosen.steps)]
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero_in_straight_lines():
+    schedule = rates(steps=100, warmup=20, learning_rate=2e-3)
+    assert schedule[0] == pytest.approx(2e-3 / 20)
+    assert schedule[19] == schedule[20] == max(schedule) == 2e-3
+    assert schedule[-1] == pytest.approx(2e-3 / 80)
+    rises = [after - before for before, after in itertools.pairwise(schedule[:20])]
+    falls = [after - before for before, after in itertools.pairwise(schedule[20:])]
+    assert rises == pytest.approx([2e-3 / 20] * 19)
+    assert falls == pytest.approx([-2e-3 / 80] * 79)
+
+
+@pytest.mark.parametrize(("steps", "warmup"), [(1, 0), (1, 300), (10, 0), (10, 10), (10, 300), (301, 300)])
+def test_any_schedule_stays_between_zero_and_the_peak(steps: int, warmup: int):
+    assert all(0 < rate <= 1e-3 for rate in rates(steps=steps, warmup=warmup, learning_rate=1e-3))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_can_be_built(name: str):
+    chosen = recipe(name)
+    assert chosen.world in WORLDS
+    config = chosen.make_config()
+    assert isinstance(config, TransformerConfig)
+    world = chosen.make_world()
+    assert (config.source_vocab, config.target_vocab) == (len(world.source_vocabulary), len(world.target_vocabulary))
+    # <sos> and <eos> come on top.
+    assert config.max_len >= world.longest + 2
+    assert hash(chosen) == hash(recipe(name))
+
+
+@pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_what_must_be_at_least_one(name: str, value: int):
+    with pytest.raises(ConfigError, match=f"{name} = {value}: must be at least 1"):
+        recipe("reverse").replace(**{name: value})
+
+
+def test_an_unknown_name_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match=r"model = 'klingon': recipes are there for .*reverse"):
+        recipe("klingon")
+    with pytest.raises(HeadlightError, match="world = 'klingon'"):
+        Recipe(world="klingon", steps=1).make_config()
+
+
+def test_the_config_of_a_recipe_is_checked():
+    with pytest.raises(ConfigError, match="must be a multiple of heads"):
+        Recipe(world="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
+
+
+def test_is_a_value():
+    chosen = recipe("reverse")
+    assert chosen.replace(steps=3) != chosen
+    assert chosen.replace(steps=3).replace(steps=chosen.steps) == chosen
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        chosen.steps = 3
