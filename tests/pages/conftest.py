@@ -35,26 +35,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no Chromium found; install Debian's chromium, or Google Chrome"))
 
 
-@pytest.fixture(scope="session")
-def url() -> Iterator[str]:
-    """The address of a fresh server of the app, on this machine only."""
+@contextlib.contextmanager
+def serving(script: Path) -> Iterator[str]:
+    """The address of a fresh Streamlit server of a script, on this machine only; stopped afterwards."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
-    server = subprocess.Popen([*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port), "--server.headless", "true"]
+    server = subprocess.Popen(
+        [*command, "--server.address", "127.0.0.1"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+    )
     try:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
+        for _ in range(600):
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
                 break
             time.sleep(0.1)
         else:
-            pytest.fail("the server did not start within 30 s")
+            pytest.fail("the server did not start within 60 s")
         yield address
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    """The address of a server of the app."""
+    with serving(ROOT / "app.py") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,13 @@
 """The attention lines in a real browser, on a page of their own with weights that are known."""
 
-import contextlib
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.conftest import ROOT, Visitor, serving
 
 pytestmark = pytest.mark.browser
 
@@ -70,28 +63,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of the demo page."""
     script = tmp_path_factory.mktemp("lines") / "demo.py"
     script.write_text(DEMO, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port), "--server.headless", "true"]
-    server = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("the demo did not start within 30 s")
+    with serving(script) as address:
         yield address
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 class Lines(Visitor):

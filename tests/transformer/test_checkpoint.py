@@ -224,6 +224,12 @@ def test_a_forgery_without_a_change_is_sound(path: Path, tmp_path: Path):
 SHAPE = (10, 4)  # of output_projection.weight
 
 
+def one_nan() -> Tensor:
+    weight = torch.zeros(SHAPE)
+    weight[3, 2] = torch.nan
+    return weight
+
+
 @pytest.mark.parametrize(
     ("tensors", "message"),
     [
@@ -235,6 +241,7 @@ SHAPE = (10, 4)  # of output_projection.weight
         ({"output_projection.weight": torch.zeros(40)}, "output_projection.weight has shape (40,), must have (10, 4)"),
         ({"output_projection.weight": None, "renamed": torch.zeros(SHAPE)}, "output_projection.weight has shape None"),
         ({"output_projection.weight": torch.full(SHAPE, torch.nan)}, "holds values that are not finite numbers"),
+        ({"output_projection.weight": one_nan()}, "holds values that are not finite numbers"),
         ({"output_projection.weight": torch.full(SHAPE, torch.inf)}, "holds values that are not finite numbers"),
         ({"output_projection.weight": torch.full(SHAPE, 1e300, dtype=torch.float64)}, "not finite numbers"),
         ({"output_projection.weight": torch.zeros(SHAPE, dtype=torch.int64)}, "not finite numbers"),

@@ -139,7 +139,9 @@ def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wi
     figure.update_xaxes(token_axis("key: what is looked at", keys, side="top", tickangle=-45 if longer > 8 else 0))
     figure.update_yaxes(token_axis("query: who is looking", queries))
     figure.update_yaxes(autorange="reversed")
-    if not wide:
+    if wide:
+        figure.update_yaxes(title=None)  # there is no room beside few rows, and they name themselves
+    else:
         figure.update_yaxes(scaleanchor="x", constrain="domain")
         figure.update_xaxes(constrain="domain")
     finished(figure, height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)))
