@@ -31,7 +31,8 @@ from transformer.evaluation import Accuracy, accuracy, held_out_pairs, what_head
 from transformer.model import Transformer
 from transformer.pipeline import CHECKPOINTS, SUFFIX, Pipeline
 from transformer.recipe import RECIPES, Recipe, recipe
-from transformer.tasks import World, world
+from transformer.tap import tracing
+from transformer.tasks import Pair, World, world
 from transformer.vocabulary import Vocabulary
 
 RUNS = Path("runs")  # states of runs that are not finished; not shipped
@@ -108,15 +109,35 @@ class Training:
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
+        if self.recipe.stillness:
+            loss = loss + self.recipe.stillness * self.turning()
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
         return loss.item()
 
+    def turning(self, count: int = 8) -> Float[Tensor, ""]:
+        """How far cross-attention moves, at the step that writes a pronoun, between two sentences that differ in the adjective
+        which decides what it refers to: the squared difference of the weights, summed over keys and heads, mean over pairs."""
+        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
+        sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
+        source, target = self.ids([side for both in sides for side in both])
+        with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
+            self.model(source, target[:, :-1])
+        rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
+        moved = torch.zeros(())
+        for layer in range(self.model.config.decoder_layers):
+            weights = values[f"decoder.layers.{layer}.cross_attention.weights"][torch.arange(len(rows)), :, rows].float()
+            moved = moved + (weights[0::2] - weights[1::2]).square().sum() / count
+        return moved
+
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
-        pairs = list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch))
+        return self.ids(list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch)))
+
+    def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
+        """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""
         pipeline, world = self.pipeline(), self.world
 
         def ids(words: Vocabulary, texts: list[str]) -> list[tuple[int, ...]]:

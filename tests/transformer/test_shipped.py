@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from transformer import Pipeline
@@ -105,7 +106,5 @@ def test_every_example_is_answered_right() -> None:
 
 
 def test_what_cards_call_strongest_is_counted_from_one() -> None:
-    import numpy as np
-
     found = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
     assert found == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
