@@ -9,6 +9,7 @@ from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
 from pages.widgets.source import show_source
+from pages.widgets.steps import show_steps
 from pages.widgets.text import text
 from pages.widgets.whatif import show_whatif
 from transformer.attention import MultiHeadAttention
@@ -41,6 +42,8 @@ with explained():
         show_lines(trace, kind, layer, head)
     elif looking == "pattern":
         show_doing(view, trace, kind, layer, head)
+    elif looking == "steps":
+        show_steps(view.pipeline.model, trace, kind, layer, head)
     elif looking == "combined":
         show_combined(trace, kind, layer, head)
     else:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from string import Template
 from typing import Any
 
@@ -16,19 +17,20 @@ from transformer import Trace, Transformer, TransformerConfig
 from transformer.attention import PROJECTIONS, MultiHeadAttention
 from transformer.explain import AttentionStep, Explanation, Term, attention_steps, explain
 from transformer.figures import KIND_COLORS
-from transformer.figures.steps import tensor_map, terms_bars
+from transformer.figures.steps import Matrix, tensor_map, tensor_maps, terms_bars
 from transformer.figures.theme import ROLE_COLORS
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import attention_softmax
 from transformer.trace import KINDS
 
-# Step, row and column of a number; and the tokens of queries and keys, by side.
-Cell = tuple[str, int, int]
+# Row and column of a number; and the tokens of queries and keys, by side.
+Cell = tuple[int, int]
 Sides = dict[str, list[str]]
 # Products that a formula writes out before it says "and so on".
 MOST_WRITTEN = 3
 # Characters up to which a row's numbers are shown in full, and pixels of the box in which longer ones scroll.
-LISTED, LISTED_HEIGHT = 260, 130
+LISTED, LISTED_HEIGHT = 600, 130
+ACROSS = 3
 
 
 def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -48,18 +50,22 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     queries, keys = map(_numbered, trace.attention_tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
-    left, right = st.columns([1, 3])
-    with left:
-        row = queries.index(_select(words["row"], queries, "row", on_change=_follow))
-    with right:
-        cell = _pick_cell(steps, sides)
-    if cell is not None:
-        step = next(step for step in steps if step.name == cell[0])
+    row = queries.index(_select(words["row"], queries, "row", on_change=_follow))
+    overview = st.container()
+    name = _pick_step(steps)
+    step = next((step for step in steps if step.name == name), None)
+    cell = None
+    if step is not None:
         with st.container(border=True):
-            _show_explanation(step, explain(model, trace, kind, layer, head, *cell), sides, KIND_COLORS[kind])
-    for number, step in enumerate(steps, start=1):
-        st.divider()
-        _show_step(number, step, trace, kind, head, sides, row, cell)
+            _say(steps.index(step) + 1, step, trace.config, kind, head)
+            cell = _pick_cell(step, sides)
+            found = explain(model, trace, kind, layer, head, step.name, *cell)
+            _show_explanation(step, found, sides, KIND_COLORS[kind])
+            _show_matrix(step, trace, kind, head, sides, row, cell)
+    with overview:
+        _show_overview(steps, trace.config, head, sides, row, (name, cell))
+    st.subheader(words["all"], anchor=False)
+    _show_words(steps, trace.config, kind, head)
 
 
 # --- pickers -----------------------------------------------------------------------------------------------------------
@@ -76,22 +82,22 @@ def _select(label: str, options: Sequence[str], key: str, on_change: Callable[[]
     return st.selectbox(label, options, key=key, bind="query-params", on_change=on_change)
 
 
-def _pick_cell(steps: Sequence[AttentionStep], sides: Sides) -> Cell | None:
-    """Which number is to be explained, or None."""
-    words, names = text("steps"), [step.name for step in steps]
+def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
+    """Of which step a number is to be explained, or None."""
+    names = [step.name for step in steps]
     if st.session_state.get("step") not in names:
         st.session_state["step"] = None
-    name = st.segmented_control(words["step"], names, key="step", bind="query-params", wrap=True)
-    if name is None:
-        return None
-    step = steps[names.index(name)]
-    places = []
+    return st.segmented_control(text("steps")["step"], names, key="step", bind="query-params", wrap=True)
+
+
+def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
+    words, places = text("steps"), []
     for place, axis, key in zip(st.columns(2), (0, 1), ("cell_row", "cell_column"), strict=True):
         options = _labels(step, sides, axis) or [str(index) for index in range(step.values.shape[axis])]
-        label = words[f"{key.removeprefix('cell_')}_of"].format(axis=words["axes"][step.axes[axis]])
         with place:
+            label = words[f"{key}_of"].format(axis=words["axes"][step.axes[axis]])
             places.append(options.index(_select(label, options, key)))
-    return name, places[0], places[1]
+    return places[0], places[1]
 
 
 def _follow() -> None:
@@ -108,46 +114,75 @@ def _labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
 # --- the matrices ------------------------------------------------------------------------------------------------------
 
 
-def _show_step(
-    number: int, step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell | None
+def _show_overview(
+    steps: Sequence[AttentionStep],
+    config: TransformerConfig,
+    head: int,
+    sides: Sides,
+    row: int,
+    picked: tuple[str | None, Cell | None],
 ) -> None:
-    """What it is and why beside the matrix itself."""
+    """Every matrix in order, in one figure."""
+    words, (name, cell) = text("steps"), picked
+    matrices = []
+    for number, step in enumerate(steps, start=1):
+        matrix = _matrix(step, config, head, sides, row, cell if step.name == name else None)
+        rows, columns = (f"{axis} {size}" for axis, size in zip(step.axes, step.values.shape, strict=True))
+        title = words["heading"].format(number=number, title=words["steps"][step.name]["title"])
+        matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
+    titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
+    show(tensor_maps(matrices), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
+    st.caption(words["scales"])
+
+
+def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
+    """Every step in words, side by side."""
+    for first in range(0, len(steps), ACROSS):
+        for place, number in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
+            with place.container(border=True, height="stretch"):
+                _say(number + 1, steps[number], config, kind, head)
+
+
+def _say(number: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
+    """What a step is, why, its formula and its shape."""
+    words, said = text("steps"), text("steps")["steps"][step.name]
+    st.markdown(f"**{words['heading'].format(number=number, title=said['title'])}**")
+    st.markdown(_why(said, step, config, kind))
+    st.latex(_formula(said, step, config, kind, head))
+    st.caption(_shape(step, head))
+
+
+def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:
+    """The matrix of one step to be read, the numbers of the row that is followed, and the lines that compute it."""
     words, config = text("steps"), trace.config
-    said = words["steps"][step.name]
-    followed = row if step.tokens[0] == "query" else None
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        st.subheader(words["heading"].format(number=number, title=said["title"]), anchor=False)
-        st.markdown(_why(said, step, config, kind))
-        st.latex(_formula(said, step, config, kind, head))
-        st.caption(_shape(step, head))
-        if followed is None:
-            st.caption(words["every_row"])
-        else:
-            listed = _listed(step, sides, row)
-            st.caption(words["followed"].format(row=literal(sides["query"][row])))
-            st.code(listed, language=None, wrap_lines=True, height=LISTED_HEIGHT if len(listed) > LISTED else "content")
-        if followed is not None and step.name == "weights" and step.hidden[row].all():
+    matrix = _matrix(step, config, head, sides, row, cell)
+    show(tensor_map(matrix), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
+    if matrix.selected_row is None:
+        st.caption(words["every_row"])
+    else:
+        listed = _listed(step, sides, row)
+        st.caption(words["followed"].format(row=literal(sides["query"][row])))
+        st.code(listed, language=None, wrap_lines=True, height=LISTED_HEIGHT if len(listed) > LISTED else "content")
+        if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
-    with right:
-        show(_map(step, sides, config, head, followed, cell), f"step-{step.name}", _alt(said["title"], step))
-    with left, st.expander(words["lines"], icon=":material/code:"):
+    with st.expander(words["lines"], icon=":material/code:"):
         show_source(_source(step.name, config, kind))
 
 
-def _map(step: AttentionStep, sides: Sides, config: TransformerConfig, head: int, row: int | None, cell: Cell | None) -> Any:
+def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Sides, row: int, cell: Cell | None) -> Matrix:
     axes = text("steps")["axes"]
     rows, columns = (None if side is None else [name.partition(" · ")[2] for name in sides[side]] for side in step.tokens)
-    return tensor_map(
+    return Matrix(
         step.values,
         rows,
         columns,
         axes[step.axes[0]],
         axes[step.axes[1]],
         signed=step.name != "weights",
-        selected_row=row,
-        selected_cell=cell[1:] if cell is not None and cell[0] == step.name else None,
+        # A query meets every key, so of keys and values no single row is its own.
+        selected_row=row if step.tokens[0] == "query" else None,
+        selected_cell=cell,
         hidden=step.hidden,
         marked_columns=(head * config.d_head, (head + 1) * config.d_head) if step.name == "concatenated" else None,
     )
@@ -304,13 +339,14 @@ def _name(term: Term, sides: Sides) -> str:
 def _number(value: float) -> str:
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
-    return f"{value:.5g}".replace("-", "−")
+    # Adding 0 makes −0 a plain 0.
+    return f"{value + 0.0:.5g}".replace("-", "−")
 
 
 def _latex(value: float) -> str:
     if math.isinf(value):
         return r"-\infty" if value < 0 else r"\infty"
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
+    mantissa, _, exponent = f"{value + 0.0:.4g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 

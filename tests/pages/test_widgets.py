@@ -13,7 +13,7 @@ from pages.widgets.pages import page_files
 from pages.widgets.problems import literal
 from pages.widgets.text import text
 
-WIDGETS = {"common", "sidebar", "doing", "lines", "overview", "whatif"}
+WIDGETS = {"common", "sidebar", "doing", "lines", "overview", "steps", "whatif"}
 TEXTS = Path(__file__).parents[2] / "assets" / "text" / "en"
 
 

@@ -31,7 +31,7 @@ def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bo
 @settings(max_examples=6)
 @torch.no_grad()
 def test_each_row_of_a_batch_is_what_it_is_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
-    model = small(preset, seed=seed, norm_first=norm_first)
+    model = small(preset, seed=seed, norm_first=norm_first, encoder_layers=1, decoder_layers=1)
     with torch.no_grad():
         # Without this few untrained models ever stop.
         model.output_projection.bias[EOS] += 0.5

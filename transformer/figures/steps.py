@@ -1,6 +1,8 @@
 """One matrix of a computation, and the terms that add up to one of its numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -24,94 +26,147 @@ from transformer.figures.theme import (
 # The two ends of the signed scale, a step in from its darkest: what takes away, and what adds.
 MINUS, PLUS = sample_colorscale(SIGNED, [0.2, 0.8])
 MOST_TICKS = 16
+MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE = 4, 130, 62
 Labels = Sequence[str] | None
 
 
-def tensor_map(
-    values: Float[np.ndarray, "row column"],
-    rows: Labels,
-    columns: Labels,
-    row_title: str,
-    column_title: str,
-    signed: bool,
-    selected_row: int | None = None,
-    selected_cell: tuple[int, int] | None = None,
-    hidden: Bool[np.ndarray, "row column"] | None = None,
-    marked_columns: tuple[int, int] | None = None,
-    color: str = ROLE_COLORS["query"],
-) -> go.Figure:
-    """A matrix as a heatmap.
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix and how it is to be read.
 
-    Args:
+    Attributes:
         values: any numbers; −∞ is drawn as masked.
         rows, columns: the tokens on each axis; None for dimensions, which are numbered from 0.
         row_title, column_title: what the axes are.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.
+        title: what it is; only written where several are side by side.
         selected_row: framed.
         selected_cell: (row, column), framed.
         hidden: True where a mask hides the number: drawn grey and hatched, whatever it is, and told on hover.
-        marked_columns: first column of a group, and the one after its last; bracketed.
+        marked_columns: first column of a group, and the one after its last; framed.
         color: of the frame of the selected row.
     """
-    masked = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
-    x, y = _names(columns, values.shape[1]), _names(rows, values.shape[0])
-    longer = max(values.shape)
-    here = f"{row_title} %{{y}}<br>{column_title} %{{x}}<br>"
-    traces = []
-    if masked.any():
-        traces.append(
-            go.Heatmap(
-                z=np.where(masked, 1, np.nan).astype(np.float32),
-                x=x,
-                y=y,
-                colorscale=[[0, MASKED], [1, MASKED]],
-                showscale=False,
-                # Text rather than numbers: −∞ is no number of JSON.
-                customdata=np.where(masked, _written(values), ""),
-                texttemplate=MASK_SIGN if longer <= MOST_HATCHED else None,
-                textfont={"color": LINE},
-                hovertemplate=f"{here}masked: %{{customdata}}<extra></extra>",
-                hoverongaps=False,
-            )
-        )
-    shown = np.where(masked, np.nan, values).astype(np.float32)
-    most = 1.0 if not signed or masked.all() else float(np.nanmax(np.abs(shown))) or 1.0
-    gap = 1 if longer <= MOST_HATCHED else 0
-    traces.append(
-        go.Heatmap(
-            z=shown,
-            x=x,
-            y=y,
-            zmin=-most if signed else 0,
-            zmax=most,
-            colorscale=SIGNED if signed else WEIGHTS,
-            colorbar={"thickness": 10, "len": 1, "nticks": 5},
-            texttemplate="%{z:.2f}" if longer <= MOST_WRITTEN else None,
-            hovertemplate=f"{here}%{{z:.8~g}}<extra></extra>",
-            hoverongaps=False,
-            xgap=gap,
-            ygap=gap,
-        )
-    )
-    height, width = values.shape
-    shapes = []
-    if marked_columns is not None:
-        shapes.append(_frame(marked_columns[0], marked_columns[1], 0, height, LINE, 2))
-    if selected_row is not None:
-        shapes.append(_frame(0, width, selected_row, selected_row + 1, color, 3))
-    if selected_cell is not None:
-        row, column = selected_cell
-        # Two lines, so that it stands out from dark and from light.
-        shapes += [_frame(column, column + 1, row, row + 1, *line) for line in (("black", 3), ("white", 1))]
-    # All at once: a figure that is updated piece by piece takes three times as long to build.
+
+    values: Float[np.ndarray, "row column"]
+    rows: Labels
+    columns: Labels
+    row_title: str
+    column_title: str
+    signed: bool
+    title: str = ""
+    selected_row: int | None = None
+    selected_cell: tuple[int, int] | None = None
+    hidden: Bool[np.ndarray, "row column"] | None = None
+    marked_columns: tuple[int, int] | None = None
+    color: str = ROLE_COLORS["query"]
+
+    @property
+    def masked(self) -> Bool[np.ndarray, "row column"]:
+        infinite = ~np.isfinite(self.values)
+        return infinite if self.hidden is None else infinite | self.hidden
+
+
+def tensor_map(matrix: Matrix) -> go.Figure:
+    """A matrix as a heatmap, with the number in each cell where there is room, and on hover."""
+    height, width = matrix.values.shape
+    longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
+    # All at once: a figure that is updated piece by piece takes several times as long to build.
     layout = {
-        "xaxis": _axis(column_title, columns, width) | {"side": "top", "tickangle": -45 if columns and width > 8 else 0},
-        "yaxis": _axis(row_title, rows, height) | {"autorange": False, "range": [height - 0.5, -0.5]},
-        "shapes": shapes,
+        "xaxis": _axis(matrix.column_title, matrix.columns, width)
+        | {"side": "top", "tickangle": -45 if matrix.columns and width > 8 else 0},
+        "yaxis": _axis(matrix.row_title, matrix.rows, height) | {"autorange": False, "range": [height - 0.5, -0.5]},
+        "shapes": _frames(matrix),
     }
-    figure = finished(go.Figure(traces, layout), height=110 + height * int(np.clip(340 / height, 10, 24)))
-    figure.layout.margin.t = 90 if columns else 60
-    return figure
+    heatmaps = _heatmaps(matrix, longer <= MOST_HATCHED)
+    heatmaps[-1] |= {"colorbar": {"thickness": 10, "len": 1, "nticks": 5}, "showscale": True}
+    heatmaps[-1] |= {"texttemplate": "%{z:.2f}" if written else None}
+    figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(340 / height, 10, 24)))
+    return figure.update_layout(margin={"t": 90 if matrix.columns else 60})
+
+
+def tensor_maps(matrices: Sequence[Matrix]) -> go.Figure:
+    """Several matrices in one figure, in order from left to right and top to bottom, each in its own scale.
+
+    One figure, because a page takes ten times as long to draw ten of them. Tokens are told on hover only.
+    """
+    pitch = MAP_HEIGHT + MAP_TITLE
+    lines = -(-len(matrices) // MAPS_ACROSS)
+    heatmaps: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"shapes": [], "annotations": []}
+    for index, matrix in enumerate(matrices):
+        line, place = divmod(index, MAPS_ACROSS)
+        left, bottom = place / MAPS_ACROSS, (lines - line - 1) / lines
+        top = bottom + MAP_HEIGHT / pitch / lines
+        number = str(index + 1) if index else ""
+        x, y = {"anchor": f"y{number}", "domain": [left, left + 0.92 / MAPS_ACROSS]}, {"domain": [bottom, top]}
+        height, width = matrix.values.shape
+        bare = {"showticklabels": False, "ticks": "", "title": None}
+        layout[f"xaxis{number}"] = _axis("", matrix.columns, width) | bare | x
+        upside_down = {"autorange": False, "range": [height - 0.5, -0.5], "anchor": f"x{number}"}
+        layout[f"yaxis{number}"] = _axis("", matrix.rows, height) | bare | y | upside_down
+        parts = _heatmaps(matrix, max(height, width) <= MOST_WRITTEN)
+        heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
+        layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
+        layout["annotations"].append(_heading(matrix, left, top))
+    return finished(go.Figure(heatmaps, layout), height=lines * pitch).update_layout(margin={"t": 0, "b": 0})
+
+
+def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
+    said = f"<b>{escaped(matrix.title)}</b><br>{escaped(matrix.row_title)} × {escaped(matrix.column_title)}"
+    at = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    return {"text": said, "showarrow": False, "align": "left"} | at
+
+
+def _heatmaps(matrix: Matrix, hatched: bool) -> list[dict[str, Any]]:
+    """What is masked, if anything is; then the numbers."""
+    masked, values = matrix.masked, matrix.values
+    height, width = values.shape
+    x, y = _names(matrix.columns, width), _names(matrix.rows, height)
+    here = f"{escaped(matrix.row_title)} %{{y}}<br>{escaped(matrix.column_title)} %{{x}}<br>"
+    shared = {"type": "heatmap", "x": x, "y": y, "hoverongaps": False, "showscale": False}
+    shown = np.where(masked, np.nan, values).astype(np.float32)
+    most = 1.0 if not matrix.signed or masked.all() else float(np.nanmax(np.abs(shown))) or 1.0
+    heatmaps = []
+    if masked.any():
+        heatmaps.append(
+            shared
+            | {
+                "z": np.where(masked, 1, np.nan).astype(np.float32),
+                "colorscale": [[0, MASKED], [1, MASKED]],
+                # Text rather than numbers: −∞ is no number of JSON.
+                "customdata": np.where(masked, _written(values), ""),
+                "texttemplate": MASK_SIGN if hatched else None,
+                "textfont": {"color": LINE},
+                "hovertemplate": f"{here}masked: %{{customdata}}<extra></extra>",
+            }
+        )
+    heatmaps.append(
+        shared
+        | {
+            "z": shown,
+            "zmin": -most if matrix.signed else 0,
+            "zmax": most,
+            "colorscale": SIGNED if matrix.signed else WEIGHTS,
+            "hovertemplate": f"{here}%{{z:.8~g}}<extra></extra>",
+            "xgap": int(hatched),
+            "ygap": int(hatched),
+        }
+    )
+    return heatmaps
+
+
+def _frames(matrix: Matrix) -> list[dict[str, Any]]:
+    """What is marked or selected, as rectangles; the last is on top."""
+    (height, width), frames = matrix.values.shape, []
+    if matrix.marked_columns is not None:
+        frames.append(_frame(*matrix.marked_columns, 0, height, LINE, 2))
+    if matrix.selected_row is not None:
+        frames.append(_frame(0, width, matrix.selected_row, matrix.selected_row + 1, matrix.color, 3))
+    if matrix.selected_cell is not None:
+        row, column = matrix.selected_cell
+        # Two lines, so that it stands out from dark and from light.
+        frames += [_frame(column, column + 1, row, row + 1, *line) for line in (("black", 3), ("white", 1))]
+    return frames
 
 
 def terms_bars(
@@ -148,7 +203,7 @@ def terms_bars(
         )
     )
     figure.add_hline(y=0, line={"color": LINE, "width": 1})
-    step = max(1, -(-len(names) // 40))
+    step = max(1, -(-len(names) // MOST_TICKS))
     shown = [*range(0, len(names), step), len(names)]
     figure.update_xaxes(
         type="category",
@@ -166,7 +221,7 @@ def _names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
     return list(range(count)) if tokens is None else numbered(tokens)
 
 
-def _axis(title: str, tokens: Labels, count: int) -> dict[str, object]:
+def _axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
     if tokens is not None:
         return token_axis(title, tokens)
     return {
@@ -180,7 +235,7 @@ def _axis(title: str, tokens: Labels, count: int) -> dict[str, object]:
     }
 
 
-def _frame(left: int, right: int, top: int, bottom: int, color: str, width: int) -> dict[str, object]:
+def _frame(left: int, right: int, top: int, bottom: int, color: str, width: int) -> dict[str, Any]:
     """A rectangle around the cells from `left` to before `right` and from `top` to before `bottom`."""
     x0, x1, y0, y1 = (edge - 0.5 for edge in (left, right, top, bottom))
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": color, "width": width}}
@@ -193,4 +248,4 @@ def _written(values: Float[np.ndarray, "row column"]) -> np.ndarray:
 def _number(value: float) -> str:
     if not np.isfinite(value):
         return "−∞" if value < 0 else "∞"
-    return f"{value:.6g}".replace("-", "−")
+    return f"{value + 0.0:.6g}".replace("-", "−")

@@ -16,7 +16,7 @@ class Sort(LetterWorld):
         Example("abcdefghijkl", "Already in order: the map is the diagonal that a copying model shows."),
         Example("zyxwvutsrqpo", "In falling order: the map is the anti-diagonal that a reversing model shows."),
         Example("banana", "Three a's come first: any of them is right to read, so see how their rows spread weight."),
-        Example("qqqqqqqq", "One letter eight times: what to write is plain, so only when to stop must be found out."),
+        Example("bookkeeper", "Three e's, two o's and two k's: equal letters are written in a run, wherever they stood."),
         Example("mississippi", "Runs of four i's and four s's: compare a row inside a run with the row after it."),
         Example("bcdefghijkla", "Only the last letter is out of order: one row jumps to it, the others lag by one."),
         Example("z", "One letter: with nothing to put in order, see where the row that writes it looks."),
