@@ -346,7 +346,7 @@ def _number(value: float) -> str:
 def _latex(value: float) -> str:
     if math.isinf(value):
         return r"-\infty" if value < 0 else r"\infty"
-    mantissa, _, exponent = f"{value + 0.0:.4g}".partition("e")
+    mantissa, _, exponent = f"{value + 0.0:.5g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
