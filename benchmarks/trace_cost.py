@@ -107,10 +107,10 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
     def traced() -> dict[str, torch.Tensor]:
         with tracing(ours) as values:
             forward(ours)
-        assert len(values) == sum(isinstance(module, Tap) for part in (ours.encoder, ours.decoder) for module in part.modules())
         return values
 
     assert torch.equal(forward(plain), forward(ours))
+    assert len(traced()) == sum(isinstance(module, Tap) for part in (ours.encoder, ours.decoder) for module in part.modules())
     return {
         "torch": lambda: torch_model(source, target, tgt_mask=torch_mask, tgt_is_causal=True),
         "no taps": lambda: forward(plain),
