@@ -1,16 +1,168 @@
-"""What a configuration costs, in closed form."""
+"""What a configuration costs, in closed form: trainable numbers, multiplications and additions, bytes of a trace.
+
+FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
+multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual sum,
+scaling, masking or look-up in a table. In a model of the paper's size those take less than a hundredth of the arithmetic.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from transformer.config import TransformerConfig
+
+FLOAT, BOOL = 4, 1  # bytes of a number and of a mask's cell
+
+# What a step belongs to. Everything that grows with the square of the length is in `scores and weights` (and in `masks`).
+EMBEDDING, MASKS, PROJECTIONS, SCORES = "embedding", "masks", "projections", "scores and weights"
+FEED_FORWARD, ADD_NORM, OUTPUT = "feed-forward", "add and norm", "output"
+WORK = (EMBEDDING, MASKS, PROJECTIONS, SCORES, FEED_FORWARD, ADD_NORM, OUTPUT)
+
+
+class Lengths(NamedTuple):
+    """How much is run through the model: rows of a batch, and tokens of each source and of each target, padding included."""
+
+    batch: int
+    source: int
+    target: int
+
+
+class Cost(NamedTuple):
+    """What a part of the model costs.
+
+    Attributes:
+        parameters: trainable numbers.
+        flops: multiplications and additions of one forward pass, as the module says they are counted.
+        bytes: memory of the tensors of one trace, each piece of memory counted once.
+    """
+
+    parameters: int
+    flops: int
+    bytes: int
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """Costs added up, each kind for itself."""
+    return Cost(*map(sum, zip(Cost(0, 0, 0), *costs, strict=True)))
 
 
 def parameters(config: TransformerConfig) -> int:
     """Trainable numbers of the model: `sum(p.numel() for p in Transformer(config).parameters())`, without building it."""
-    d_model, width = config.d_model, config.d_model if config.head_projection == "per_head" else config.d_head
+    return sum(_parameters(config).values())
+
+
+def cost(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool] = (True, True)) -> dict[str, Cost]:
+    """What each kind of work costs, in the order of `WORK`, without building the model or running anything.
+
+    Lengths beyond `config.max_len` are taken as if the model had positions for them.
+
+    Args:
+        config: sizes and variant.
+        lengths: of one traced forward pass with source and target.
+        hidden: whether the source mask and the target mask hide anything; where one does not, its masked scores are the
+            scores themselves and take no memory of their own.
+    """
+    owned, run, held = _parameters(config), _flops(config, lengths), _bytes(config, lengths, hidden)
+    return {work: Cost(owned.get(work, 0), run.get(work, 0), held.get(work, 0)) for work in WORK}
+
+
+def work_of(path: str) -> str:
+    """The kind of work that the tensor at a path comes from: one of `WORK`."""
+    parts = path.split(".")
+    if path.endswith("_mask"):
+        return MASKS
+    if parts[0].endswith("_embedding"):
+        return EMBEDDING
+    if len(parts) == 1:
+        return OUTPUT
+    part = parts[3] if len(parts) > 3 else ""
+    if part == "feed_forward":
+        return FEED_FORWARD
+    if part.endswith("_attention"):
+        return PROJECTIONS if len(parts) > 5 or parts[-1] == "output" else SCORES
+    return ADD_NORM
+
+
+def step_flops(config: TransformerConfig, path: str, lengths: Lengths) -> int:
+    """FLOPs of the step that makes the tensor at a path: 2 × numbers in the result × products in each of their sums; 0 where no
+    matrices are multiplied."""
+    batch, d_model = lengths.batch, config.d_model
+    queries = lengths.source if path.startswith("encoder") else lengths.target
+    keys = lengths.target if path.startswith("decoder") and ".cross_attention." not in path else lengths.source
+    if path == "logits":
+        return 2 * batch * lengths.target * config.target_vocab * d_model
+    if ".feed_forward." in path:
+        return 0 if path.endswith(".activated") else 2 * batch * queries * d_model * config.d_ff
+    if "_attention." not in path:
+        return 0
+    step = path.split("_attention.")[1]
+    if step in ("scores", "head_output"):
+        return 2 * batch * config.heads * queries * keys * config.d_head
+    if step == "output":
+        return 2 * batch * queries * d_model * d_model
+    if step.endswith(".projected"):
+        return 2 * batch * (queries if step.startswith("query") else keys) * d_model * _projection_width(config)
+    return 0
+
+
+def _projection_width(config: TransformerConfig) -> int:
+    """Numbers that go into one number of a query, key or value."""
+    return config.d_model if config.head_projection == "per_head" else config.d_head
+
+
+def _parameters(config: TransformerConfig) -> dict[str, int]:
+    d_model, width = config.d_model, _projection_width(config)
+    attentions, layers = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
     projections = 3 * (width**2 + width * config.projection_bias) + d_model**2 + d_model * config.output_bias
-    feed_forward = 2 * d_model * config.d_ff + config.d_ff + d_model
-    norm = 2 * d_model
-    encoder = config.encoder_layers * (projections + feed_forward + 2 * norm)
-    decoder = config.decoder_layers * (2 * projections + feed_forward + 3 * norm)
-    tables = (config.source_vocab + config.target_vocab + 2 * config.max_len * (config.position == "learned")) * d_model
-    output = config.target_vocab * (d_model + 1)
-    return encoder + decoder + 2 * norm * config.final_norm + tables + output
+    positions = 2 * config.max_len * (config.position == "learned")
+    return {
+        EMBEDDING: (config.source_vocab + config.target_vocab + positions) * d_model,
+        PROJECTIONS: attentions * projections,
+        FEED_FORWARD: layers * (2 * d_model * config.d_ff + config.d_ff + d_model),
+        ADD_NORM: (attentions + layers + 2 * config.final_norm) * 2 * d_model,
+        OUTPUT: config.target_vocab * (d_model + 1),
+    }
+
+
+def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
+    attention = ("query.projected", "key.projected", "value.projected", "scores", "head_output", "output")
+    layer = {
+        "encoder": [f"self_attention.{step}" for step in attention],
+        "decoder": [f"{kind}_attention.{step}" for kind in ("self", "cross") for step in attention],
+    }
+    found = {OUTPUT: step_flops(config, "logits", lengths)}
+    for stack, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
+        for step in (*layer[stack], "feed_forward.hidden", "feed_forward.output"):
+            path = f"{stack}.layers.0.{step}"
+            found[work_of(path)] = found.get(work_of(path), 0) + layers * step_flops(config, path, lengths)
+    return found
+
+
+def _bytes(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool]) -> dict[str, int]:
+    """By kind of work; a tensor that is another one seen differently, as a head is a slice of a vector, is not counted."""
+    batch, source, target = lengths
+    d_model, encoder, decoder = config.d_model, config.encoder_layers, config.decoder_layers
+    hidden_source, hidden_target = hidden
+    projected = squares = joined = 0
+    for layers, queries, keys, masked in (
+        (encoder, source, source, hidden_source),
+        (decoder, target, target, hidden_target),
+        (decoder, target, source, hidden_source),
+    ):
+        # Queries, keys and values, and the output of the attention.
+        projected += layers * (2 * queries + 2 * keys) * d_model
+        # Scores, scaled scores and weights, and masked scores where any score is hidden.
+        squares += layers * (3 + masked) * config.heads * queries * keys
+        # The heads' outputs; to join several heads of several tokens takes a copy.
+        joined += layers * (1 + (config.heads > 1 and queries > 1)) * queries * d_model
+    tokens = encoder * source + decoder * target
+    streams = 2 * tokens + decoder * target  # one for each sub-layer of each layer
+    embedded = (2 + config.scale_embedding) * batch * (source + target) + source + target
+    return {
+        EMBEDDING: embedded * d_model * FLOAT,
+        MASKS: batch * (source + target**2) * BOOL,
+        PROJECTIONS: batch * projected * FLOAT,
+        SCORES: batch * (squares + joined) * FLOAT,
+        FEED_FORWARD: batch * tokens * (2 * config.d_ff + d_model) * FLOAT,
+        ADD_NORM: batch * (2 * streams + config.final_norm * (source + target)) * d_model * FLOAT,
+        OUTPUT: 2 * batch * target * config.target_vocab * FLOAT,
+    }

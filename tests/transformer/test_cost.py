@@ -1,11 +1,29 @@
-"""Closed formulas against the model itself."""
+"""Closed formulas against the model itself, against PyTorch's own counter, and against the memory of a trace."""
 
 import itertools
+from collections import Counter
 
 import pytest
+import torch
+from hypothesis import given, settings
+from torch.utils.flop_counter import FlopCounterMode
 
-from transformer import PRESETS, Transformer, TransformerConfig
-from transformer.cost import parameters
+from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
+from transformer import PRESETS, Transformer, TransformerConfig, run_traced
+from transformer.cost import WORK, Cost, Lengths, cost, parameters, step_flops, total, work_of
+
+
+def lengths_of(run: Run) -> Lengths:
+    return Lengths(len(run.source), run.source.shape[1], run.target.shape[1])
+
+
+def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) -> dict[str, int]:
+    """What PyTorch counts in each module, by its path; "" for all of it."""
+    model.requires_grad_(False)  # its hooks look for a gradient otherwise, even where none is computed
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(source, target)
+    found = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
+    return {path: count for path, count in found.items() if path not in ("Global", "")} | {"": counter.get_total_flops()}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -29,3 +47,66 @@ def test_parameters_are_counted_without_building_the_model(preset: str, final_no
             output_bias=not bias,
         )
         assert parameters(config) == sum(parameter.numel() for parameter in Transformer(config).parameters())
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("sizes", [{}, {"heads": 1}, {"d_model": 16, "heads": 4, "d_ff": 6, "encoder_layers": 1}])
+def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_first: bool, sizes: dict[str, int]) -> None:
+    model = small(preset, norm_first=norm_first, target_vocab=11, **sizes)
+    lengths = lengths_of(Run(model, SOURCE, TARGET))
+    counted = by_module(model, SOURCE, TARGET)
+    closed: Counter[str] = Counter()
+    for path in model.taps:
+        parts = path.split(".")
+        for end in range(len(parts)):
+            closed[".".join(parts[:end])] += step_flops(model.config, path, lengths)
+    for path in list(closed):  # `AddNorm` calls the sub-layer it goes around, so PyTorch counts that in it
+        if path.endswith("_add_norm"):
+            closed[path] = closed[path.removesuffix("_add_norm")]
+    # Modules below those that have taps (each Linear) are in PyTorch's count too; what they are part of is compared.
+    compared = {path for path in counted if path in closed}
+    assert {"", "encoder", "decoder.layers.1.cross_attention.key", "decoder.layers.0.feed_forward"} <= compared
+    assert {path: counted[path] for path in compared} == {path: closed[path] for path in compared}
+
+
+@given(run=runs())
+@settings(max_examples=40)
+def test_each_kind_of_work_costs_what_its_formula_says(run: Run) -> None:
+    trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run)
+    masks = trace.masks
+    assert masks.source is not None
+    found = cost(config, lengths, (not masks.source.all(), not masks.target.all()))
+    assert tuple(found) == WORK
+    assert total(found.values()) == Cost(parameters(config), by_module(run.model, run.source, run.target)[""], trace.nbytes)
+
+    held: dict[int, tuple[str, int]] = {}
+    for step in trace:
+        held.setdefault(step.values.untyped_storage().data_ptr(), (work_of(step.path), step.values.nbytes))
+    counts: Counter[str] = Counter()
+    for work, size in held.values():
+        counts[work] += size
+    assert {work: part.bytes for work, part in found.items()} == {work: counts[work] for work in WORK}
+    flops: Counter[str] = Counter()
+    for step in trace:
+        flops[work_of(step.path)] += step_flops(config, step.path, lengths)
+    assert {work: part.flops for work, part in found.items()} == {work: flops[work] for work in WORK}
+
+
+def test_only_the_scores_grow_with_the_square_of_the_length() -> None:
+    config = TransformerConfig.preset("vanilla", **SIZES)
+    once, twice = (cost(config, Lengths(1, n, n)) for n in (100, 200))
+    ratios = {work: twice[work].flops / once[work].flops for work in WORK if once[work].flops}
+    assert ratios == {"projections": 2, "scores and weights": 4, "feed-forward": 2, "output": 2}
+    assert twice["scores and weights"].bytes > 3.8 * once["scores and weights"].bytes
+    assert twice["feed-forward"].bytes == 2 * once["feed-forward"].bytes
+
+
+def test_numbers_of_the_paper_s_base_model() -> None:
+    """d 512, 6 + 6 layers, ffn 2048: by hand, one token on each side of a vocabulary of ten."""
+    config = TransformerConfig.preset("vanilla")
+    attention = 2 * 4 * 512 * 512 + 2 * 2 * 512
+    by_hand = 18 * attention + 12 * 2 * 2 * 512 * 2048 + 2 * 512 * 10
+    assert total(cost(config, Lengths(1, 1, 1)).values()).flops == by_hand
+    assert parameters(TransformerConfig.preset("shared_heads")) == 7_616_010
+    sizes = {"d_model": 256, "d_ff": 1024, "max_len": 100}
+    assert parameters(TransformerConfig.preset("vanilla", **sizes)) == 11_066_890
