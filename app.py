@@ -10,9 +10,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
-from pages.widgets.pages import navigation
+from pages.widgets.pages import foot, navigation
 from pages.widgets.runs import warm_up
 from pages.widgets.sidebar import sidebar
 from pages.widgets.text import text
@@ -23,7 +23,12 @@ def visit() -> None:
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     page = navigation()
     sidebar()
-    page.run()
+    try:
+        page.run()
+    except StopException:  # a page that stops on what it cannot show still ends on the way on
+        foot(page)
+        raise
+    foot(page)
 
 
 if get_script_run_ctx() is None:

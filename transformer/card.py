@@ -14,11 +14,11 @@ class Card:
     """The record of one training run, kept in the checkpoint itself.
 
     Attributes:
-        world: which world it was trained in.
+        world: which world it was trained in; empty for a model that never was.
         description: one line for a picker.
         accepts: what a person may type.
-        longest: tokens of the longest source it was trained on.
-        command: the command that made it.
+        longest: tokens of the longest source it was trained on; of the longest it reads, where it never was.
+        command: the command that made it; empty where none did.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
         trained_on: pairs it was trained on, repetitions counted.
         minutes: how long that took.

@@ -1,5 +1,7 @@
 """From a model to an answer, one token at a time."""
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -22,7 +24,9 @@ class Generated(NamedTuple):
 
 
 @torch.inference_mode()
-def greedy(model: Transformer, source: Int[Tensor, "batch source"], sos: int, eos: int, limit: int) -> Generated:
+def greedy(
+    model: Transformer, source: Int[Tensor, "batch source"], sos: int, eos: int, limit: int, never: Sequence[int] = ()
+) -> Generated:
     """Write the most probable token, read it back in, and go on until `<eos>`.
 
     The encoder runs once. The decoder reads its whole prefix at every step: at the lengths of this project that costs
@@ -32,13 +36,17 @@ def greedy(model: Transformer, source: Int[Tensor, "batch source"], sos: int, eo
         source: ids of the sources, padded to one length.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len - 1`.
+        never: ids that are passed over, however probable.
     """
     memory, mask = model.encode(source)
     limit = min(limit, model.config.max_len - 1)
     target = torch.full((len(source), 1), sos)
     ended = torch.zeros(len(source), dtype=torch.bool)
     for _ in range(limit + 1):
-        best = model.decode(target, memory, mask)[:, -1].argmax(-1)
+        logits = model.decode(target, memory, mask)[:, -1]
+        if never:
+            logits[:, list(never)] = -math.inf
+        best = logits.argmax(-1)
         best = best.masked_fill(ended, model.config.target_pad)
         ended |= best == eos
         if ended.all() or target.shape[1] > limit:

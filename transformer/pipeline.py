@@ -1,7 +1,9 @@
 """From text to a trace: a model, its two vocabularies, and the card that says where they come from."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,7 +15,7 @@ from transformer.card import Card
 from transformer.checkpoint import Checkpoint, load_checkpoint, read_card, save_checkpoint
 from transformer.config import TransformerConfig
 from transformer.decoding import greedy
-from transformer.errors import InputError
+from transformer.errors import CheckpointError, InputError
 from transformer.model import Transformer
 from transformer.tap import Edit, tracing
 from transformer.trace import Trace, run_traced
@@ -21,6 +23,9 @@ from transformer.vocabulary import Unknown, Vocabulary
 
 CHECKPOINTS = Path(__file__).parent.parent / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
+# The most tokens that an untrained model writes.
+BABBLE = 12
+LOG = logging.getLogger("headlight")
 Side = Literal["source", "target"]
 
 
@@ -55,13 +60,19 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """Everything needed to go from a text to a trace, with no state of its own: one serves any number of threads."""
+    """Everything needed to go from a text to a trace, with no state of its own: one serves any number of threads.
+
+    Attributes:
+        trained: False for a model with random weights (`transformer.untrained`). It reads at most `card.longest` tokens, and
+            writes as many as it reads, `BABBLE` at most, none of them special: it has not learned when to stop.
+    """
 
     name: str
     model: Transformer
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     card: Card
+    trained: bool = True
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
@@ -79,8 +90,15 @@ class Pipeline:
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models: name → one line of what it does."""
-        return {path.stem: read_card(path).description for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}"))}
+        """The shipped models: name → one line of what it does. A damaged file is left out, and the log says so: one bad
+        download must not take the others with it."""
+        found = {}
+        for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
+            try:
+                found[path.stem] = read_card(path).description
+            except CheckpointError as error:
+                LOG.warning("a shipped model is left out: %s", error)
+        return found
 
     def save(self, path: Path, dtype: torch.dtype = torch.float32) -> None:
         """Write a checkpoint that `load` reads back, its parameters stored as `dtype`."""
@@ -93,9 +111,16 @@ class Pipeline:
     def vocabulary(self, side: Side) -> Vocabulary:
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes of memory of the weights, and of the tables that are not trained."""
+        return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
+
     def longest(self, side: Side) -> int:
         """The most tokens a person may type: `max_len` less `<sos>` and, in a source, `<eos>`."""
-        return self.config.max_len - (2 if side == "source" else 1)
+        frame = (2 if side == "source" else 1) * self.vocabulary(side).framed
+        most = self.config.max_len - frame
+        return most if self.trained else min(most, self.card.longest)
 
     def read(self, text: str, side: Side = "source") -> Reading:
         """A text as ids.
@@ -105,12 +130,15 @@ class Pipeline:
         """
         vocabulary = self.vocabulary(side)
         tokens, unit = vocabulary.split(text), vocabulary.tokenizer.unit
-        if not tokens and side == "source":
+        if not tokens and (side == "source" or not vocabulary.framed):
             raise InputError(f"{side} text", text, f"there is nothing to read; type {self.card.accepts}")
         if len(tokens) > self.longest(side):
-            allowed = f"has {len(tokens)} {unit}s; this model reads up to {self.longest(side)} (max_len {self.config.max_len})"
+            why = f" (max_len {self.config.max_len})" if self.trained else ""
+            allowed = f"has {len(tokens)} {unit}s; this model reads up to {self.longest(side)}{why}"
             raise InputError(f"{side} text", text, allowed)
-        ids = [vocabulary.sos, *vocabulary.ids(tokens), *([vocabulary.eos] if side == "source" else [])]
+        ids = vocabulary.ids(tokens)
+        if vocabulary.framed:
+            ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
         return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(tokens))
 
     def answer(self, source: str, edits: Sequence[Edit] = ()) -> str:
@@ -126,10 +154,11 @@ class Pipeline:
         """The greedy output for each of several texts, in one batch. Raises as `answer`."""
         rows, vocabulary = [self.read(source).ids for source in sources], self.target_vocabulary
         # Room for any true answer, and an end to the babble of a model that never learned to stop.
-        limits = [2 * len(row) + 8 for row in rows]
+        limits = [2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, BABBLE) for row in rows]
+        never = () if self.trained else vocabulary.specials
         ids = self.batch(rows, "source")
         with tracing(self.model, edits, keep=False):
-            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits))
+            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), never)
         answers = []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
             # What it wrote beyond its own limit is owed to a longer neighbour: alone, it would have been stopped.
@@ -140,14 +169,14 @@ class Pipeline:
     def trace(
         self,
         source: str | Sequence[str],
-        target: str | Sequence[str] | None = None,
+        target: str | Sequence[str | None] | None = None,
         edits: Sequence[Edit] = (),
     ) -> Trace:
         """One forward pass, everything in it.
 
         Args:
             source: a text, or several for a batch; shorter ones are padded at the end.
-            target: what the decoder reads (teacher forcing); by default the model's own greedy answer.
+            target: what the decoder reads (teacher forcing); the model's own greedy answer where it is None.
             edits: interventions, in force while the answer is written and while it is traced.
 
         Raises:
@@ -156,15 +185,19 @@ class Pipeline:
         """
         sources = [source] if isinstance(source, str) else list(source)
         readings = [self.read(text) for text in sources]
-        if target is None:
-            rows = [
-                (self.target_vocabulary.sos, *self.target_vocabulary.ids(answer.tokens))
-                for answer in self.answers(sources, edits)
-            ]
-        else:
-            rows = [self.read(text, "target").ids for text in ([target] if isinstance(target, str) else target)]
-        if len(rows) != len(readings):
-            raise InputError("batch", (len(readings), len(rows)), "source and target must have the same number of texts")
+        targets = [target] if isinstance(target, str) else [None] * len(sources) if target is None else list(target)
+        if len(targets) != len(sources):
+            raise InputError("batch", (len(sources), len(targets)), "source and target must have the same number of texts")
+        own = iter(
+            self.answers([text for text, given in zip(sources, targets, strict=True) if given is None], edits)
+            if None in targets
+            else ()
+        )
+        vocabulary = self.target_vocabulary
+        rows = [
+            (vocabulary.sos, *vocabulary.ids(next(own).tokens)) if given is None else self.read(given, "target").ids
+            for given in targets
+        ]
         source_ids, target_ids = self.batch([r.ids for r in readings], "source"), self.batch(rows, "target")
         return run_traced(
             self.model,

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from transformer.errors import ConfigError, InputError
 from transformer.tokenizer import Tokenizer, tokenizer
@@ -36,6 +37,8 @@ class Vocabulary:
 
     tokens: tuple[str, ...]
     tokenizer_name: str
+    # Whether `<sos>` and `<eos>` are put around what a person typed (`transformer.untrained.Ids` reads it as it is).
+    framed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tokens[: len(SPECIALS)] != SPECIALS:
@@ -67,6 +70,11 @@ class Vocabulary:
     def eos(self) -> int:
         """The id of `<eos>`, with which every sequence ends."""
         return self._id_of[EOS]
+
+    @property
+    def specials(self) -> range:
+        """The ids of the special tokens."""
+        return range(len(SPECIALS))
 
     @property
     def words(self) -> tuple[str, ...]:

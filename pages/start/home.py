@@ -23,12 +23,13 @@ with explained():
             words["layers"]: f"{config.encoder_layers} + {config.decoder_layers}",
             words["heads"]: config.heads,
             words["tensors"]: len(trace),
-            words["exact"]: f"{card.accuracy:.1%}",
+            words["exact"]: f"{card.accuracy:.1%}" if card.tested_on else "–",
         }.items(),
         strict=True,
     ):
         column.metric(label, value)
-    st.caption(literal(words["card"].format(description=card.description, tested=card.tested_on, command=card.command)))
+    if card.command:
+        st.caption(literal(words["card"].format(description=card.description, tested=card.tested_on, command=card.command)))
 
     st.subheader(words["pages"])
     for file in page_files():

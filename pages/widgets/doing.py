@@ -20,7 +20,7 @@ TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "l
 def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, on the person's own text."""
     aligned = None
-    if kind == "cross":
+    if kind == "cross" and view.pipeline.trained:
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
         alignment = world(view.pipeline.card.world).alignment(source, target)
         aligned = alignment_mask(alignment, len(target) + 1, len(source) + 2)

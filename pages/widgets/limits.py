@@ -4,8 +4,17 @@
 # 1 to 5 MB, one of the paper's base size at 64 tokens about 50.
 TRACE_BYTES = 256 << 20
 
-# Models kept in memory; each takes 1 to 200 MB.
-MODELS = 8
+# Bytes of models kept for all sessions together; a shipped one takes 1 to 3 MB, one of the paper's base size about 200.
+MODEL_BYTES = 512 << 20
+
+# Trainable numbers of the largest model that is built on request: the paper's base size has 44 million, and 4 bytes each.
+PARAMETERS = 64_000_000
+
+# Sizes that can be asked for: layers of each stack, heads, d_model, d_ff. Within these, a picture of every head can be read.
+SIZES = {"n_layers": 12, "n_heads": 16, "d_model": 1024, "d_ff": 4096}
+
+# Sentences of a batch.
+SENTENCES = 4
 
 # Characters of a text box. What a model reads is counted in tokens, by the model itself; this only stops a pasted book.
 TEXT_CHARACTERS = 1_000

@@ -1,6 +1,7 @@
 """The navigation, made from the folders: a page is one file `pages/<group>/<page>.py` and its texts."""
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -10,6 +11,8 @@ from pages.widgets.text import text
 ROOT = Path(__file__).parents[1]
 # The groups in the order of a sentence's way through the model.
 GROUPS = ("start", "inputs", "inside", "outputs", "learning")
+# The order in which to read them on a first visit; what is not there yet is passed over.
+TOUR = ("home", "tokens", "positions", "masks", "attention", "layers", "turning")
 
 
 def page_files() -> list[Path]:
@@ -26,3 +29,31 @@ def navigation() -> Page:
         page = st.Page(file, title=text(file.stem)["title"], url_path=file.stem, default=index == 0)
         pages.setdefault(groups[file.parent.name], []).append(page)
     return st.navigation(pages)
+
+
+def tour() -> list[Path]:
+    """The pages of a first visit, in order."""
+    files = {file.stem: file for file in page_files()}
+    return [files[name] for name in TOUR if name in files]
+
+
+def foot(page: Page) -> None:
+    """Where on the tour a page is, with links to the stop before and the stop after. Nothing on a page that is no stop."""
+    words, stops = text("common")["tour"], tour()
+    # The page that opens at `/` has no path of its own.
+    at = next((at for at, stop in enumerate(stops) if stop.stem == (page.url_path or stops[0].stem)), None)
+    if at is None:
+        return
+    st.space("medium")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", border=True, key="foot"):
+        if at > 0:
+            _stop(stops[at - 1], words["back"], ":material/arrow_back:", "left")
+        st.caption(words["stop"].format(number=at + 1, count=len(stops)), width="content")
+        if at + 1 < len(stops):
+            _stop(stops[at + 1], words["next"], ":material/arrow_forward:", "right")
+        else:
+            _stop(stops[0], words["again"], ":material/replay:", "right")
+
+
+def _stop(file: Path, label: str, icon: str, side: Literal["left", "right"]) -> None:
+    st.page_link(file, label=label.format(title=text(file.stem)["title"]), icon=icon, icon_position=side)

@@ -3,36 +3,55 @@
 import streamlit as st
 
 from pages.widgets.problems import literal, warn_unknown
-from pages.widgets.runs import runs
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
+from transformer.pipeline import BABBLE
 
 
-def show_reading(view: View) -> Trace:
-    """Warn of what the model cannot read well, show its answer, and return the trace of the view.
+def show_reading(view: View, batch: bool = False) -> Trace:
+    """Warn of what the model cannot read well, say if it is untrained, show its answer, and return the trace of the view.
+
+    Args:
+        view: what the sidebar holds.
+        batch: show every sentence and return the trace of them all, instead of the first alone.
 
     Raises:
         HeadlightError: a text it cannot read at all.
     """
-    words, pipeline = text("common"), view.pipeline
-    read = pipeline.read(view.source)
-    warn_unknown(words["source"], read.unknown, pipeline.card.accepts)
-    length = len(read.ids) - 2
-    if length > pipeline.card.longest:
-        st.warning(words["longer"].format(length=length, longest=pipeline.card.longest), icon=":material/straighten:")
+    words = text("common")
+    items = range(len(view.sources) if batch else 1)
+    for item in items:
+        _warn(view, item)
     with st.spinner(words["running"]):
-        answer = runs().answer(view.model, view.source, ())
-        if view.target is not None:
-            warn_unknown(words["target"], pipeline.read(view.target, "target").unknown, pipeline.card.accepts)
-        trace = view.trace()
-    st.markdown(
-        words["answer"].format(
-            source=literal(view.source.strip()), answer=literal(answer.text) if answer.text else words["empty_answer"]
-        )
-    )
-    if not answer.ended:
-        st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
-    if view.target is not None:
-        st.caption(words["forced"].format(target=literal(view.target.strip())))
+        for item in items:
+            view.answer(item=item)
+        trace = view.batch_trace() if batch else view.trace()
+    if not view.pipeline.trained:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(words["untrained"], icon=":material/shuffle:", color="orange")
+            st.caption(words["untrained_text"].format(most=BABBLE), width="stretch")
+    for item in items:
+        _show_answer(view, item)
     return trace
+
+
+def _warn(view: View, item: int) -> None:
+    words, pipeline, target = text("common"), view.pipeline, view.targets[item]
+    read = pipeline.read(view.sources[item])
+    warn_unknown(words["source"], read.unknown, pipeline.card.accepts)
+    if target is not None:
+        warn_unknown(words["target"], pipeline.read(target, "target").unknown, pipeline.card.accepts)
+    length = len(pipeline.source_vocabulary.split(view.sources[item]))
+    if pipeline.trained and length > pipeline.card.longest:
+        st.warning(words["longer"].format(length=length, longest=pipeline.card.longest), icon=":material/straighten:")
+
+
+def _show_answer(view: View, item: int) -> None:
+    words, answer, target = text("common"), view.answer(item=item), view.targets[item]
+    source, said = literal(view.sources[item].strip()), literal(answer.text) if answer.text else words["empty_answer"]
+    st.markdown(words["answer"].format(source=source, answer=said))
+    if view.pipeline.trained and not answer.ended:
+        st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
+    if target is not None:
+        st.caption(words["forced"].format(target=literal(target.strip())))

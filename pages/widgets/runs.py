@@ -13,39 +13,47 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from pages.widgets.limits import MODELS, TRACE_BYTES
-from transformer import Intervention, Pipeline, Trace
+from pages.widgets.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.importance import head_importance
 from transformer.measures import PerHead
 from transformer.pipeline import Answer
 from transformer.recipe import RECIPES
+from transformer.untrained import Untrained
 
+# A shipped model by its name, an untrained one by what describes it.
+Key = str | Untrained
 Edits = tuple[Intervention, ...]
+Sources = tuple[str, ...]
+Targets = tuple[str | None, ...]
 Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
 
 class Runs:
-    """Models by name, answers and traces by value (model, texts, edits). A trace is never written to, so sharing is safe."""
+    """Models by name or description, answers and traces by value (model, texts, edits). A trace is never written to, so
+    sharing is safe."""
 
     def __init__(self) -> None:
-        self.pipeline: Callable[[str], Pipeline] = _shared(LRUCache(MODELS), Pipeline.load)
-        self.trace: Callable[[str, str, str | None, Edits], Trace] = _shared(
+        self.pipeline: Callable[[Key], Pipeline] = _shared(
+            LRUCache(MODEL_BYTES, getsizeof=lambda pipeline: pipeline.nbytes), load
+        )
+        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = _shared(
             LRUCache(TRACE_BYTES, getsizeof=lambda trace: trace.nbytes),
-            lambda model, source, target, edits: self.pipeline(model).trace(source, target, edits),
+            lambda key, sources, targets, edits: self.pipeline(key).trace(sources, targets, edits),
         )
-        self.answer: Callable[[str, str, Edits], Answer] = _shared(
-            LRUCache(1024), lambda model, source, edits: self.pipeline(model).answers([source], edits)[0]
+        self.answer: Callable[[Key, str, Edits], Answer] = _shared(
+            LRUCache(1024), lambda key, source, edits: self.pipeline(key).answers([source], edits)[0]
         )
-        self.importance: Callable[[str, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
+        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
             LRUCache(256), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
         )(self._importance)
 
     def _importance(
-        self, model: str, source: str, target: str, edits: Edits, position: int, report: Report
+        self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report
     ) -> tuple[float, Drops]:
         """Log-probability of the output token at a position, and how much each head's silence takes from it."""
-        pipeline, trace = self.pipeline(model), self.trace(model, source, target, edits)
+        pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
         expected = [*trace.target_tokens[0][1:], pipeline.target_vocabulary.tokens[pipeline.target_vocabulary.eos]]
         rows = (
             [pipeline.source_vocabulary.ids(trace.source_tokens[0])],
@@ -59,6 +67,20 @@ class Runs:
             report(found.done, found.total)
         assert found is not None
         return found.before, found.drops
+
+
+def load(key: Key) -> Pipeline:
+    """A shipped model, or an untrained one, built.
+
+    Raises:
+        HeadlightError: there is none of that name, or it cannot be built, or has too many parameters to be built here.
+    """
+    if isinstance(key, str):
+        return Pipeline.load(key)
+    if key.parameters > PARAMETERS:
+        allowed = f"a model built here may have {PARAMETERS:,}; take fewer layers, or a smaller d_model or d_ff"
+        raise ConfigError("parameters", key.parameters, allowed)
+    return key.build()
 
 
 @st.cache_resource(show_spinner=False)

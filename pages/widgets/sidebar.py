@@ -1,98 +1,203 @@
-"""The sidebar every page has: which model, which text. Its widgets live in `app.py`, so they survive a change of page, and
+"""The sidebar every page has: which model, which texts. Its widgets live in `app.py`, so they survive a change of page, and
 are bound to the URL, so a link opens the same view."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.widgets.limits import TEXT_CHARACTERS
+from pages.widgets.examples import Start, starts
+from pages.widgets.limits import SENTENCES, SIZES, TEXT_CHARACTERS
 from pages.widgets.problems import explained, literal
-from pages.widgets.runs import available, runs
+from pages.widgets.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
 from pages.widgets.text import text
-from transformer import Pipeline, Trace
-from transformer.tasks import Example, world
+from transformer import PRESETS, HeadlightError, InputError, Pipeline, Trace
+from transformer.pipeline import Answer
+from transformer.untrained import ACCEPTS, Untrained
+
+OWN_SIZES = "own sizes"
+# What each number input of `own sizes` sets, and what it shows first.
+FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
+FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
-class View(NamedTuple):
+@dataclass(frozen=True)
+class View:
     """What a person chose to look at.
 
     Attributes:
-        model: name of the model.
-        source: text as typed.
-        target: text the decoder shall read, or None for the model's own answer.
+        model: what the picker says: a shipped model, a preset, or `own sizes`.
+        sources: texts as typed: the first, and up to three more that are read with it as a batch.
+        targets: for each of them the text the decoder shall read, or None for the model's own answer.
+        key: the model by value, as `runs` keeps it.
     """
 
     model: str
-    source: str
-    target: str | None
+    sources: Sources
+    targets: Targets
+    key: Key
+
+    @property
+    def source(self) -> str:
+        return self.sources[0]
+
+    @property
+    def target(self) -> str | None:
+        return self.targets[0]
 
     @property
     def pipeline(self) -> Pipeline:
-        return runs().pipeline(self.model)
+        return runs().pipeline(self.key)
 
-    def trace(self) -> Trace:
-        """The trace of this view, from the shared cache."""
-        return runs().trace(self.model, self.source, self.target, ())
+    def trace(self, edits: Edits = ()) -> Trace:
+        """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the
+        model writes under the same edits."""
+        return runs().trace(self.key, self.sources[:1], self.targets[:1], edits)
+
+    def batch_trace(self, edits: Edits = ()) -> Trace:
+        """The trace of every sentence in one padded batch, from the shared cache."""
+        return runs().trace(self.key, self.sources, self.targets, edits)
+
+    def answer(self, edits: Edits = (), item: int = 0) -> Answer:
+        """What the model writes for a sentence, from the shared cache."""
+        return runs().answer(self.key, self.sources[item], edits)
+
+    def forced(self) -> "View":
+        """The same view with a target for every sentence: where there was none, the answer of the model as it is, which an
+        edited model can then be made to read."""
+        targets = [self.answer(item=at).text if given is None else given for at, given in enumerate(self.targets)]
+        return replace(self, targets=tuple(targets))
+
+    def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
+        """Log-probability of the first sentence's output token at a position, and what each head's silence takes from it."""
+        target = self.answer().text if self.target is None else self.target
+        return runs().importance(self.key, self.source, target, edits, position, report)
 
 
 def current_view() -> View:
-    """What the sidebar holds, for the page that runs after `app.py` has drawn it."""
-    target = st.session_state["target"]
-    return View(st.session_state["model"], st.session_state["source"], target if target.strip() else None)
+    """What the sidebar holds, for the page that runs after `app.py` has drawn it.
+
+    Raises:
+        HeadlightError: too many sentences, targets that are not as many, or numbers that are no ids.
+    """
+    state, words = st.session_state, text("sidebar")
+    model, more = state["model"], [line for line in state["batch"].splitlines() if line.strip()]
+    if len(more) >= SENTENCES:
+        raise InputError(words["batch"], len(more), words["too_many"].format(most=SENTENCES - 1))
+    more_targets = state["batch_targets"].rstrip().splitlines() or [""] * len(more)
+    if len(more_targets) != len(more):
+        raise InputError(words["batch_targets"], len(more_targets), words["not_as_many"].format(count=len(more)))
+    sources = (state["source"], *more)
+    targets = tuple(typed if typed.strip() else None for typed in (state["target"], *more_targets))
+    if model in available():
+        return View(model, sources, targets, model)
+    preset, sizes = model, {}
+    if model == OWN_SIZES:
+        preset = state["variant"]
+        sizes = {field: state[name] for name, fields in FIELDS.items() for field in fields}
+    return View(model, sources, targets, Untrained.of(preset, sources, targets, sizes))
 
 
 def sidebar() -> None:
     """Draw the sidebar."""
-    words, models = text("sidebar"), available()
+    words = text("sidebar")
     with st.sidebar, explained():
         model = st.selectbox(
             words["model"],
-            list(models),
+            [*available(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
             help=words["model_help"],
             on_change=_start_anew,
         )
-        card = runs().pipeline(model).card
-        st.caption(literal(models[model]))
-        examples = world(card.world).examples
-        source = st.text_input(
-            words["source"],
-            value=examples[0].source,
-            max_chars=TEXT_CHARACTERS,
-            key="source",
-            bind="query-params",
-            help=words["source_help"].format(accepts=card.accepts),
-        )
-        st.text_input(
-            words["target"],
-            max_chars=TEXT_CHARACTERS,
-            key="target",
-            bind="query-params",
-            placeholder=words["target_placeholder"],
-            help=words["target_help"],
-        )
+        about = st.container(gap="small")
+        if model == OWN_SIZES:
+            _sizes()
+        offered = starts(model)
+        _texts(model, offered)
         with st.popover(words["examples"], icon=":material/lightbulb:", width="stretch"):
-            for index, example in enumerate(examples):
+            for index, start in enumerate(offered):
                 st.button(
-                    literal(example.source),
+                    literal(start.label),
                     key=f"example-{index}",
-                    help=example.look_for,
-                    on_click=_take,
-                    args=(example,),
+                    help=start.look_for,
+                    on_click=take,
+                    args=(start,),
                     width="stretch",
                 )
-        for example in examples:
-            if example.source == source:
-                st.info(example.look_for, icon=":material/visibility:")
+        for start in offered:
+            if start.now:
+                st.info(start.look_for, icon=":material/visibility:")
+        with about:
+            _about(model)
+
+
+def take(start: Start) -> None:
+    """Put an example into the sidebar; for callbacks."""
+    for name in ("source", "target", "batch", "batch_targets"):
+        st.session_state[name] = getattr(start, name)
 
 
 def _start_anew() -> None:
     """Another model reads other texts: put its first example in place of what was typed for the last one."""
-    card = runs().pipeline(st.session_state["model"]).card
-    _take(world(card.world).examples[0])
+    take(starts(st.session_state["model"])[0])
 
 
-def _take(example: Example) -> None:
-    st.session_state["source"] = example.source
-    st.session_state["target"] = ""
+def _about(model: str) -> None:
+    """One line on the model; for an untrained one, that it is, and how large."""
+    words = text("sidebar")
+    if model in available():
+        st.caption(literal(available()[model]))
+        return
+    st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
+    st.caption(words["presets"][model])
+    try:
+        key = current_view().key
+        count = key.parameters if isinstance(key, Untrained) else 0
+    except HeadlightError:
+        return  # the page says what is wrong
+    st.caption(words["parameters"].format(count=count))
+
+
+def _sizes() -> None:
+    """What can be chosen of a model of one's own."""
+    words = text("sidebar")
+    st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
+    columns = st.columns(2)
+    for index, (name, most) in enumerate(SIZES.items()):
+        columns[index % 2].number_input(
+            words[name], 1, most, FIRST_SIZES[name], key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
+        )
+
+
+def _texts(model: str, offered: tuple[Start, ...]) -> None:
+    """What the model reads: the first sentence, its target, and the others of the batch."""
+    words = text("sidebar")
+    accepts = runs().pipeline(model).card.accepts if model in available() else ACCEPTS
+    st.text_input(
+        words["source"],
+        value=offered[0].source,
+        max_chars=TEXT_CHARACTERS,
+        key="source",
+        bind="query-params",
+        help=words["source_help"].format(accepts=accepts),
+    )
+    st.text_input(
+        words["target"],
+        max_chars=TEXT_CHARACTERS,
+        key="target",
+        bind="query-params",
+        placeholder=words["target_placeholder"],
+        help=words["target_help"],
+    )
+    with st.expander(words["more"], icon=":material/view_agenda:"):
+        st.caption(words["more_help"])
+        for name in ("batch", "batch_targets"):
+            st.text_area(
+                words[name],
+                max_chars=(SENTENCES - 1) * TEXT_CHARACTERS,
+                key=name,
+                bind="query-params",
+                height=96,
+                placeholder=words[f"{name}_placeholder"],
+                help=words[f"{name}_help"].format(most=SENTENCES - 1),
+            )

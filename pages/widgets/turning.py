@@ -46,7 +46,7 @@ def read(pipeline: Pipeline, model: str, source: str) -> Side:
     row = max((at for at, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
     if row is None:
         raise InputError("answer", answer.text, f"must have one of {', '.join(PRONOUNS)}")
-    trace = runs().trace(model, source, None, ())
+    trace = runs().trace(model, (source,), (None,), ())
     (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
     return Side(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 

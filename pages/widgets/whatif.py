@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.problems import literal
-from pages.widgets.runs import runs
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Intervention, Trace
@@ -97,7 +96,7 @@ def _clear() -> None:
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
     """The two answers, the probabilities of the tokens, and the head being viewed."""
     words = text("whatif")
-    clean, edited = (runs().answer(view.model, view.source, those) for those in ((), edits))
+    clean, edited = view.answer(), view.answer(edits)
     left, right = st.columns(2)
     for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
         with place.container(border=True):
@@ -105,7 +104,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
             st.markdown(f"**{literal(answer.text) or '–'}**")
     _answers(clean.tokens, edited.tokens)
 
-    again = runs().trace(view.model, view.source, view.target if view.target is not None else clean.text, edits)
+    again = view.forced().trace(edits)
     st.markdown(f"**{words['forced']}**")
     st.caption(words["forced_caption"])
     tokens, before = _written(view, trace)
@@ -156,8 +155,7 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     def progress(done: int, total: int) -> None:
         bar.progress(done / total, words["importance_running"].format(done=done, total=total))
 
-    target = view.target if view.target is not None else runs().answer(view.model, view.source, ()).text
-    before, drops = runs().importance(view.model, view.source, target, edits, position, progress)
+    before, drops = view.importance(edits, position, progress)
     bar.empty()
     kind = max(drops, key=lambda kind: drops[kind].max())
     layer, head = strongest(drops[kind])

@@ -51,9 +51,9 @@ def test_a_failure_is_not_remembered() -> None:
 
 def test_traces_are_kept_by_their_bytes_and_the_least_used_goes_first() -> None:
     found = runs.Runs()
-    first = found.trace("reverse", "abc", None, ())
-    assert found.trace("reverse", "abc", None, ()) is first
-    assert found.trace("reverse", "abd", None, ()) is not first
+    first = found.trace("reverse", ("abc",), (None,), ())
+    assert found.trace("reverse", ("abc",), (None,), ()) is first
+    assert found.trace("reverse", ("abd",), (None,), ()) is not first
     room = TRACE_BYTES // first.nbytes
     small = runs._shared(LRUCache(2 * first.nbytes, getsizeof=lambda trace: trace.nbytes), found.pipeline("reverse").trace)
     kept = [small(word) for word in ("abc", "abd", "abe")]
