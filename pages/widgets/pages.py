@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.widgets.text import text
+from pages.widgets.text import has_text, text
 
 ROOT = Path(__file__).parents[1]
 # The groups in the order of a sentence's way through the model.
@@ -16,8 +16,8 @@ TOUR = ("home", "tokens", "positions", "masks", "attention", "layers", "turning"
 
 
 def page_files() -> list[Path]:
-    """Every page script, in the order of the navigation: by group, then by the place its texts give."""
-    files = [file for group in GROUPS for file in (ROOT / group).glob("[!_]*.py")]
+    """Every page script that has texts, in the order of the navigation: by group, then by the place its texts give."""
+    files = [file for group in GROUPS for file in (ROOT / group).glob("[!_]*.py") if has_text(file.stem)]
     return sorted(files, key=lambda file: (GROUPS.index(file.parent.name), text(file.stem)["order_in_group"]))
 
 

@@ -17,7 +17,10 @@ LOG = logging.getLogger("headlight")
 @contextmanager
 def explained() -> Iterator[None]:
     """Show what is said by an error the library raised on purpose, and stop the page. Anything else is a fault of ours: a
-    person gets an apology, the log gets the stack trace."""
+    person gets an apology, the log gets the stack trace.
+
+    Stops by raising what `st.stop` raises. `st.stop` itself asks the whole run to stop, and nothing could be drawn below.
+    """
     words = text("common")
     try:
         yield
@@ -25,11 +28,11 @@ def explained() -> Iterator[None]:
         raise
     except HeadlightError as error:
         st.error(literal(str(error)), icon=":material/error:")
-        st.stop()
+        raise StopException from None
     except Exception:
         LOG.exception("a page failed")
         st.error(words["fault"], icon=":material/bug_report:")
-        st.stop()
+        raise StopException from None
 
 
 def warn_unknown(side: str, unknown: tuple[Unknown, ...], accepts: str) -> None:

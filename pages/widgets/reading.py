@@ -28,9 +28,7 @@ def show_reading(view: View, batch: bool = False) -> Trace:
             view.answer(item=item)
         trace = view.batch_trace() if batch else view.trace()
     if not view.pipeline.trained:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.badge(words["untrained"], icon=":material/shuffle:", color="orange")
-            st.caption(words["untrained_text"].format(most=BABBLE), width="stretch")
+        st.markdown(words["untrained"].format(most=BABBLE))
     for item in items:
         _show_answer(view, item)
     return trace

@@ -14,3 +14,8 @@ LANGUAGE = "en"
 def text(page: str) -> dict[str, Any]:
     """The texts of a page, by name."""
     return tomllib.loads((FOLDER / LANGUAGE / f"{page}.toml").read_text(encoding="utf-8"))
+
+
+def has_text(page: str) -> bool:
+    """Whether a page has texts; one without is not finished."""
+    return (FOLDER / LANGUAGE / f"{page}.toml").exists()

@@ -9,11 +9,12 @@ from cachetools import LRUCache
 
 from pages.widgets import runs
 from pages.widgets.limits import TRACE_BYTES
-from pages.widgets.pages import page_files
+from pages.widgets.pages import GROUPS, page_files
 from pages.widgets.problems import literal
 from pages.widgets.text import text
 
 WIDGETS = {"common", "sidebar", "doing", "lines", "overview", "steps", "whatif"}
+PAGES = Path(__file__).parents[2] / "pages"
 TEXTS = Path(__file__).parents[2] / "assets" / "text" / "en"
 
 
@@ -64,6 +65,11 @@ def test_traces_are_kept_by_their_bytes_and_the_least_used_goes_first() -> None:
 
 def test_markdown_of_a_person_is_shown_and_not_obeyed() -> None:
     assert literal("**a** $b$ [c](d) <e>") == r"\*\*a\*\* \$b\$ \[c\]\(d\) \<e\>"
+
+
+def test_no_page_is_left_out_for_want_of_texts() -> None:
+    scripts = {file for group in GROUPS for file in (PAGES / group).glob("*.py") if file.stem != "__init__"}
+    assert set(page_files()) == scripts
 
 
 @pytest.mark.parametrize("page", [file.stem for file in page_files()])
