@@ -1,8 +1,8 @@
 """What a configuration costs, in closed form: trainable numbers, multiplications and additions, bytes of a trace.
 
 FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
-multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual sum,
-scaling, masking or look-up in a table. In a model of the paper's size those take less than a hundredth of the arithmetic.
+multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual
+sum, scaling, masking or look-up in a table. In a model of the paper's size those are less than a hundredth of the arithmetic.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,8 @@ class Cost(NamedTuple):
     Attributes:
         parameters: trainable numbers.
         flops: multiplications and additions of one forward pass, as the module says they are counted.
-        bytes: memory of the tensors of one trace, each piece of memory counted once.
+        bytes: of all tensors of one trace, as many as were all of them written out. A trace holds fewer: some share memory, and
+            some are worked out again when they are looked at (`Trace.nbytes`).
     """
 
     parameters: int
@@ -50,7 +51,7 @@ def parameters(config: TransformerConfig) -> int:
     return sum(_parameters(config).values())
 
 
-def cost(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool] = (True, True)) -> dict[str, Cost]:
+def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
     """What each kind of work costs, in the order of `WORK`, without building the model or running anything.
 
     Lengths beyond `config.max_len` are taken as if the model had positions for them.
@@ -58,11 +59,9 @@ def cost(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool] 
     Args:
         config: sizes and variant.
         lengths: of one traced forward pass with source and target.
-        hidden: whether the source mask and the target mask hide anything; where one does not, its masked scores are the
-            scores themselves and take no memory of their own.
     """
-    owned, run, held = _parameters(config), _flops(config, lengths), _bytes(config, lengths, hidden)
-    return {work: Cost(owned.get(work, 0), run.get(work, 0), held.get(work, 0)) for work in WORK}
+    owned, run, made = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
+    return {work: Cost(owned.get(work, 0), run.get(work, 0), made.get(work, 0)) for work in WORK}
 
 
 def work_of(path: str) -> str:
@@ -137,23 +136,16 @@ def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
     return found
 
 
-def _bytes(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool]) -> dict[str, int]:
-    """By kind of work; a tensor that is another one seen differently, as a head is a slice of a vector, is not counted."""
+def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
     batch, source, target = lengths
     d_model, encoder, decoder = config.d_model, config.encoder_layers, config.decoder_layers
-    hidden_source, hidden_target = hidden
-    projected = squares = joined = 0
-    for layers, queries, keys, masked in (
-        (encoder, source, source, hidden_source),
-        (decoder, target, target, hidden_target),
-        (decoder, target, source, hidden_source),
-    ):
-        # Queries, keys and values, and the output of the attention.
-        projected += layers * (2 * queries + 2 * keys) * d_model
-        # Scores, scaled scores and weights, and masked scores where any score is hidden.
-        squares += layers * (3 + masked) * config.heads * queries * keys
-        # The heads' outputs; to join several heads of several tokens takes a copy.
-        joined += layers * (1 + (config.heads > 1 and queries > 1)) * queries * d_model
+    steps = 3 if config.head_projection == "shared" else 2  # of a query: split, where it is split first; projected; its heads
+    projected = scored = 0
+    for layers, queries, keys in ((encoder, source, source), (decoder, target, target), (decoder, target, source)):
+        # Queries, keys, values, and the output of the attention.
+        projected += layers * (steps * (queries + 2 * keys) + queries) * d_model
+        # Scores, scaled scores, masked scores, weights; what the heads took in, apart and joined.
+        scored += layers * (4 * config.heads * queries * keys + 2 * queries * d_model)
     tokens = encoder * source + decoder * target
     streams = 2 * tokens + decoder * target  # one for each sub-layer of each layer
     embedded = (2 + config.scale_embedding) * batch * (source + target) + source + target
@@ -161,8 +153,8 @@ def _bytes(config: TransformerConfig, lengths: Lengths, hidden: tuple[bool, bool
         EMBEDDING: embedded * d_model * FLOAT,
         MASKS: batch * (source + target**2) * BOOL,
         PROJECTIONS: batch * projected * FLOAT,
-        SCORES: batch * (squares + joined) * FLOAT,
+        SCORES: batch * scored * FLOAT,
         FEED_FORWARD: batch * tokens * (2 * config.d_ff + d_model) * FLOAT,
-        ADD_NORM: batch * (2 * streams + config.final_norm * (source + target)) * d_model * FLOAT,
+        ADD_NORM: batch * (2 * streams + source + target) * d_model * FLOAT,
         OUTPUT: 2 * batch * target * config.target_vocab * FLOAT,
     }
