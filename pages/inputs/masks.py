@@ -1,0 +1,53 @@
+"""What may look at what: padding, the future, and what happens when a mask is missing."""
+
+import streamlit as st
+
+from pages.widgets.masks import show_batch, show_masks, show_numbers
+from pages.widgets.masks_broadcast import show_broadcast
+from pages.widgets.masks_conventions import pick_head, show_conventions, show_empty_row
+from pages.widgets.masks_leaks import NO_CAUSAL, show_future, show_padding
+from pages.widgets.pickers import pick
+from pages.widgets.problems import explained
+from pages.widgets.reading import show_reading
+from pages.widgets.sidebar import current_view
+from pages.widgets.source import show_source
+from pages.widgets.text import text
+from transformer import masks
+from transformer.attention import MultiHeadAttention
+from transformer.trace import KINDS
+
+words = text("masks")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view, batch=True)
+    batch = show_batch(view, trace)
+
+    st.subheader(words["pictures"])
+    show_masks(batch)
+    show_numbers(batch)
+
+    st.subheader(words["further"])
+    part = pick(words["part"], list(words["parts"]), "mask_part")
+    st.markdown(words["parts"][part])
+    if part == "broadcasting":
+        for kind in KINDS:
+            st.markdown(f"**{words['kinds'][kind]}**")
+            show_broadcast(trace, kind)
+    elif part == "three conventions":
+        show_conventions(batch, pick_head(batch))
+    elif part == "empty row":
+        show_empty_row(batch, pick_head(batch))
+    elif part == NO_CAUSAL:
+        show_future(batch)
+    else:
+        show_padding(batch)
+
+    with st.expander(words["computed"], icon=":material/function:"):
+        st.markdown(words["computed_text"])
+        for function in (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide):
+            show_source(function)
+    with st.expander(words["next"], icon=":material/explore:"):
+        st.markdown(words["next_text"])

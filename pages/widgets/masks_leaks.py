@@ -1,0 +1,137 @@
+"""What gets through when a mask is left off, found by running the model with it and without it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.widgets.charts import show
+from pages.widgets.masks import Batch
+from pages.widgets.pickers import pick
+from pages.widgets.problems import literal
+from pages.widgets.runs import Key, runs
+from pages.widgets.text import text
+from transformer.edits import interventions
+from transformer.figures.whatif import probability_change
+from transformer.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
+
+NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
+PADDINGS = (8, 1, 2, 4, 16, 32)
+Ids = tuple[int, ...]
+LEAKS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
+}
+
+
+def show_future(batch: Batch) -> None:
+    """Change a later word of the target, and see whether an earlier prediction moves."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    tokens = pipeline.target_vocabulary.tokens_of(target)
+    if len(target) < 2:
+        st.info(words["too_short"], icon=":material/short_text:")
+        return
+    st.markdown(words["future_text"])
+    places = [f"{at}: {token}" for at, token in enumerate(tokens)][1:]
+    left, right = st.columns(2)
+    with left:
+        place = _choose(words["position"], places, places[-1], "leak_position", words["position_help"])
+    position = places.index(place) + 1
+    others, runner_up = _others(batch, position)
+    with right:
+        word = _choose(words["word"], others, runner_up, "leak_word", words["word_help"])
+    (token,) = pipeline.target_vocabulary.ids([word])
+    names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
+    kept, open_ = (
+        _found(batch.view.key, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+    )
+    _side_by_side(kept, open_, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position])))
+
+
+def show_padding(batch: Batch) -> None:
+    """Append padding to the source, and see whether the predictions move."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    most = pipeline.config.max_len - len(source)
+    if most < 1:
+        st.info(words["no_room"].format(max_len=pipeline.config.max_len), icon=":material/expand:")
+        return
+    st.markdown(words["padding_text"])
+    count = pick(words["count"], [many for many in PADDINGS if many <= most], "leak_padding", words["count_help"])
+    key = batch.view.key
+    kept, open_ = (_found(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
+    names = (words["without_padding"], words["with_padding"].format(count=count))
+    _side_by_side(kept, open_, names, "padding", "")
+    if pipeline.trained:
+        _answers(key, source, count)
+    filled = _found(key, "fill_padding", (), source, target, count)
+    st.markdown(words["filled"].format(count=count, most=_change(filled)))
+
+
+def _side_by_side(kept: Leak, open_: Leak, names: tuple[str, str], what: str, more: str) -> None:
+    """With the mask on the left, without it on the right: the largest change as a number, then every token."""
+    words = text("masks")
+    for place, leak, name in zip(st.columns(2), (kept, open_), ("on", "off"), strict=True):
+        with place.container(border=True):
+            st.markdown(f"**{words[f'{what}_{name}']}**")
+            st.metric(words["largest"], _change(leak), help=words["largest_help"])
+            st.caption(_says(leak))
+            alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
+            show(probability_change(leak.tokens, leak.before, leak.after, names), f"leak-{what}-{name}", alt)
+    if more:
+        st.caption(more)
+
+
+def _says(leak: Leak) -> str:
+    words = text("masks")
+    if leak.same:
+        return words["bit_equal"]
+    if leak.largest < 1e-5:
+        return words["rounding"]
+    worst = int(abs(leak.after - leak.before).argmax())
+    return words["moved"].format(
+        token=literal(leak.tokens[worst]), row=worst, before=leak.before[worst], after=leak.after[worst]
+    )
+
+
+def _change(leak: Leak) -> str:
+    """The largest change as a number: a plain 0 only where it is exactly that."""
+    return "0" if leak.largest == 0 else f"{leak.largest:.3g}"
+
+
+def _answers(key: Key, source: Ids, count: int) -> None:
+    """The three answers, below one another."""
+    words = text("masks")
+    asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
+    answers = [_found(key, "padded_answer", phrases, source, many) for many, phrases in asked]
+    names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
+    st.markdown("\n".join(f"- {name}: **{literal(said) or '–'}**" for name, said in zip(names, answers, strict=True)))
+    st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
+
+
+def _choose(label: str, options: Sequence[str], first: str, key: str, help: str) -> str:
+    """One of many, in the URL; `first` where nothing was chosen that is still there."""
+    # Written only in place of what is no longer there: what a link says must not be written over.
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = first
+    return st.selectbox(label, options, options.index(first), key=key, bind="query-params", help=help)
+
+
+def _others(batch: Batch, position: int) -> tuple[list[str], str]:
+    """Every token that may stand at a position instead, and the one the model itself finds most probable there."""
+    vocabulary = batch.view.pipeline.target_vocabulary
+    now = batch.alone("target")[position]
+    ids = [token for token in range(len(vocabulary)) if token not in (now, vocabulary.pad, vocabulary.sos)]
+    ids = ids or [token for token in range(len(vocabulary)) if token != now]
+    probabilities = batch.trace.probabilities[batch.item, position - 1].numpy()
+    best = max(ids, key=lambda token: probabilities[token])
+    return list(vocabulary.tokens_of(ids)), vocabulary.tokens_of([best])[0]
+
+
+# Keyed by value: the model by what describes it, the ids, and the edits as phrases.
+@st.cache_data(show_spinner=False, max_entries=1024)
+def _found(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """One of the functions of `transformer.leaks`, with edits in force."""
+    pipeline = runs().pipeline(key)
+    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
+    return LEAKS[what](pipeline, *asked, edits)

@@ -1,0 +1,166 @@
+"""Three ways to hide the same scores, stage by stage, and what becomes of a query from which every key is hidden."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, Float
+
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
+from transformer.figures.masks import MOST_TICKS, SAID, cells, flat, two_states
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
+
+STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 92, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """One convention on the scores of one head, stage by stage.
+
+    Attributes:
+        keep: True where a query may look.
+        true_hides: True in the text this convention comes from says "ignore".
+        before, masked, weights: scores as the mask meets them, as softmax gets them, and what it makes of them.
+        titles: of the four pictures: the mask, then these three.
+    """
+
+    keep: Bool[np.ndarray, "query key"]
+    true_hides: bool
+    before: Float[np.ndarray, "query key"]
+    masked: Float[np.ndarray, "query key"]
+    weights: Float[np.ndarray, "query key"]
+    titles: tuple[str, str, str, str]
+
+
+def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str) -> go.Figure:
+    """The mask as it is written, the scores before it and after it, and the weights, one below the other.
+
+    A hidden cell is grey and hatched, except where it was given a weight all the same: that is drawn as the weight it is.
+
+    Args:
+        stages: what to draw.
+        queries, keys: the tokens.
+        color: of what may be looked at.
+    """
+    keep, letters = stages.keep, ("True", "False") if not stages.true_hides else ("False", "True")
+    leaked = stages.weights > 0
+    parts = [
+        two_states(keep, queries, keys, color, (f"{letters[0]}: {SAID[0]}", f"{letters[1]}: {SAID[1]}")),
+        _numbers(stages.before, np.ones_like(keep), queries, keys, signed=True),
+        _numbers(stages.masked, keep, queries, keys, signed=True),
+        _numbers(stages.weights, keep | leaked, queries, keys, signed=False),
+    ]
+    if max(keep.shape) <= MOST_WRITTEN:
+        parts[0][0] |= {"texttemplate": letters[1][0], "textfont": {"color": LINE, "size": 10}}
+        parts[0][1] |= {"texttemplate": letters[0][0], "textfont": {"color": "white", "size": 10}}
+    pitch = STAGE_HEAD + STAGE_HEIGHT + STAGE_FOOT
+    total = pitch * len(parts)
+    layout: dict[str, Any] = {"annotations": []}
+    heatmaps: list[dict[str, Any]] = []
+    for index, (maps, title) in enumerate(zip(parts, stages.titles, strict=True)):
+        number = str(index + 1) if index else ""
+        top = 1 - (index * pitch + STAGE_HEAD) / total
+        bottom = top - STAGE_HEIGHT / total
+        layout[f"xaxis{number}"] = token_axis("", keys, MOST_TICKS, side="top", tickangle=-45, anchor=f"y{number}")
+        layout[f"xaxis{number}"]["tickfont"] = {"size": 10}
+        layout[f"yaxis{number}"] = token_axis(
+            "query", queries, MOST_TICKS, autorange="reversed", anchor=f"x{number}", domain=[bottom, top]
+        )
+        layout[f"yaxis{number}"]["tickfont"] = {"size": 10}
+        if "colorbar" in maps[-1]:
+            maps[-1]["colorbar"] |= {"y": (top + bottom) / 2, "len": STAGE_HEIGHT / total, "lenmode": "fraction"}
+        heatmaps += [one | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for one in maps]
+        layout["annotations"].append(_title(f"<b>{index + 1}. {escaped(title)}</b>", 1 - index * pitch / total))
+    figure = finished(go.Figure(heatmaps, layout), height=total)
+    return figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 4})
+
+
+def empty_rows(rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str]) -> go.Figure:
+    """What becomes of a query from which every key is hidden: a row of weights for each way to treat it.
+
+    Args:
+        rows: (name, weights) of each way; NaN is written out.
+        keys: the tokens.
+    """
+    names, weights = [escaped(name) for name, _ in rows], np.stack([values for _, values in rows]).astype(np.float32)
+    nothing = np.isnan(weights)
+    shared = {"type": "heatmap", "x": numbered(keys), "y": names, "hoverongaps": False, "xgap": 1, "ygap": 4}
+    written = len(keys) <= MOST_WRITTEN
+    figure = go.Figure(
+        [
+            shared
+            | flat(nothing, MASKED)
+            | {
+                "showscale": False,
+                "texttemplate": "NaN" if written else None,
+                "textfont": {"color": LINE},
+                "hovertemplate": "%{y}<br>key %{x}<br>NaN: not a number<extra></extra>",
+            },
+            shared
+            | {
+                "z": weights,
+                "zmin": 0,
+                "zmax": 1,
+                "colorscale": WEIGHTS,
+                "colorbar": {"title": {"text": "weight"}, "thickness": 10, "nticks": 3},
+                "texttemplate": "%{z:.3f}" if written else None,
+                "hovertemplate": "%{y}<br>key %{x}<br>weight %{z:.8~g}<extra></extra>",
+            },
+        ]
+    )
+    figure.update_xaxes(token_axis("key: what is looked at", keys, side="top", tickangle=-45))
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    finished(figure, height=110 + 44 * len(names))
+    return figure.update_layout(margin={"t": 96})
+
+
+def _numbers(
+    values: Float[np.ndarray, "query key"],
+    shown: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    signed: bool,
+) -> list[dict[str, Any]]:
+    """The hidden cells with what they hold on hover, then the numbers that are shown, with their colour bar."""
+    shared, drawn = cells(queries, keys), np.where(shown, values, np.nan).astype(np.float32)
+    most = float(np.nanmax(np.abs(drawn), initial=0)) or 1.0
+    held = np.where(shown, "", np.vectorize(written_number, otypes=[object])(values))
+    hover = "query %{{y}}<br>key %{{x}}<br>{}<extra></extra>"
+    hatched = max(values.shape) <= MOST_HATCHED
+    return [
+        shared
+        | flat(~shown, MASKED)
+        | {
+            # Text rather than numbers: −∞ is no number of JSON.
+            "customdata": held,
+            "texttemplate": MASK_SIGN if hatched else None,
+            "textfont": {"color": LINE},
+            "hovertemplate": hover.format("hidden: %{customdata}"),
+        },
+        shared
+        | {
+            "z": drawn,
+            "zmin": -most if signed else 0,
+            "zmax": most if signed else 1,
+            "colorscale": SIGNED if signed else WEIGHTS,
+            "showscale": True,
+            "colorbar": {"thickness": 8, "nticks": 5, "tickfont": {"size": 10}, "x": 1.01},
+            "hovertemplate": hover.format("%{z:.8~g}"),
+        },
+    ]
+
+
+def _title(said: str, top: float) -> dict[str, Any]:
+    at = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
+    return {"text": said, "showarrow": False, "align": "left"} | at
+
+
+def written_number(value: float) -> str:
+    """A number as a person writes it, infinities included."""
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    return f"{value + 0.0:.6g}".replace("-", "−")

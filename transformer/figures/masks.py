@@ -1,0 +1,110 @@
+"""Masks as pictures: a padded batch, and who may look at whom."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool
+
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, escaped, finished, numbered, token_axis
+
+MOST_TICKS = 20  # tokens written on an axis of a picture a third of a page wide
+PICTURE_HEIGHT = 400
+# What hovering says of a cell that may be looked at, and of one that may not.
+SAID = ("may look", "hidden")
+
+
+def batch_grid(
+    rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "item position"], color: str, names: Sequence[str]
+) -> go.Figure:
+    """A batch as the model holds it: a row for each sentence, all of one length, what is padding hatched.
+
+    Args:
+        rows: the tokens of each sentence, padding included.
+        real: False for padding.
+        color: of what is real.
+        names: what each sentence is called.
+    """
+    items, length = real.shape
+    written = length <= MOST_WRITTEN
+    text = np.array([[escaped(token) if written else "" for token in row] for row in rows], dtype=object)
+    hover = "%{{y}}, position %{{x}}: %{{customdata}}<br>{said}<extra></extra>"
+    tokens = np.array([[escaped(token) for token in row] for row in rows], dtype=object)
+    shared = {
+        "type": "heatmap",
+        "x": list(range(length)),
+        "y": list(names),
+        "showscale": False,
+        "hoverongaps": False,
+        "customdata": tokens,
+        "xgap": 2,
+        "ygap": 3,
+    }
+    figure = go.Figure(
+        [
+            shared
+            | flat(~real, MASKED)
+            | {
+                "text": np.full(text.shape, MASK_SIGN, dtype=object),
+                "texttemplate": "%{text}",
+                "textfont": {"color": LINE},
+                "hovertemplate": hover.format(said="padding: hidden"),
+            },
+            shared
+            | flat(real, color)
+            | {
+                "text": text,
+                "texttemplate": "%{text}",
+                "textfont": {"color": "white"},
+                "hovertemplate": hover.format(said="a token of the sentence"),
+            },
+        ]
+    )
+    step = -(-length // MOST_TICKS)
+    figure.update_xaxes(title={"text": "position"}, tickmode="array", tickvals=list(range(0, length, step)), showgrid=False)
+    figure.update_xaxes(zeroline=False, side="top")
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    finished(figure, height=70 + 38 * items)
+    return figure.update_layout(margin={"t": 52})
+
+
+def mask_picture(keep: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], color: str) -> go.Figure:
+    """Who may look at whom: coloured where a query may look at a key, grey and hatched where it may not.
+
+    Args:
+        keep: True = may look.
+        queries, keys: the tokens.
+        color: of what may be looked at.
+    """
+    figure = go.Figure(two_states(keep, queries, keys, color, SAID))
+    figure.update_xaxes(token_axis("key: what is looked at", keys, MOST_TICKS, side="top", tickangle=-45))
+    figure.update_yaxes(token_axis("query: who is looking", queries, MOST_TICKS, autorange="reversed"))
+    finished(figure, height=PICTURE_HEIGHT)
+    return figure.update_layout(margin={"t": 96})
+
+
+def two_states(
+    keep: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], color: str, said: tuple[str, str]
+) -> list[dict[str, Any]]:
+    """What is hidden, then what may be looked at; `said` tells the second and the first on hover."""
+    shared = cells(queries, keys)
+    hatched = max(keep.shape) <= MOST_HATCHED
+    hover = "query %{{y}}<br>key %{{x}}<br>{}<extra></extra>"
+    hatch = {"texttemplate": MASK_SIGN if hatched else None, "textfont": {"color": LINE}}
+    return [
+        shared | flat(~keep, MASKED) | hatch | {"hovertemplate": hover.format(said[1])},
+        shared | flat(keep, color) | {"hovertemplate": hover.format(said[0])},
+    ]
+
+
+def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
+    gap = int(max(len(queries), len(keys)) <= MOST_HATCHED)
+    names = {"x": numbered(keys), "y": numbered(queries)}
+    return {"type": "heatmap", "showscale": False, "hoverongaps": False, "xgap": gap, "ygap": gap} | names
+
+
+def flat(where: Bool[np.ndarray, "row column"], color: str) -> dict[str, Any]:
+    """One colour where it is True, nothing elsewhere."""
+    return {"z": np.where(where, 1, np.nan).astype(np.float32), "colorscale": [[0, color], [1, color]]}
