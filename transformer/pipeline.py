@@ -166,6 +166,11 @@ class Pipeline:
             answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers
 
+    def as_target(self, answer: Answer) -> str:
+        """The text to give as target for the decoder to read this answer."""
+        vocabulary = self.target_vocabulary
+        return answer.text if vocabulary.framed else vocabulary.text((vocabulary.tokens[vocabulary.sos], *answer.tokens))
+
     def trace(
         self,
         source: str | Sequence[str],

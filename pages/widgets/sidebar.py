@@ -64,12 +64,13 @@ class View:
     def forced(self) -> "View":
         """The same view with a target for every sentence: where there was none, the answer of the model as it is, which an
         edited model can then be made to read."""
-        targets = [self.answer(item=at).text if given is None else given for at, given in enumerate(self.targets)]
+        as_target = self.pipeline.as_target
+        targets = [as_target(self.answer(item=at)) if given is None else given for at, given in enumerate(self.targets)]
         return replace(self, targets=tuple(targets))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """Log-probability of the first sentence's output token at a position, and what each head's silence takes from it."""
-        target = self.answer().text if self.target is None else self.target
+        target = self.pipeline.as_target(self.answer()) if self.target is None else self.target
         return runs().importance(self.key, self.source, target, edits, position, report)
 
 

@@ -266,6 +266,23 @@ def test_where_nothing_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pyte
         Pipeline.load("reverse")
 
 
+def test_a_damaged_file_is_left_out_and_logged_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    whole = (pipeline_module.CHECKPOINTS / "reverse.safetensors").read_bytes()
+    (tmp_path / "reverse.safetensors").write_bytes(whole)
+    (tmp_path / "cut.safetensors").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    assert list(Pipeline.available()) == ["reverse"]
+    assert Pipeline.load("reverse").name == "reverse"
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("cut.safetensors" in line for line in said)
+    assert any("empty.safetensors" in line for line in said)
+    with pytest.raises(InputError, match="shipped are reverse"):
+        Pipeline.load("cut")
+
+
 def test_one_pipeline_serves_any_edit_without_keeping_it(reverse: Pipeline):
     before = reverse.trace("abc", "cba")
     for head, factor in itertools.product(range(4), (0.0, 2.0)):
