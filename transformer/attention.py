@@ -1,6 +1,6 @@
 """Scaled dot-product attention with several heads (sections 3.2.1 and 3.2.2)."""
 
-from einops import rearrange
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -26,7 +26,8 @@ class PerHeadProjection(Module):
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
         projected = self.projected(self.projection(x))
-        return self.heads(rearrange(projected, "batch position (head d_head) -> batch head position d_head", head=self.count))
+        # batch position (head d_head) → batch head position d_head; a view, no number moves
+        return self.heads(projected.unflatten(-1, (self.count, -1)).transpose(1, 2))
 
 
 class SharedProjection(Module):
@@ -47,9 +48,9 @@ class SharedProjection(Module):
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        split = self.split(rearrange(x, "batch position (head d_head) -> batch position head d_head", head=self.count))
+        split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(self.projection(split))
-        return self.heads(rearrange(projected, "batch position head d_head -> batch head position d_head"))
+        return self.heads(projected.transpose(1, 2))
 
 
 PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
@@ -87,7 +88,8 @@ class MultiHeadAttention(Module):
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
         weights = self.weights(attention_softmax(scores, mask.may_be_empty or editing()))
         heads = self.head_output(weights @ value)
-        joined = self.concatenated(rearrange(heads, "batch head query d_head -> batch query (head d_head)"))
+        # batch head query d_head → batch query (head d_head)
+        joined = self.concatenated(heads.transpose(1, 2).flatten(2))
         return self.output(self.output_projection(joined))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
@@ -97,5 +99,5 @@ class MultiHeadAttention(Module):
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
         """Scores that may not be used become so low that softmax leaves them nothing (section 3.2.3)."""
         if mask.hidden is not None:
-            scores = scores.masked_fill(mask.hidden, self.fill)
+            scores = torch.where(mask.hidden, self.fill, scores)
         return self.masked_scores(scores)

@@ -11,6 +11,13 @@ from transformer.masks import Mask
 from transformer.tap import Module, Tap
 
 
+class Dropout(nn.Dropout):
+    """`nn.Dropout` that steps aside when there is nothing to drop: PyTorch's own takes 3 µs to do nothing."""
+
+    def __call__(self, values: Tensor) -> Tensor:
+        return super().__call__(values) if self.training and self.p else values
+
+
 class FeedForward(Module):
     """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`.
 
@@ -23,7 +30,7 @@ class FeedForward(Module):
         super().__init__()
         self.expand = nn.Linear(config.d_model, config.d_ff)
         self.contract = nn.Linear(config.d_ff, config.d_model)
-        self.dropout = nn.Dropout(config.dropout) if config.ff_dropout else nn.Identity()
+        self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
         self.hidden = Tap(f"batch {axis} d_ff")
         self.activated = Tap(f"batch {axis} d_ff")
         self.output = Tap(f"batch {axis} d_model")
@@ -49,7 +56,7 @@ class AddNorm(Module):
         self.norm_first = config.norm_first
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.sublayer_dropout, self.norm_dropout = (
-            nn.Dropout(config.dropout) if config.dropout_on == place else nn.Identity() for place in ("sublayer", "norm")
+            Dropout(config.dropout if config.dropout_on == place else 0.0) for place in ("sublayer", "norm")
         )
         self.sum = Tap(f"batch {axis} d_model")
         self.normalized = Tap(f"batch {axis} d_model")
