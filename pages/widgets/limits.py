@@ -18,3 +18,7 @@ SENTENCES = 4
 
 # Characters of a text box. What a model reads is counted in tokens, by the model itself; this only stops a pasted book.
 TEXT_CHARACTERS = 1_000
+
+# The table of positions that a person can ask for: positions and dimensions, and the positions that are shown first of a
+# longer one. The largest is 2 MB on its way to the browser.
+POSITIONS, POSITION_DIMENSIONS, POSITIONS_FIRST = 512, 1024, 128

@@ -18,6 +18,11 @@ WEIGHTS = "Viridis"
 # Signed tensors, centred on zero.
 SIGNED = "RdBu"
 
+# What has no colour of its own, such as a class of words or one of several lines: hue and shape together tell such things
+# apart, the shapes changing once the hues are used up.
+HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+SHAPES = ("circle", "diamond", "square", "cross")
+
 MASKED = "rgba(128, 128, 128, 0.28)"
 LINE = "rgb(128, 128, 128)"
 MASK_SIGN = "╱"

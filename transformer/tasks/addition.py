@@ -4,6 +4,7 @@ import random
 import re
 import string
 from collections.abc import Sequence
+from typing import Literal
 
 from transformer.tasks.world import Example, Pair, World
 from transformer.tokenizer import split_characters
@@ -62,6 +63,9 @@ class Addition(World):
             if column < right:
                 pairs.append((index, left + right - column))
         return tuple(pairs)
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return "digit" if token in self.target_vocabulary.words else "sign" if token in self.source_vocabulary.words else None
 
     def split_key(self, source: str) -> str:
         # Whoever has seen 85+417 knows 417+85, so the two must fall on the same side.

@@ -5,7 +5,7 @@ import random
 import re
 import string
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from transformer.tasks.world import Example, Pair, World
 from transformer.tokenizer import split_words_and_digits
@@ -37,6 +37,14 @@ FORMS = {
     "1998/07/14": "{date:%Y/%m/%d}",
 }
 
+# `may` is a month whether it is written out or shortened.
+CLASSES = {
+    **{name: "weekday" for day in WEEKDAYS for name in (day, day[:3])},
+    **{name: "month" for month in MONTHS for name in (month, month[:3])},
+    **dict.fromkeys(LITTLE_WORDS, "function word"),
+    **dict.fromkeys(string.digits, "digit"),
+    **dict.fromkeys("/.-,", "punctuation"),
+}
 NAMED = {short: number for number, name in enumerate(MONTHS, 1) for short in (name, name[:3])}
 WEEKDAY = rf"(?:(?:{'|'.join(name for day in WEEKDAYS for name in (day, day[:3]))})(?: ,)? )?"
 DAY = r"(?P<day>\d(?: \d)?)"
@@ -115,6 +123,9 @@ class Dates(World):
             for index in places[: max(0, len(target) - places.start)]
             for token in reading.tokens[field]
         )
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return CLASSES.get(token)
 
     def split_key(self, source: str) -> str:
         # The date itself: a date that is tested on was never trained on, in whatever form.

@@ -4,6 +4,7 @@ import random
 import string
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Literal
 
 from transformer.tasks.world import Pair, World
 from transformer.tokenizer import split_characters
@@ -35,6 +36,9 @@ class LetterWorld(World):
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         return tuple(enumerate(self.order(source)))[: len(target)]
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return "letter" if token in self.source_vocabulary.words else None
 
     def split_key(self, source: str) -> str:
         # "Head Light" is the same question as "headlight", so it must not change sides.

@@ -1,0 +1,49 @@
+"""How the model knows the order of its tokens."""
+
+import streamlit as st
+
+from pages.widgets.pickers import pick
+from pages.widgets.positions import pick_table, show_cell, show_sum
+from pages.widgets.positions_swap import show_swap
+from pages.widgets.positions_views import show_distances, show_rotation, show_waves
+from pages.widgets.problems import explained
+from pages.widgets.reading import show_reading
+from pages.widgets.sidebar import current_view
+from pages.widgets.source import show_source
+from pages.widgets.text import text
+from transformer.embedding import Embedding, Learned, sinusoid
+from transformer.positions import rotation, swap
+
+words = text("positions")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view)
+
+    st.subheader(words["sum"])
+    side = show_sum(view, trace)
+
+    st.subheader(words["table"])
+    table = pick_table(view, side)
+    looking = pick(words["look"], list(words["looks"]), "positions_look")
+    st.markdown(words["looks"][looking])
+    if looking == "table":
+        show_cell(table)
+    elif looking == "waves":
+        show_waves(table)
+    elif looking == "distances":
+        show_distances(table)
+    else:
+        show_rotation(table)
+
+    st.subheader(words["swap"])
+    show_swap(view, trace)
+
+    with st.expander(words["computed"], icon=":material/function:"):
+        st.markdown(words["computed_text"])
+        for part in (sinusoid, Learned, Embedding.forward, rotation, swap):
+            show_source(part)
+    with st.expander(words["next"], icon=":material/explore:"):
+        st.markdown(words["next_text"])

@@ -1,0 +1,55 @@
+"""What a sentence is to the model: tokens, ids, rows of a table."""
+
+import streamlit as st
+
+from pages.widgets.problems import explained
+from pages.widgets.reading import show_reading
+from pages.widgets.sidebar import current_view
+from pages.widgets.source import show_source
+from pages.widgets.text import text
+from pages.widgets.tokens import pick_sentence, show_flow, show_padding, show_rows, show_scaling
+from pages.widgets.tokens_vocabulary import show_nearest, show_plane, show_similarity, show_table
+from transformer.embedding import Embedding
+from transformer.neighbours import cosines
+from transformer.vocabulary import Vocabulary
+
+words = text("tokens")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view, batch=True)
+    sentence = pick_sentence(view, trace)
+
+    st.subheader(words["flow"])
+    show_flow(view, trace, sentence)
+
+    st.subheader(words["rows"])
+    show_rows(sentence)
+
+    st.subheader(words["scaling"])
+    show_scaling(view, trace, sentence)
+
+    st.subheader(words["alike"])
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show_similarity(sentence)
+    with right:
+        show_nearest(sentence)
+
+    st.subheader(words["plane"])
+    show_plane(view, sentence)
+
+    st.subheader(words["padding"])
+    show_padding(view, trace, sentence)
+
+    st.subheader(words["vocabulary"])
+    show_table(sentence)
+
+    with st.expander(words["computed"], icon=":material/function:"):
+        st.markdown(words["computed_text"])
+        for part in (Vocabulary.ids, Embedding.forward, cosines):
+            show_source(part)
+    with st.expander(words["next"], icon=":material/explore:"):
+        st.markdown(words["next_text"])

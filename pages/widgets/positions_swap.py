@@ -1,0 +1,63 @@
+"""Two words change places: what the encoder makes of it, with positions and without."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.widgets.charts import show
+from pages.widgets.problems import literal
+from pages.widgets.runs import Key, runs
+from pages.widgets.sidebar import View
+from pages.widgets.text import text
+from transformer import Trace
+from transformer.edits import interventions
+from transformer.figures.positions import change_bars
+from transformer.positions import Swap, swap
+
+WITHOUT = "no positions"
+
+
+def show_swap(view: View, trace: Trace) -> None:
+    """Pickers of the two words; how far each token's vector moves, and the largest difference of any number."""
+    words, vocabulary, tokens = text("positions"), view.pipeline.source_vocabulary, trace.source_tokens[0]
+    st.markdown(words["swap_text"])
+    # The start and end tokens keep their places, as nobody can type them.
+    typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
+    if len(typed) < 2:
+        st.info(words["swap_short"])
+        return
+    options = [f"{place} · {tokens[place]}" for place in typed]
+    with st.container(horizontal=True):
+        first = typed[options.index(_select(words["swap_first"], options, "positions_first", options[0]))]
+        second = typed[options.index(_select(words["swap_second"], options, "positions_second", options[-1]))]
+    order = list(range(len(tokens)))
+    order[first], order[second] = second, first
+    swapped = [tokens[place] for place in order]
+    before, after = (" ".join(tokens) for tokens in (tokens, swapped))
+    st.markdown(words["swapped"].format(before=literal(before), after=literal(after)))
+    if tokens[first] == tokens[second]:
+        st.info(words["swap_same"], icon=":material/info:")
+    ids = tuple(vocabulary.ids(tokens))
+    found = {words[name]: _swap(view.key, ids, first, second, name == "without") for name in ("with", "without")}
+    for place, (name, effect) in zip(st.columns(2), found.items(), strict=True):
+        place.metric(
+            words["largest_difference"].format(run=name), f"{effect.largest:.2g}", help=words["largest_difference_help"]
+        )
+    changes = {name: effect.changes for name, effect in found.items()}
+    show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+    st.markdown(words["swap_result"])
+    with st.expander(words["swap_numbers"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame(changes, [f"{place} {token}" for place, token in enumerate(tokens)]))
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
+    """The effect of a swap on a model, with its positions or without."""
+    pipeline = runs().pipeline(key)
+    return swap(pipeline.model, ids, first, second, interventions(WITHOUT, pipeline.config) if without else ())
+
+
+def _select(label: str, options: list[str], key: str, first: str) -> str:
+    """One of the sentence's tokens, numbered; a choice that another sentence left behind gives way to the first."""
+    if st.session_state.get(key, first) not in options:
+        st.session_state[key] = first
+    return st.selectbox(label, options, options.index(first), key=key, bind="query-params")

@@ -1,0 +1,187 @@
+"""Tokens as vectors: rows of numbers above one another, how alike they are, and a whole vocabulary on a plane."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
+from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIGNED, escaped, finished, numbered, token_axis
+
+# Pixels of a row of tokens: beyond so many tokens, labels thin out and rows grow narrow.
+ROWS = ((15, 20), (40, 14), (10**6, 8))
+PANEL_TITLE, DIMENSION_AXIS = 28, 56
+MOST_TICKS = 16
+
+
+def aligned_maps(
+    panels: Mapping[str, Float[np.ndarray, "token d_model"]],
+    tokens: Sequence[str],
+    row_title: str,
+    column_title: str,
+    picked: tuple[int, int] | None = None,
+) -> go.Figure:
+    """Several matrices of the same shape, one above the other, with one scale of colours and one axis of dimensions, so that
+    a column means the same in all of them.
+
+    Args:
+        panels: title → values; drawn from top to bottom.
+        tokens: what stands at the rows.
+        row_title, column_title: what rows and columns are.
+        picked: (row, column), framed in every panel.
+    """
+    titles, count = list(panels), len(panels)
+    height, width = next(iter(panels.values())).shape
+    tall = height * next(pixels for most, pixels in ROWS if height <= most)
+    pitch = tall + PANEL_TITLE
+    total = count * pitch
+    here = f"{escaped(row_title)} %{{y}}<br>{escaped(column_title)} %{{x}}<br>%{{z:.6~g}}<extra></extra>"
+    most = max(float(np.abs(values).max()) for values in panels.values()) or 1.0
+    heatmaps: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"shapes": [], "annotations": []}
+    for index, title in enumerate(titles):
+        number = str(index + 1) if index else ""
+        top = 1 - (index * pitch + PANEL_TITLE) / total
+        layout[f"yaxis{number}"] = token_axis("", tokens) | {
+            "domain": [max(0.0, top - tall / total), top],
+            "anchor": "x",
+            "autorange": False,
+            "range": [height - 0.5, -0.5],
+        }
+        heatmaps.append(
+            {
+                "type": "heatmap",
+                "z": panels[title].astype(np.float32),
+                "x": list(range(width)),
+                "y": numbered(tokens),
+                "yaxis": f"y{number}",
+                "coloraxis": "coloraxis",
+                "hovertemplate": f"{escaped(title)}<br>{here}",
+            }
+        )
+        heading = {"text": f"<b>{escaped(title)}</b>", "x": 0, "y": top, "xanchor": "left", "yanchor": "bottom"}
+        layout["annotations"].append(heading | {"xref": "paper", "yref": "paper", "showarrow": False})
+        if picked is not None:
+            layout["shapes"] += [frame | {"yref": f"y{number}"} for frame in framed(*picked)]
+    layout["xaxis"] = {
+        "title": {"text": escaped(column_title)},
+        "anchor": f"y{count if count > 1 else ''}",
+        "tickmode": "array",
+        "tickvals": list(range(0, width, -(-width // MOST_TICKS))),
+        "range": [-0.5, width - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+    }
+    layout["coloraxis"] = {
+        "cmin": -most,
+        "cmax": most,
+        "colorscale": SIGNED,
+        "colorbar": {"thickness": 10, "len": 1, "nticks": 5},
+    }
+    figure = finished(go.Figure(heatmaps, layout), height=total + DIMENSION_AXIS)
+    return figure.update_layout(margin={"t": 4, "b": DIMENSION_AXIS - 4})
+
+
+def framed(row: int, column: int) -> list[dict[str, Any]]:
+    """A frame around a cell, in two lines, so that it stands out from dark and from light."""
+    place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, "xref": "x"}
+    return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
+
+
+def similarity_map(cosines: Float[np.ndarray, "token token"], tokens: Sequence[str]) -> go.Figure:
+    """How alike the directions of tokens are, every one with every other.
+
+    Args:
+        cosines: −1 to 1; NaN where a token is all zeros, which has no direction.
+        tokens: what stands on both axes.
+    """
+    longer = len(tokens)
+    unknown = np.isnan(cosines)
+    shared = {"x": numbered(tokens), "y": numbered(tokens), "hoverongaps": False, "xgap": 1, "ygap": 1}
+    figure = go.Figure()
+    if unknown.any():
+        figure.add_trace(
+            go.Heatmap(
+                **shared,
+                z=np.where(unknown, 1, np.nan).astype(np.float32),
+                colorscale=[[0, MASKED], [1, MASKED]],
+                showscale=False,
+                texttemplate=MASK_SIGN if longer <= MOST_HATCHED else None,
+                textfont={"color": LINE},
+                hovertemplate="%{y}<br>%{x}<br>all zeros, so without a direction<extra></extra>",
+            )
+        )
+    figure.add_trace(
+        go.Heatmap(
+            **shared,
+            z=cosines.astype(np.float32),
+            zmin=-1,
+            zmax=1,
+            colorscale=SIGNED,
+            colorbar={"title": {"text": "cosine"}, "thickness": 12},
+            texttemplate="%{z:.2f}" if longer <= MOST_WRITTEN else None,
+            hovertemplate="%{y}<br>%{x}<br>cosine %{z:.4f}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0, scaleanchor="y", constrain="domain")
+    )
+    figure.update_yaxes(token_axis("", tokens), autorange="reversed", constrain="domain")
+    finished(figure, height=110 + longer * int(np.clip(460 / longer, 11, 46)))
+    return figure.update_layout(margin={"t": 80})
+
+
+def vocabulary_map(
+    points: Float[np.ndarray, "vocab 2"],
+    tokens: Sequence[str],
+    classes: Sequence[str],
+    marked: Sequence[int],
+    shares: tuple[float, float],
+) -> go.Figure:
+    """Every token of a vocabulary as a point; hue and shape tell its class, and those of the sentence are ringed and named.
+
+    Args:
+        points: where each stands.
+        tokens, classes: of each point.
+        marked: ids of the tokens to ring.
+        shares: how much of the variance each axis holds, 0 to 1.
+    """
+    figure = go.Figure()
+    for index, name in enumerate(dict.fromkeys(sorted(classes, key=lambda name: (-classes.count(name), name)))):
+        members = [at for at, own in enumerate(classes) if own == name]
+        figure.add_trace(
+            go.Scatter(
+                name=escaped(name),
+                x=points[members, 0].astype(np.float32),
+                y=points[members, 1].astype(np.float32),
+                text=[f"{escaped(tokens[at])} (id {at})" for at in members],
+                mode="markers",
+                marker={
+                    "color": HUES[index % len(HUES)],
+                    "symbol": SHAPES[index // len(HUES) % len(SHAPES)],
+                    "size": 7,
+                    "opacity": 0.8,
+                },
+                hovertemplate=f"%{{text}}<br>{escaped(name)}<br>(%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
+            )
+        )
+    ringed = list(dict.fromkeys(marked))
+    figure.add_trace(
+        go.Scatter(
+            name="",
+            x=points[ringed, 0].astype(np.float32),
+            y=points[ringed, 1].astype(np.float32),
+            text=[escaped(tokens[at]) for at in ringed],
+            mode="markers+text",
+            textposition="top center",
+            marker={"symbol": "circle-open", "size": 14, "color": LINE, "line": {"width": 2}},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    for update, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
+        update(title={"text": f"axis {number + 1}: {shares[number]:.1%} of the variance"}, zeroline=False)
+    finished(figure, height=520)
+    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.16, "itemsizing": "constant"})
