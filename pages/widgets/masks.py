@@ -1,22 +1,23 @@
 """The masks of a batch: what is padding, who may look at whom, and what a mask of size 1 stands for."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.masks_batch import batch_table
 from pages.widgets.masks_broadcast import axis_sizes
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import MOST_BUTTONS, Option
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.conventions import TargetMasks, target_masks
-from transformer.figures.masks import batch_grid, mask_picture
+from transformer.figures.masks import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline import Side
 from transformer.tasks import WORLDS
-from transformer.trace import Tokens
 
 SIDES: tuple[Side, ...] = ("source", "target")
 
@@ -51,20 +52,21 @@ class Batch(NamedTuple):
 
 
 def show_batch(view: View, trace: Trace) -> Batch:
-    """Every sentence with its padding, and a choice of the one to look at."""
+    """Every text with its padding, and a choice of the one to look at."""
     words, pipeline = text("masks"), view.pipeline
     count = len(trace.source_tokens)
+    real = {side: (_ids(view, trace, side) != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
+    # The one with the most padding comes first: there is most to see.
+    first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
+    item = (
+        choose(words["pick_item"], range(1, count + 1), first + 1, "mask_item", words["pick_item_help"]) - 1 if count > 1 else 0
+    )
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
-    padded = {}
-    for place, side, kind in zip(st.columns(2), SIDES, ("encoder", "decoder"), strict=True):
+    for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
+        st.markdown(f"**{words[f'batch_{side}']}** {axis_sizes({'batch': count, side: real[side].shape[1]})}")
         rows = trace.source_tokens if side == "source" else trace.target_tokens
-        real = (_ids(view, side, rows) != pipeline.vocabulary(side).pad).numpy()
-        padded[side] = int((~real).sum())
-        with place:
-            st.markdown(f"**{words[f'batch_{side}']}** {axis_sizes({'batch': count, side: real.shape[1]})}")
-            alt = words["batch_alt"].format(side=side, count=count, length=real.shape[1], padding=padded[side])
-            show(batch_grid(rows, real, KIND_COLORS[kind], names), f"masks-batch-{side}", alt)
-    if not any(padded.values()):
+        st.html(batch_table(rows, real[side], names, words["position"], KIND_COLORS[kind], item))
+    if all(places.all() for places in real.values()):
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.info(words["no_padding"], icon=":material/horizontal_rule:")
         right.button(
@@ -75,16 +77,24 @@ def show_batch(view: View, trace: Trace) -> Batch:
             icon=":material/playlist_add:",
             width="stretch",
         )
-    item = 0
-    if count > 1:
-        item = pick(words["pick_item"], range(1, count + 1), "mask_item", words["pick_item_help"]) - 1
-    masks = target_masks(_ids(view, "target", trace.target_tokens), pipeline.config)
-    return Batch(view, trace, item, masks, padded["target"])
+    masks = target_masks(_ids(view, trace, "target"), pipeline.config)
+    return Batch(view, trace, item, masks, int((~real["target"]).sum()))
 
 
-def _ids(view: View, side: Side, rows: Tokens) -> Any:
+def _ids(view: View, trace: Trace, side: Side) -> Any:
     """The ids of a batch as a tensor, from the tokens that stand on the axes of its trace."""
+    rows = trace.source_tokens if side == "source" else trace.target_tokens
     return view.pipeline.batch([view.pipeline.vocabulary(side).ids(row) for row in rows], side)
+
+
+def choose(label: str, options: Sequence[Option], first: Option, key: str, help: str | None = None) -> Option:
+    """`pick`, with another choice than the first option where a person made none."""
+    # Written only in place of what is no longer there: what a link says must not be written over.
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = first
+    if len(options) > MOST_BUTTONS:
+        return st.selectbox(label, options, options.index(first), key=key, bind="query-params", help=help)
+    return st.segmented_control(label, options, default=first, required=True, key=key, bind="query-params", help=help)
 
 
 def _fill(view: View) -> None:
@@ -127,15 +137,15 @@ def show_masks(batch: Batch) -> None:
             with place:
                 mask, tokens, kind = parts[name]
                 title = words["mask_titles"][name]
-                st.markdown(f"**{title}** {axis_sizes(_axes(name, mask)) if mask is not None else ''}")
+                st.markdown(f"**{title}**")
+                if mask is not None:
+                    keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+                    alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
+                    show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind]), f"mask-{name}", alt)
+                    st.caption(axis_sizes(_axes(name, mask)))
                 st.caption(
                     words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
                 )
-                if mask is None:
-                    continue
-                keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
-                alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind]), f"mask-{name}", alt)
 
 
 def _axes(name: str, mask: Any) -> dict[str, int]:

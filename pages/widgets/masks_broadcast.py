@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Mapping
-from string import Template
 from typing import Any
 
 import streamlit as st
@@ -15,17 +14,18 @@ from transformer.trace import KINDS
 # Squares drawn along an axis; a longer one ends in dots.
 MOST_SQUARES = 20
 
-STYLE = Template("""<style>
+STYLE = """<style>
 .broadcast {display: grid; grid-template-columns: minmax(5.5rem, auto) repeat(4, minmax(7.2rem, 1fr)); gap: .55rem 1rem;
-  align-items: start; overflow-x: auto; font-size: .875rem; line-height: 1.35; padding-bottom: .5rem;}
+  align-items: start; overflow-x: auto; font-size: .875rem; line-height: 1.35;
+  padding-bottom: .5rem;}
 .broadcast .axis {font-weight: 600;}
 .broadcast .name {font-weight: 600; overflow-wrap: anywhere;}
 .broadcast .shape {font-family: monospace; font-weight: 400; opacity: .8;}
 .broadcast .squares {display: flex; flex-wrap: wrap; gap: 2px; margin-bottom: .15rem;}
-.broadcast i {width: 9px; height: 14px; box-sizing: border-box; border: 1px solid $color; background: $color;}
+.broadcast i {width: 9px; height: 14px; box-sizing: border-box; border: 1px solid var(--kind); background: var(--kind);}
 .broadcast i.copy {background: none; border-style: dashed; opacity: .75;}
 .broadcast .says {opacity: .85;}
-</style>""")
+</style>"""
 
 
 def axis_sizes(sizes: Mapping[str, int]) -> str:
@@ -36,7 +36,7 @@ def axis_sizes(sizes: Mapping[str, int]) -> str:
 def show_broadcast(trace: Trace, kind: str) -> None:
     """The mask of a kind of attention above the scores it is laid on, axis by axis."""
     words = text("masks")
-    stack, _, queries, keys = KINDS[kind]
+    _, _, queries, keys = KINDS[kind]
     path = trace.attention_paths(kind)[0]
     mask = trace.masks.target if kind == "decoder" else trace.masks.source
     assert mask is not None  # a pipeline always has a source
@@ -47,8 +47,7 @@ def show_broadcast(trace: Trace, kind: str) -> None:
         _row(words["mask_row"][kind], tuple(mask.shape), scores, words),
         _row(words["scores_row"], scores, scores, words),
     ]
-    style = STYLE.substitute(color=KIND_COLORS[kind])
-    st.html(f'{style}<div class="broadcast" data-stack="{stack}"><div></div>{heads}{"".join(rows)}</div>')
+    st.html(f'{STYLE}<div class="broadcast" style="--kind: {KIND_COLORS[kind]}"><div></div>{heads}{"".join(rows)}</div>')
 
 
 def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], words: dict[str, Any]) -> str:

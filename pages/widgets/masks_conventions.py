@@ -84,7 +84,7 @@ def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
                 names["hidden"]: int((~one.keep).sum()),
                 names["empty"]: int(one.empty.sum()),
                 names["entropy"]: round(float(measure(weights[None, None])["entropy"][0, 0]), 4),
-                names["difference"]: f"{float(abs(weights - own).max()):.3g}",
+                names["difference"]: written_number(float(abs(weights - own).max()), 3),
             }
         )
     return pd.DataFrame(rows)
@@ -109,6 +109,6 @@ def show_empty_row(batch: Batch, at: Head) -> None:
     figure = empty_rows([(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys)
     show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys)))
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
-        place.metric(words["empty_ways"][name], written_number(float(output.norm())), help=words["empty_metric_help"])
-        place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()))))
+        place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
+        place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))
     st.info(words["empty_here" if batch.padded else "empty_not_here"].format(rows=batch.padded), icon=":material/table_rows:")

@@ -1,22 +1,22 @@
 """What gets through when a mask is left off, found by running the model with it and without it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.masks import Batch
-from pages.widgets.pickers import pick
+from pages.widgets.masks import Batch, choose
 from pages.widgets.problems import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.text import text
 from transformer.edits import interventions
+from transformer.figures.conventions import written_number
 from transformer.figures.whatif import probability_change
 from transformer.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
 
 NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
-PADDINGS = (8, 1, 2, 4, 16, 32)
+PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
 LEAKS: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
@@ -35,11 +35,11 @@ def show_future(batch: Batch) -> None:
     places = [f"{at}: {token}" for at, token in enumerate(tokens)][1:]
     left, right = st.columns(2)
     with left:
-        place = _choose(words["position"], places, places[-1], "leak_position", words["position_help"])
+        place = choose(words["change"], places, places[-1], "leak_position", words["change_help"])
     position = places.index(place) + 1
-    others, runner_up = _others(batch, position)
+    others, first = _others(batch, position)
     with right:
-        word = _choose(words["word"], others, runner_up, "leak_word", words["word_help"])
+        word = choose(words["word"], others, first, "leak_word", words["word_help"])
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     kept, open_ = (
@@ -57,7 +57,10 @@ def show_padding(batch: Batch) -> None:
         st.info(words["no_room"].format(max_len=pipeline.config.max_len), icon=":material/expand:")
         return
     st.markdown(words["padding_text"])
-    count = pick(words["count"], [many for many in PADDINGS if many <= most], "leak_padding", words["count_help"])
+    many = [count for count in PADDINGS if count <= most]
+    count = choose(
+        words["count"], many, FIRST_PADDING if FIRST_PADDING in many else many[-1], "leak_padding", words["count_help"]
+    )
     key = batch.view.key
     kept, open_ = (_found(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
     names = (words["without_padding"], words["with_padding"].format(count=count))
@@ -72,12 +75,12 @@ def _side_by_side(kept: Leak, open_: Leak, names: tuple[str, str], what: str, mo
     """With the mask on the left, without it on the right: the largest change as a number, then every token."""
     words = text("masks")
     for place, leak, name in zip(st.columns(2), (kept, open_), ("on", "off"), strict=True):
-        with place.container(border=True):
+        with place.container(border=True, height="stretch"):
             st.markdown(f"**{words[f'{what}_{name}']}**")
             st.metric(words["largest"], _change(leak), help=words["largest_help"])
-            st.caption(_says(leak))
             alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
             show(probability_change(leak.tokens, leak.before, leak.after, names), f"leak-{what}-{name}", alt)
+            st.caption(_says(leak))
     if more:
         st.caption(more)
 
@@ -96,7 +99,7 @@ def _says(leak: Leak) -> str:
 
 def _change(leak: Leak) -> str:
     """The largest change as a number: a plain 0 only where it is exactly that."""
-    return "0" if leak.largest == 0 else f"{leak.largest:.3g}"
+    return written_number(leak.largest, 3)
 
 
 def _answers(key: Key, source: Ids, count: int) -> None:
@@ -109,23 +112,12 @@ def _answers(key: Key, source: Ids, count: int) -> None:
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
 
 
-def _choose(label: str, options: Sequence[str], first: str, key: str, help: str) -> str:
-    """One of many, in the URL; `first` where nothing was chosen that is still there."""
-    # Written only in place of what is no longer there: what a link says must not be written over.
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = first
-    return st.selectbox(label, options, options.index(first), key=key, bind="query-params", help=help)
-
-
 def _others(batch: Batch, position: int) -> tuple[list[str], str]:
-    """Every token that may stand at a position instead, and the one the model itself finds most probable there."""
-    vocabulary = batch.view.pipeline.target_vocabulary
-    now = batch.alone("target")[position]
-    ids = [token for token in range(len(vocabulary)) if token not in (now, vocabulary.pad, vocabulary.sos)]
-    ids = ids or [token for token in range(len(vocabulary)) if token != now]
-    probabilities = batch.trace.probabilities[batch.item, position - 1].numpy()
-    best = max(ids, key=lambda token: probabilities[token])
-    return list(vocabulary.tokens_of(ids)), vocabulary.tokens_of([best])[0]
+    """Every token that may stand at a position instead, and the first of the target that is another."""
+    vocabulary, target = batch.view.pipeline.target_vocabulary, batch.alone("target")
+    ids = [token for token in range(len(vocabulary)) if token not in (target[position], vocabulary.pad, vocabulary.sos)]
+    first = next((token for token in target if token in ids), ids[0])
+    return list(vocabulary.tokens_of(ids)), vocabulary.tokens_of([first])[0]
 
 
 # Keyed by value: the model by what describes it, the ids, and the edits as phrases.

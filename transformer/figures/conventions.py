@@ -12,7 +12,8 @@ from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
 from transformer.figures.masks import MOST_TICKS, SAID, cells, flat, two_states
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
 
-STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 92, 8
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 96, 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +54,9 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         _numbers(stages.weights, keep | leaked, queries, keys, signed=False),
     ]
     if max(keep.shape) <= MOST_WRITTEN:
-        parts[0][0] |= {"texttemplate": letters[1][0], "textfont": {"color": LINE, "size": 10}}
-        parts[0][1] |= {"texttemplate": letters[0][0], "textfont": {"color": "white", "size": 10}}
+        for part, where, letter, shade in ((parts[0][0], ~keep, letters[1], LINE), (parts[0][1], keep, letters[0], "white")):
+            text = np.where(where, letter[0], "").astype(object)
+            part |= {"text": text, "texttemplate": "%{text}", "textfont": {"color": shade, "size": 11}}
     pitch = STAGE_HEAD + STAGE_HEIGHT + STAGE_FOOT
     total = pitch * len(parts)
     layout: dict[str, Any] = {"annotations": []}
@@ -63,12 +65,13 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         number = str(index + 1) if index else ""
         top = 1 - (index * pitch + STAGE_HEAD) / total
         bottom = top - STAGE_HEIGHT / total
-        layout[f"xaxis{number}"] = token_axis("", keys, MOST_TICKS, side="top", tickangle=-45, anchor=f"y{number}")
-        layout[f"xaxis{number}"]["tickfont"] = {"size": 10}
+        layout[f"xaxis{number}"] = token_axis("key", keys, MOST_TICKS, side="top", tickangle=-45, anchor=f"y{number}")
         layout[f"yaxis{number}"] = token_axis(
             "query", queries, MOST_TICKS, autorange="reversed", anchor=f"x{number}", domain=[bottom, top]
         )
-        layout[f"yaxis{number}"]["tickfont"] = {"size": 10}
+        for axis in ("xaxis", "yaxis"):
+            layout[f"{axis}{number}"]["tickfont"] = {"size": 10}
+            layout[f"{axis}{number}"]["title"] |= {"font": {"size": 12}, "standoff": 4}
         if "colorbar" in maps[-1]:
             maps[-1]["colorbar"] |= {"y": (top + bottom) / 2, "len": STAGE_HEIGHT / total, "lenmode": "fraction"}
         heatmaps += [one | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for one in maps]
@@ -157,10 +160,9 @@ def _title(said: str, top: float) -> dict[str, Any]:
     return {"text": said, "showarrow": False, "align": "left"} | at
 
 
-def written_number(value: float) -> str:
-    """A number as a person writes it, infinities included."""
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return "−∞" if value < 0 else "∞"
-    return f"{value + 0.0:.6g}".replace("-", "−")
+def written_number(value: float, digits: int = 6) -> str:
+    """A number as a person writes it, infinities included: `−10 000`, `1.2 × 10⁻⁷`."""
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "−∞" if value < 0 else "∞"
+    plain, _, power = f"{value + 0.0:,.{digits}g}".replace("-", "−").replace(",", "\u202f").partition("e")
+    return f"{plain} × 10{str(int(power.replace('−', '-'))).translate(RAISED)}" if power else plain

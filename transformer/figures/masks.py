@@ -1,4 +1,4 @@
-"""Masks as pictures: a padded batch, and who may look at whom."""
+"""Masks as pictures: who may look at whom."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,67 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
-from transformer.figures.theme import LINE, MASK_SIGN, MASKED, escaped, finished, numbered, token_axis
+from transformer.figures.attention import MOST_HATCHED
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, finished, numbered, token_axis
 
 MOST_TICKS = 20  # tokens written on an axis of a picture a third of a page wide
 PICTURE_HEIGHT = 400
 # What hovering says of a cell that may be looked at, and of one that may not.
 SAID = ("may look", "hidden")
-
-
-def batch_grid(
-    rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "item position"], color: str, names: Sequence[str]
-) -> go.Figure:
-    """A batch as the model holds it: a row for each sentence, all of one length, what is padding hatched.
-
-    Args:
-        rows: the tokens of each sentence, padding included.
-        real: False for padding.
-        color: of what is real.
-        names: what each sentence is called.
-    """
-    items, length = real.shape
-    written = length <= MOST_WRITTEN
-    text = np.array([[escaped(token) if written else "" for token in row] for row in rows], dtype=object)
-    hover = "%{{y}}, position %{{x}}: %{{customdata}}<br>{said}<extra></extra>"
-    tokens = np.array([[escaped(token) for token in row] for row in rows], dtype=object)
-    shared = {
-        "type": "heatmap",
-        "x": list(range(length)),
-        "y": list(names),
-        "showscale": False,
-        "hoverongaps": False,
-        "customdata": tokens,
-        "xgap": 2,
-        "ygap": 3,
-    }
-    figure = go.Figure(
-        [
-            shared
-            | flat(~real, MASKED)
-            | {
-                "text": np.full(text.shape, MASK_SIGN, dtype=object),
-                "texttemplate": "%{text}",
-                "textfont": {"color": LINE},
-                "hovertemplate": hover.format(said="padding: hidden"),
-            },
-            shared
-            | flat(real, color)
-            | {
-                "text": text,
-                "texttemplate": "%{text}",
-                "textfont": {"color": "white"},
-                "hovertemplate": hover.format(said="a token of the sentence"),
-            },
-        ]
-    )
-    step = -(-length // MOST_TICKS)
-    figure.update_xaxes(title={"text": "position"}, tickmode="array", tickvals=list(range(0, length, step)), showgrid=False)
-    figure.update_xaxes(zeroline=False, side="top")
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    finished(figure, height=70 + 38 * items)
-    return figure.update_layout(margin={"t": 52})
 
 
 def mask_picture(keep: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], color: str) -> go.Figure:
