@@ -138,7 +138,7 @@ class EnglishFrenchStatic(EnglishFrench):
     """
 
     name = "english-french-static"
-    description = "the same, but with rigid frames and no questions: right pronouns, and no head that turns"
+    description = "the same, with rigid frames, no questions and attention held still in training: no head turns"
     source_vocabulary = Vocabulary.of(set(words.ENGLISH) - {"what", "?"}, "english")
     longest = 15
     question_share = 0.0
