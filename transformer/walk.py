@@ -41,7 +41,8 @@ class Stop:
             and LayerNorm; elsewhere empty.
         kind: what it is, whichever layer and side it belongs to: `attention.scores`.
         operation: how it was made of `inputs` and `parameters`; one of `origins.OPERATIONS`.
-        inputs: paths of the tensors it was made of, in the order of the formula; `origins.SOURCE_IDS`, `origins.TARGET_IDS` for ids.
+        inputs: paths of the tensors it was made of, in the order of the formula; for ids `origins.SOURCE_IDS` or
+            `origins.TARGET_IDS`.
         parameters: names in the model's state dict.
     """
 

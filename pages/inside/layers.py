@@ -1,0 +1,27 @@
+"""How tensors change shape on their way through the network: every one of them, from token ids to probabilities."""
+
+import streamlit as st
+
+from pages.widgets.pickers import pick
+from pages.widgets.problems import explained
+from pages.widgets.reading import show_reading
+from pages.widgets.sidebar import current_view
+from pages.widgets.text import text
+from pages.widgets.walk import show_walk
+
+words = text("layers")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    with st.container(gap="xsmall"):
+        trace = show_reading(view, batch=True)
+
+    part = pick(words["part"], list(words["parts"]), "part")
+    st.caption(words["parts"][part])
+    if part == "walk":
+        show_walk(view, trace)
+
+    with st.expander(words["next"], icon=":material/explore:"):
+        st.markdown(words["next_text"][part])

@@ -1,0 +1,176 @@
+"""Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
+
+Drawn by the page, not by Plotly: a step must repaint in a moment, exact numbers are to be had by pointing at them, and a
+component that has a key is not built anew at each step.
+"""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+from streamlit.components.v2 import component
+
+from pages.widgets.text import text
+from transformer.figures.theme import LINE, MASKED
+from transformer.figures.walk import MOST_COLUMNS, Panel, shades, thumbnail
+
+HERE = Path(__file__).parent
+CSS = (HERE / "tensors.css").read_text(encoding="utf-8")
+PAINT = (HERE / "paint.js").read_text(encoding="utf-8")
+# Of a miniature, in pixels: of the widest and of the highest of a strip.
+WIDEST, HIGHEST, LEAST = 190, 96, 7
+
+
+def _mount(name: str) -> Any:
+    tag = {"picture": "stop"}.get(name, name)
+    return component(
+        f"headlight_{name}",
+        html=f'<div class="{tag}"></div>',
+        css=CSS,
+        js=PAINT + (HERE / f"{name}.js").read_text(encoding="utf-8"),
+        isolate_styles=True,
+    )
+
+
+_picture, _strip, _outline = (_mount(name) for name in ("picture", "strip", "outline"))
+
+
+class Drawn(NamedTuple):
+    """A panel with what is written about it.
+
+    Attributes:
+        path: of the tensor.
+        title, shape: written above it.
+        panel: the numbers.
+        most: what its strongest colour stands for.
+        color: of a mask, as hex.
+        tokens: axis → the tokens that stand on it.
+    """
+
+    path: str
+    title: str
+    shape: str
+    panel: Panel
+    most: float
+    color: str
+    tokens: Mapping[str, Sequence[str]]
+
+
+def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, key: str) -> None:
+    """Inputs, what was done, and the result, all in one scale: a cell is as wide and as high in each.
+
+    The exact numbers are sent, so that pointing tells them, and dragging over columns opens these.
+
+    Args:
+        inputs: in the order of the formula; may be empty.
+        operation: what stands in the middle.
+        result: what came of it.
+        says: the whole in words, for those who do not see it.
+        key: of the widget.
+    """
+    _picture(
+        key=key,
+        data={
+            "inputs": [_sent(drawn) for drawn in inputs],
+            "result": _sent(result),
+            "operation": operation,
+            "says": says,
+            "colors": _colors(),
+            "most_columns": MOST_COLUMNS,
+            "text": dict(text("tensors")["picture"]),
+        },
+    )
+
+
+def strip(frames: Sequence[Drawn], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
+    """Miniatures in order, to scale, with arrows between; `on_pick` is called when one is clicked (see `picked`)."""
+    sizes = [_cells(frame.panel) for frame in frames]
+    across = WIDEST / max(width for _, width in sizes)
+    down = HIGHEST / max(height for height, _ in sizes)
+    sent = []
+    for frame, (height, width) in zip(frames, sizes, strict=True):
+        # To scale, but never too small to be seen or hit.
+        wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
+        levels = thumbnail(frame.panel, high, wide, frame.most)
+        sent.append(
+            {
+                "path": frame.path,
+                "title": frame.title,
+                "shape": frame.shape,
+                "width": wide,
+                "height": high,
+                "rows": levels.shape[0],
+                "columns": levels.shape[1],
+                "levels": packed(levels),
+                "scale": frame.panel.scale,
+                "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
+            }
+        )
+    words = dict(text("tensors")["strip"])
+    data = {"frames": sent, "selected": selected, "colors": _colors(), "says": says, "text": words}
+    _strip(key=key, data=data, on_pick_change=on_pick)
+
+
+def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
+    """All stops, folded by group: (title of the group, (path, title, shape) of each); `on_pick` as in `strip`."""
+    data = {
+        "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
+        "selected": selected,
+    }
+    _outline(key=key, data=data, on_pick_change=on_pick)
+
+
+def picked(key: str, paths: Sequence[str]) -> str | None:
+    """The path that was just clicked in a strip or an outline, if it is one of `paths`: a browser is not to be trusted."""
+    said = st.session_state.get(key)
+    path = said.get("pick") if isinstance(said, Mapping) else None
+    return path if isinstance(path, str) and path in paths else None
+
+
+def packed(values: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def _sent(drawn: Drawn) -> dict[str, Any]:
+    panel = drawn.panel
+    tiles, rows, columns = panel.values.shape
+    return {
+        "path": drawn.path,
+        "title": drawn.title,
+        "shape": drawn.shape,
+        "says": f"{drawn.title} {drawn.shape}",
+        "tiles": tiles,
+        "rows": rows,
+        "columns": columns,
+        "axes": list(panel.axes),
+        "strip": panel.strip,
+        "scale": panel.scale,
+        "most": drawn.most,
+        "most_said": float(f"{drawn.most:.3g}"),
+        "color": drawn.color,
+        "values": packed(panel.values),
+        "hidden": None if panel.hidden is None else packed(panel.hidden.astype(np.uint8)),
+        "row_tokens": _tokens(drawn, panel.axes[1], rows),
+        "column_tokens": _tokens(drawn, panel.axes[2], columns),
+    }
+
+
+def _tokens(drawn: Drawn, axis: str, count: int) -> list[str] | None:
+    found = drawn.tokens.get(axis)
+    return [str(token) for token in found] if found is not None and len(found) == count else None
+
+
+def _cells(panel: Panel) -> tuple[int, int]:
+    tiles, rows, columns = panel.values.shape
+    return (rows, tiles * columns) if panel.strip else (tiles * rows, columns)
+
+
+def _colors() -> dict[str, str]:
+    return {"signed": packed(shades("signed")), "weights": packed(shades("weights")), "masked": MASKED, "line": LINE}
+
+
+def _rgb(color: str) -> str:
+    return f"rgb({', '.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))})"

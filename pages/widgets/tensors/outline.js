@@ -1,0 +1,41 @@
+// Every tensor of the walk, folded by the parts of the network; each is a button.
+
+const views = new WeakMap();
+
+export default function outline({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".outline");
+  const view = views.get(root) ?? { open: new Set() };
+  views.set(root, view);
+  view.send = setTriggerValue;
+  const listed = JSON.stringify(data.groups);
+  if (listed !== view.listed) {
+    view.listed = listed;
+    view.buttons = new Map();
+    const groups = data.groups.map((group) => {
+      const buttons = group.stops.map(([path, title, shape]) => {
+        const button = make("button", { type: "button", "data-path": path }, make("span", {}, title), make("small", {}, shape));
+        button.addEventListener("click", () => view.send("pick", path));
+        view.buttons.set(path, button);
+        return make("li", {}, button);
+      });
+      const summary = make("summary", {}, make("b", {}, group.title), make("small", {}, String(group.stops.length)));
+      const details = make("details", {}, summary, make("ol", {}, ...buttons));
+      return details;
+    });
+    root.replaceChildren(...groups);
+  }
+  for (const button of view.buttons.values()) button.removeAttribute("aria-current");
+  const here = view.buttons.get(data.selected);
+  if (here) {
+    here.setAttribute("aria-current", "step");
+    const group = here.closest("details");
+    if (view.selected !== data.selected) {
+      // Where the walk goes, the list follows; what a person opened stays open.
+      if (view.followed && view.followed !== group) view.followed.open = false;
+      if (!group.open) view.followed = group;
+      group.open = true;
+      root.scrollTop = here.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop - root.clientHeight / 2;
+    }
+  }
+  view.selected = data.selected;
+}

@@ -1,0 +1,37 @@
+// All tensors of a layer in miniature, in order, to scale; each is a button.
+
+const views = new WeakMap();
+
+export default function strip({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".strip");
+  const view = views.get(root) ?? {};
+  views.set(root, view);
+  view.send = setTriggerValue;
+  const { frames, colors, text } = data;
+  const ratio = devicePixelRatio || 1;
+  const pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
+  const items = frames.map((frame) => {
+    const canvas = make("canvas", { "aria-hidden": "true" });
+    canvas.width = Math.round(frame.width * ratio);
+    canvas.height = Math.round(frame.height * ratio);
+    Object.assign(canvas.style, { width: `${frame.width}px`, height: `${frame.height}px` });
+    const context = canvas.getContext("2d");
+    const box = [0, 0, canvas.width, canvas.height];
+    const levels = unpacked(frame.levels);
+    if (levels.includes(MASKED)) hatched(context, ratio, colors, box);
+    painted(context, levels, frame.rows, frame.columns, frame.color ? plain(frame.color) : pixels[frame.scale], box);
+    context.strokeStyle = colors.line;
+    context.strokeRect(0.5, 0.5, box[2] - 1, box[3] - 1);
+    const label = make("span", { class: "name" }, frame.title);
+    const size = make("span", { class: "size" }, frame.shape);
+    const button = make("button", { type: "button", title: frame.path, "data-path": frame.path }, canvas, label, size);
+    button.setAttribute("aria-label", filled(text.frame, frame));
+    if (frame.path === data.selected) button.setAttribute("aria-current", "true");
+    button.addEventListener("click", () => view.send("pick", frame.path));
+    return make("li", {}, button);
+  });
+  const list = make("ol", {}, ...items);
+  list.setAttribute("aria-label", data.says);
+  root.replaceChildren(list);
+  root.dataset.painted = (view.count = (view.count ?? 0) + 1);
+}

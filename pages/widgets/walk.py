@@ -1,0 +1,248 @@
+"""The walk: every tensor of the run, one stop at a time; where it is stands in the URL."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.widgets.charts import show
+from pages.widgets.pickers import pick
+from pages.widgets.sidebar import View
+from pages.widgets.source import show_source
+from pages.widgets.stops import (
+    drawn,
+    group_title,
+    heading,
+    hidden,
+    in_one_scale,
+    inputs,
+    named_shape,
+    shape,
+    statistics,
+    title,
+    written,
+)
+from pages.widgets.tensors import outline, picked, picture
+from pages.widgets.text import text
+from transformer import Trace
+from transformer.embedding import Learned, sinusoid
+from transformer.figures.steps import Matrix, tensor_map
+from transformer.figures.walk import MOST_COLUMNS, strongest
+from transformer.masks import attention_softmax, source_mask, target_mask
+from transformer.walk import Stop, caller, walk
+
+STOP, PLAYING, DUE, OUTLINE = "stop", "walk_playing", "walk_due", "walk_outline"
+SPEEDS = ("0.5", "1", "2", "4")
+# What the method that calls a tap leaves to a function of another file.
+CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
+
+
+def show_walk(view: View, trace: Trace) -> None:
+    """The picker of the stop, the list of all, and the stop that is picked."""
+    stops = walk(trace)
+    by_path = {stop.path: stop for stop in stops}
+    here = by_path[_navigation(stops)]
+    _picture(view, trace, by_path, here)
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        st.caption(text("walk")["outline"])
+        groups = [
+            (group_title(name), [(stop.path, _listed(stop), shape(stop)) for stop in found])
+            for name, found in groupby(stops, lambda stop: stop.group)
+        ]
+        outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
+    with right:
+        _details(view, trace, by_path, here)
+
+
+def _listed(stop: Stop) -> str:
+    """A stop in the list: without its layer, but with its sub-layer where others are called the same."""
+    words = text("walk")
+    several = stop.kind.startswith(("attention", "add_norm"))
+    return f"{words['parts'][stop.part]}: {title(stop)}" if several and stop.part else title(stop)
+
+
+# --- stepping -------------------------------------------------------------------------------------------------------------
+
+
+def _navigation(stops: Sequence[Stop]) -> str:
+    """Back, play, next, and every tensor to choose from; returns the path of the stop."""
+    words, paths = text("walk"), [stop.path for stop in stops]
+    # Another model may have left a tensor that is not there.
+    if st.session_state.get(STOP, paths[0]) not in paths:
+        st.session_state[STOP] = paths[0]
+    label = words["stop"].format(count=len(paths))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+        # Drawn before the buttons beside it: only then is known what a link says.
+        at = paths.index(st.selectbox(label, paths, key=STOP, bind="query-params", help=words["stop_help"]))
+    last = at + 1 == len(paths)
+    playing = bool(st.session_state.get(PLAYING)) and not last
+    with buttons:
+        back, forward = (":material/arrow_back:", "Left"), (":material/arrow_forward:", "Right")
+        _button(words["back"], paths[max(0, at - 1)], at == 0, *back)
+        _button(words["next"], paths[min(len(paths) - 1, at + 1)], last, *forward)
+        label, icon = (words["pause"], ":material/pause:") if playing else (words["play"], ":material/play_arrow:")
+        st.button(label, key="walk_play", on_click=_play, args=(not playing,), disabled=last, icon=icon)
+        seconds = float(pick(words["speed"], SPEEDS, "walk_speed"))
+    if playing:
+        # A person's own pick starts the wait anew, so playing does not snatch it away.
+        st.session_state[DUE] = time.monotonic() + 0.8 * seconds
+        st.fragment(_tick, run_every=seconds)(paths)
+    return paths[at]
+
+
+def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> None:
+    st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, icon=icon, shortcut=shortcut)
+
+
+def _go(path: str | None) -> None:
+    if path is not None:
+        st.session_state[STOP] = path
+
+
+def _play(playing: bool) -> None:
+    st.session_state[PLAYING] = playing
+
+
+def _tick(paths: Sequence[str]) -> None:
+    """One step further; stops at the end."""
+    if time.monotonic() < st.session_state.get(DUE, 0.0):
+        return
+    at = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
+    st.session_state[STOP] = paths[at]
+    st.session_state[PLAYING] = at + 1 < len(paths)
+    st.rerun()
+
+
+# --- one stop -------------------------------------------------------------------------------------------------------------
+
+
+def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
+    """What the step does, in a sentence and to scale."""
+    words, pipeline = text("walk"), view.pipeline
+    st.subheader(heading(here), anchor=False)
+    st.markdown(written(here, trace.config)[0])
+    item, head = _pickers(trace, stops, here)
+    before = inputs(pipeline, trace, stops, here, item, head)
+    *before, result = in_one_scale(here, [*before, drawn(pipeline, trace, here, item, head)])
+    made_of = words["inputs_and"].join(f"{one.title} {one.shape}" for one in before)
+    operation = words["operations"][here.operation]
+    says = words["picture"].format(
+        inputs=made_of or words["nothing"], operation=operation, result=result.title, shape=result.shape
+    )
+    picture(before, operation, result, says, "walk_picture")
+
+
+def _details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
+    """The numbers, the formula, the parameters and the source."""
+    words = text("walk")
+    st.table(_table(view, stops, here))
+    _statistics(trace, here)
+    st.latex(written(here, trace.config)[1])
+    with st.container(horizontal=True):
+        for path in here.inputs:
+            if path in stops:
+                st.button(
+                    words["go"].format(title=title(stops[path])),
+                    key=f"go {path}",
+                    on_click=_go,
+                    args=(path,),
+                    icon=":material/subdirectory_arrow_left:",
+                    help=path,
+                )
+    _parameters(view, here)
+    _source(view, here)
+
+
+def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:
+    """Which text of the batch and which head, where there are several."""
+    words = text("walk")
+    shown = [here, *(stops[path] for path in here.inputs if path in stops)]
+    item, head = 0, None
+    with st.container(horizontal=True):
+        if len(trace.target_tokens) > 1:
+            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+        if any("head" in stop.axes for stop in shown):
+            heads = [words["all_heads"], *map(str, range(1, trace.config.heads + 1))]
+            picked_head = pick(words["head"], heads, "walk_head")
+            head = None if picked_head == heads[0] else int(picked_head) - 1
+    return item, head
+
+
+def _table(view: View, stops: Mapping[str, Stop], here: Stop) -> pd.DataFrame:
+    """Inputs, parameters and result with their shapes."""
+    words = text("walk")
+    given, learned, made = words["roles"]
+    rows = []
+    for path in here.inputs:
+        if path in stops:
+            rows.append((given, path, named_shape(stops[path].axes, stops[path].shape)))
+        else:
+            rows.append((given, words["given_ids"], ""))
+    rows += [(learned, name, str(list(_parameter(view, name).shape))) for name in here.parameters]
+    rows.append((made, here.path, named_shape(here.axes, here.shape)))
+    return pd.DataFrame(rows, columns=words["columns"])
+
+
+def _statistics(trace: Trace, here: Stop) -> None:
+    words, masked = text("walk"), hidden(trace, here)
+    if here.kind in ("source_mask", "target_mask"):
+        values = trace[here.path].numpy()
+        st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
+        return
+    numbers, count = statistics(trace[here.path], masked)
+    for place, name, value in zip(st.columns(4), words["statistics"], numbers, strict=True):
+        place.metric(name, f"{value:.4g}".replace("-", "−"))
+    if masked is None:
+        st.caption(words["statistics_help"])
+    else:
+        st.caption(words["statistics_visible"].format(shown=count, hidden=int(masked.sum())))
+
+
+def _parameter(view: View, name: str) -> np.ndarray:
+    return view.pipeline.model.get_parameter(name).detach().numpy()
+
+
+def _parameters(view: View, here: Stop) -> None:
+    words = text("walk")
+    if not here.parameters:
+        st.caption(words["parameters_none"])
+        return
+    found = {name: _parameter(view, name) for name in here.parameters}
+    label = words["parameters"].format(count=f"{sum(values.size for values in found.values()):,}")
+    opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        for name, values in found.items():
+            st.markdown(
+                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=f"{values.size:,}")
+            )
+            matrix = np.atleast_2d(values)
+            small = strongest(matrix, MOST_COLUMNS, MOST_COLUMNS)
+            if small.shape != matrix.shape:
+                each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
+                st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
+            figure = tensor_map(Matrix(small, None, None, *words["parameters_axes"], signed=True))
+            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=list(values.shape)))
+
+
+def _source(view: View, here: Stop) -> None:
+    words = text("walk")
+    opened = st.expander(words["source"], icon=":material/code:", key="walk_source", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        method, number = caller(view.pipeline.model, here.path)
+        st.markdown(words["source_line"].format(number=number, tap=here.path.rpartition(".")[2]))
+        show_source(method)
+        called = CALLED.get(here.kind)
+        if here.kind == "embedding.position":
+            called = Learned if here.parameters else sinusoid
+        if called is not None:
+            st.markdown(words["source_called"])
+            show_source(called)
