@@ -39,7 +39,7 @@ with explained():
     if looking == "map":
         show_map(view, trace, kind, layer, head)
     elif looking == "lines":
-        show_lines(trace, kind, layer, head)
+        show_lines(view, trace, kind, layer, head)
     elif looking == "pattern":
         show_doing(view, trace, kind, layer, head)
     elif looking == "steps":

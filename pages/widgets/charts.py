@@ -3,6 +3,9 @@
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.widgets.saving import saving
+from transformer.figures.numbers import has_numbers, numbers
+
 CONFIG = {
     "displaylogo": False,
     "scrollZoom": False,
@@ -11,18 +14,24 @@ CONFIG = {
 }
 
 
-def show(figure: go.Figure, key: str, alt: str) -> None:
-    """Draw a figure as wide as the page; `alt` says in words what it shows, for those who do not see it."""
+def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None:
+    """Draw a figure as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
+
+    Args:
+        figure: what to draw.
+        key: of the chart.
+        alt: in words what it shows, for those who do not see it.
+        name: of a file it is saved to, without its ending; by default the key.
+    """
     st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
+    saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))
 
 
-def download_figure(label: str, figure: go.Figure, name: str) -> None:
-    """A button that saves the figure as one HTML file that works offline; made only when it is pressed."""
-    st.download_button(
-        label,
-        lambda: figure.to_html(include_plotlyjs=True, config={"displaylogo": False}),
-        f"{name}.html",
-        "text/html",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+def offline(figure: go.Figure, alt: str) -> str:
+    """A page of the figure alone, with Plotly in it: it works without a network."""
+    page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
+    return page.replace("<head>", f"<head><title>{_plain(alt)}</title>", 1)
+
+
+def _plain(said: str) -> str:
+    return said.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,14 +1,18 @@
 """Attention on the page: the overview of every head, and one head as a map or as lines."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
+from jaxtyping import Bool, Float
 
-from pages.widgets.charts import download_figure, show
+from pages.widgets.charts import show
 from pages.widgets.doing import head_measures
 from pages.widgets.lines import lines
 from pages.widgets.overview import overview, picked
 from pages.widgets.pickers import pick
+from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
@@ -44,6 +48,26 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
         order=order,
         captions=captions,
     )
+    saving("overview", f"{view.model}-{kind}-all-heads", lambda: listed(weights, allowed, queries, keys))
+
+
+def listed(
+    weights: Float[np.ndarray, "layer head query key"],
+    allowed: Bool[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    first_layer: int = 1,
+) -> pd.DataFrame:
+    """A line for each weight that is not masked; layers and heads counted from 1, tokens with their position from 0."""
+    layers, heads, rows, columns = np.nonzero(allowed)
+    named = {
+        "layer": layers + first_layer,
+        "head": heads + 1,
+        "query": [f"{at}: {queries[at]}" for at in rows.tolist()],
+        "key": [f"{at}: {keys[at]}" for at in columns.tolist()],
+        "weight": weights[allowed],
+    }
+    return pd.DataFrame(named).rename_axis("number")
 
 
 def _open_head() -> None:
@@ -73,34 +97,30 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
             return
     here = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     figure = head_map(weights, allowed, queries, keys)
-    show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)))
+    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
+    show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)), name)
     rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
     frame = pd.DataFrame(weights, rows, columns)
     with st.expander(words["numbers"], icon=":material/table:"):
         st.dataframe(frame)
-    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
-    with st.container(horizontal=True):
-        st.download_button(
-            words["csv"], frame.to_csv(), f"{name}.csv", "text/csv", icon=":material/download:", on_click="ignore"
-        )
-        download_figure(words["html"], figure, name)
-        st.download_button(
-            words["trace"],
-            lambda: trace_file(trace),
-            f"{view.model}-trace.safetensors",
-            "application/octet-stream",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+    st.download_button(
+        words["trace"],
+        lambda: trace_file(trace),
+        f"{view.model}-trace.safetensors",
+        "application/octet-stream",
+        icon=":material/download:",
+        on_click="ignore",
+    )
 
 
-def show_lines(trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL."""
     queries, keys = trace.attention_tokens(kind)
+    weights, allowed = trace.attention(kind)[layer, 0].numpy(), trace.allowed(kind)[layer, 0].numpy()
     locked, heads = _locked_in_url(), _heads_in_url(trace.config.heads) or (head,)
     state = lines(
-        trace.attention(kind)[layer, 0].numpy(),
-        trace.allowed(kind)[layer, 0].numpy(),
+        weights,
+        allowed,
         queries,
         keys,
         key=f"lines-{kind}",
@@ -109,6 +129,8 @@ def show_lines(trace: Trace, kind: str, layer: int, head: int) -> None:
     )
     _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
     _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
+    name = f"{view.model}-{kind}-layer{layer + 1}-lines"
+    saving(f"lines-{kind}", name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
 
 
 def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:

@@ -1,6 +1,5 @@
 """Attention as lines between two columns of tokens, to be pointed at: one layer, any of its heads."""
 
-import base64
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
-from streamlit.components.v2 import component
 
+from pages.widgets.component import mounted, nothing, packed
 from pages.widgets.text import text
-
-HERE = Path(__file__).parent
 
 # A colour a head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
 # eight as far apart as can be, also for the three kinds of colour blindness. The numbers on the buttons tell them apart too.
@@ -53,13 +50,7 @@ class LinesState(NamedTuple):
         return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
-_mount = component(
-    "headlight_lines",
-    html='<div class="lines"></div>',
-    css=(HERE / "lines.css").read_text(encoding="utf-8"),
-    js=(HERE / "lines.js").read_text(encoding="utf-8"),
-    isolate_styles=True,
-)
+_mount = mounted(Path(__file__).parent)
 
 
 def lines(
@@ -102,7 +93,7 @@ def lines(
     result = _mount(
         key=key,
         data={
-            "weights": _packed(weights, allowed),
+            "weights": _signed(weights, allowed),
             "shape": list(shape),
             "queries": [str(token) for token in queries],
             "keys": [str(token) for token in keys],
@@ -110,15 +101,14 @@ def lines(
             "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
             "text": text("lines"),
         },
-        on_view_change=on_change or _nothing,
+        on_view_change=on_change or nothing,
     )
     return _state(result.get("view") or start, shape, threshold)
 
 
-def _packed(weights: np.ndarray, allowed: np.ndarray) -> str:
-    """Weights as base64 of little-endian float32: exact, and the browser reads them without parsing."""
-    packed = np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype("<f4")
-    return base64.b64encode(packed.tobytes()).decode("ascii")
+def _signed(weights: np.ndarray, allowed: np.ndarray) -> str:
+    """Weights in single precision, with a sign where a pair is masked."""
+    return packed(np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32))
 
 
 def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
@@ -144,7 +134,3 @@ def _listed(value: Any) -> list[Any]:
 def _positions(values: Sequence[Any], count: int) -> tuple[int, ...]:
     found = {int(value) for value in values if isinstance(value, (int, np.integer)) and not isinstance(value, bool)}
     return tuple(sorted(value for value in found if 0 <= value < count))
-
-
-def _nothing() -> None:
-    """Streamlit keeps a state only if something is called when it changes."""

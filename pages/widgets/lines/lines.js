@@ -1,7 +1,4 @@
 // Attention as lines. Tokens are buttons; the lines are strokes on one canvas, so 8 heads of 64 × 64 stay quick.
-//
-// Streamlit calls the default export again whenever data or theme change, and calls only the last cleanup, at the very end.
-// What a person has done therefore lives in a view that belongs to the root element and survives those calls.
 
 const SIDES = ["query", "key"];
 const OTHER = { query: "key", key: "query" };
@@ -9,12 +6,9 @@ const STRENGTHS = 16; // steps of opacity and width: lines of one step and head 
 const HEAD_PAUSE = 350; // ms: a double click on a head is told once, not three times
 const LARGEST_CANVAS = 16000; // px a browser surely draws
 
-const views = new WeakMap();
-
 export default function lines({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".lines");
-  if (!views.has(root)) views.set(root, new View(root, data));
-  return views.get(root).update(data, setStateValue);
+  return viewOf(root, () => new View(root, data)).update(data, setStateValue);
 }
 
 class View {
@@ -59,8 +53,10 @@ class View {
       make("span", {}, text.keys),
     );
     const controls = make("div", { class: "controls" }, label, this.clear);
-    this.root.replaceChildren(this.legend, controls, this.says, make("div", { class: "sheet" }, titles, this.picture));
+    this.sheet = make("div", { class: "sheet" }, titles, this.picture);
+    this.root.replaceChildren(this.legend, controls, this.says, this.sheet);
     this.listen();
+    answersWith(this.root, () => this.drawn());
   }
 
   listen() {
@@ -112,10 +108,9 @@ class View {
     this.setStateValue = setStateValue;
     this.scheme = isLight(getComputedStyle(this.root).color) ? "dark" : "light"; // light text: a dark page
     this.root.dataset.scheme = this.scheme;
-    const same = (name) => before && JSON.stringify(before[name]) === JSON.stringify(data[name]);
-    if (!same("weights")) this.weights = unpacked(data.weights);
-    if (!same("queries") || !same("keys")) this.writeTokens();
-    if (!same("shape")) this.writePills();
+    if (!unchanged(before, data, "weights")) this.weights = new Float32Array(unpacked(data.weights).buffer);
+    if (!unchanged(before, data, "queries", "keys")) this.writeTokens();
+    if (!unchanged(before, data, "shape")) this.writePills();
     this.told ??= JSON.stringify(this.state());
     this.observer.observe(this.between);
     this.paint();
@@ -135,7 +130,7 @@ class View {
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);
     const tokenOf = (side) => (token, index) => {
-      const name = make("bdi", { class: "name", title: token }, token.trim() ? token : "␣");
+      const name = make("bdi", { class: "name", title: token }, shown(token));
       const share = make("span", { class: "share" });
       const attributes = { type: "button", class: "token", "data-index": index, tabindex: -1, "aria-pressed": "false" };
       return make("button", attributes, ...(side === "query" ? [share, name] : [name, share]));
@@ -391,10 +386,8 @@ class View {
   // Stroke every line that is wanted; returns how many.
   draw(chosen) {
     const [, queries, keys] = this.data.shape;
-    const { weights, row } = this;
-    const threshold = Math.fround(this.threshold); // as exact as the weights: 0.1 is not below 0.1
     const width = this.between.clientWidth;
-    const height = row * Math.max(queries, keys);
+    const height = this.row * Math.max(queries, keys);
     const ratio = Math.min(devicePixelRatio || 1, LARGEST_CANVAS / height);
     const { canvas } = this;
     canvas.width = Math.round(width * ratio);
@@ -402,7 +395,20 @@ class View {
     canvas.style.height = `${height}px`;
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
+    return this.strokes(chosen, Path2D, ({ path, color, alpha, wide }) => {
+      context.globalAlpha = alpha;
+      context.lineWidth = wide;
+      context.strokeStyle = color;
+      context.stroke(path);
+    });
+  }
 
+  // Give each path that is wanted to `stroke`, the strongest last, on top; returns how many lines are in them.
+  strokes(chosen, Path, stroke) {
+    const [, queries, keys] = this.data.shape;
+    const { weights, row } = this;
+    const width = this.between.clientWidth;
+    const threshold = Math.fround(this.threshold); // as exact as the weights: 0.1 is not below 0.1
     const heads = this.active();
     const colors = this.data.colors[this.scheme];
     // Each head has a lane of its own within a row, so heads that agree do not hide one another.
@@ -421,7 +427,7 @@ class View {
           if (!(weight > 0) || weight < threshold) continue;
           if (chosen && !wanted.query.has(query) && !wanted.key.has(key)) continue;
           const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
-          if (!paths[strength].has(head)) paths[strength].set(head, new Path2D());
+          if (!paths[strength].has(head)) paths[strength].set(head, new Path());
           const path = paths[strength].get(head);
           const [from, to] = [query * row + shift, key * row + shift];
           path.moveTo(0, from);
@@ -430,45 +436,65 @@ class View {
         }
       }
     });
-    // The strongest come last, on top.
     paths.forEach((byHead, strength) => {
       const weight = (strength + 0.5) / STRENGTHS;
-      context.globalAlpha = faintest + (1 - faintest) * weight;
-      context.lineWidth = 0.6 + (widest - 0.6) * weight;
-      for (const [head, path] of byHead) {
-        context.strokeStyle = colors[head % colors.length];
-        context.stroke(path);
-      }
+      const [alpha, wide] = [faintest + (1 - faintest) * weight, 0.6 + (widest - 0.6) * weight];
+      for (const [head, path] of byHead) stroke({ path, color: colors[head % colors.length], alpha, wide });
     });
     return count;
+  }
+
+  // All of it as an SVG: the heads that are on, the columns, the lines.
+  drawn() {
+    const above = 36;
+    const sheet = new Sheet(this.sheet, above);
+    const heads = this.active();
+    const colors = this.data.colors[this.scheme];
+    const pitch = Math.min(56, sheet.box.width / (heads.length + 1.5));
+    sheet.text(32, 10 - above, this.data.text.heads);
+    heads.forEach((head, index) => {
+      const x = 1.5 * pitch + index * pitch;
+      sheet.add("circle", { cx: x, cy: 10 - above, r: 6, fill: colors[head % colors.length] });
+      sheet.text(x + 16, 10 - above, String(head + 1));
+    });
+    for (const title of this.sheet.querySelectorAll(".titles span")) sheet.write(title);
+    for (const side of SIDES) {
+      for (const token of this.columns[side].children) {
+        const [x, y, width, height] = sheet.place(token);
+        const long = width * Number(token.style.getPropertyValue("--share") || 0);
+        const bar = [side === "query" ? x + width - long : x, y, long, height];
+        if (long) sheet.rect(bar, { fill: getComputedStyle(this.root).getPropertyValue("--st-primary-color"), "fill-opacity": 0.42 });
+        for (const words of token.children) sheet.write(words);
+      }
+    }
+    const [x, y, width, height] = sheet.place(this.canvas);
+    sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}">`);
+    this.strokes(this.chosen(), Written, ({ path, color, alpha, wide }) => {
+      sheet.add("path", { d: path.d, fill: "none", stroke: color, "stroke-opacity": alpha, "stroke-width": wide });
+    });
+    sheet.raw("</svg>");
+    return sheet.svg();
+  }
+}
+
+// A path as SVG writes it, with as much of a Path2D as is used here.
+class Written {
+  d = "";
+
+  moveTo(x, y) {
+    this.d += `M${x.toFixed(1)} ${y.toFixed(1)}`;
+  }
+
+  bezierCurveTo(...points) {
+    this.d += `C${points.map((at) => at.toFixed(1)).join(" ")}`;
   }
 }
 
 // --- small helpers
 
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children); // strings become text, never markup
-  return element;
-}
-
-function range(count) {
-  return Array.from({ length: count }, (_, index) => index);
-}
-
 function indexOf(target) {
   const index = target.closest?.("[data-index]")?.dataset.index;
   return index === undefined ? null : Number(index);
-}
-
-function filled(template, values) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-}
-
-function unpacked(base64) {
-  const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
 }
 
 // The mean over some heads of each pair, [query * key]; −1 where the pair is masked in all of them.

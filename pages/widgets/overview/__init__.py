@@ -1,6 +1,5 @@
 """Every layer × head of one kind of attention on one canvas: to be pointed at, and to pick a head from."""
 
-import base64
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,23 +9,15 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
-from streamlit.components.v2 import component
 
+from pages.widgets.component import mounted, nothing, packed
 from pages.widgets.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
-HERE = Path(__file__).parent
-
 Tile = tuple[int, int]
 
-_mount = component(
-    "headlight_overview",
-    html='<div class="overview"></div>',
-    css=(HERE / "overview.css").read_text(encoding="utf-8"),
-    js=(HERE / "overview.js").read_text(encoding="utf-8"),
-    isolate_styles=True,
-)
+_mount = mounted(Path(__file__).parent)
 
 
 def overview(
@@ -80,7 +71,7 @@ def overview(
     result = _mount(
         key=key,
         data={
-            "levels": _packed(quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)),
+            "levels": packed(quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)),
             "shape": [int(size) for size in shape],
             "queries": [str(token) for token in queries],
             "keys": [str(token) for token in keys],
@@ -92,7 +83,7 @@ def overview(
             "masked_level": MASKED_LEVEL,
             "text": words,
         },
-        on_pick_change=on_pick or _nothing,
+        on_pick_change=on_pick or nothing,
     )
     return _tile(result.get("pick"), shape)
 
@@ -114,16 +105,8 @@ def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
     return int(pair[0]), int(pair[1])
 
 
-def _packed(values: np.ndarray) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, np.uint8).tobytes()).decode("ascii")
-
-
 @cache
 def _scale() -> str:
     """Red, green and blue of each level, from the one place that says what colour a weight has."""
     shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
-    return _packed(np.rint(np.array(shades) * 255))
-
-
-def _nothing() -> None:
-    """Streamlit keeps what a component says only if something is called when it changes."""
+    return packed(np.rint(np.array(shades) * 255).astype(np.uint8))

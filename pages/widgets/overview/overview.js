@@ -1,8 +1,5 @@
 // Every head as a small heatmap, all on one canvas. Labels and frames are elements over it, so selecting a tile repaints
 // nothing, and text follows the theme.
-//
-// Streamlit calls the default export again whenever data or theme change. The view belongs to the root element and survives
-// those calls.
 
 const TALLEST = 545; // px of tiles and labels; with legend and words the whole stays below 620
 const LARGEST = 220; // px, the side of a tile
@@ -12,13 +9,11 @@ const WIDEST = 1.5; // width of a tile ÷ its height, at most
 const NARROW = 560; // px: below, labels and gutters are those of a phone
 const HATCH = 6; // px between the strokes over masked cells
 
-const views = new WeakMap();
 const fingers = matchMedia("(hover: none)");
 
 export default function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".overview");
-  if (!views.has(root)) views.set(root, new View(root, data.text));
-  return views.get(root).update(data, setTriggerValue);
+  return viewOf(root, () => new View(root, data.text)).update(data, setTriggerValue);
 }
 
 class View {
@@ -51,6 +46,7 @@ class View {
     this.root.replaceChildren(this.sheet);
     this.atlas = document.createElement("canvas");
     this.listen();
+    answersWith(this.root, () => this.drawn());
   }
 
   listen() {
@@ -77,7 +73,7 @@ class View {
     const before = this.data;
     this.data = data;
     this.setTriggerValue = setTriggerValue;
-    const same = (...names) => before && names.every((name) => JSON.stringify(before[name]) === JSON.stringify(data[name]));
+    const same = (...names) => unchanged(before, data, ...names);
     const { root } = this;
     const style = getComputedStyle(root);
     const scheme = [style.color, style.getPropertyValue("--st-background-color"), style.fontFamily].join();
@@ -454,6 +450,30 @@ class View {
     atlas.getContext("2d").putImageData(image, 0, 0);
   }
 
+  // All of it as an SVG, the cells as pixels.
+  drawn() {
+    const sheet = new Sheet(this.sheet);
+    const legend = this.sheet.querySelector(".legend");
+    for (const words of legend.children) {
+      for (const node of words.childNodes) if (node.nodeType === Node.TEXT_NODE || node.matches("b")) sheet.write(node);
+    }
+    const { pixels, data } = this;
+    const shade = (level) => `rgb(${new Uint8Array(pixels.buffer, 4 * level, 3).join()})`;
+    const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * data.top) / 16))}"/>`);
+    sheet.raw(`<linearGradient id="scale">${stops.join("")}</linearGradient>`);
+    sheet.rect(sheet.place(this.bar), { fill: "url(#scale)" });
+    sheet.rect(sheet.place(legend.querySelector(".swatch")), { fill: data.colors.masked });
+    const [x, y, width, height] = sheet.place(this.canvas);
+    sheet.add("image", { x, y, width, height, href: this.canvas.toDataURL(), style: "image-rendering: pixelated" });
+    for (const label of this.labels.children) sheet.write(label);
+    if (this.selected >= 0) {
+      const frame = { fill: "none", stroke: data.colors.frame, "stroke-width": 4 };
+      const [left, top, across, down] = sheet.place(this.frames.selected);
+      sheet.rect([left - 2.5, top - 2.5, across + 5, down + 5], frame);
+    }
+    return sheet.svg();
+  }
+
   hatch(context, ratio) {
     const side = Math.round(HATCH * ratio);
     const stroke = make("canvas", { width: side, height: side });
@@ -471,17 +491,6 @@ class View {
 
 // --- small helpers
 
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children); // strings become text, never markup
-  return element;
-}
-
-function range(count) {
-  return Array.from({ length: count }, (_, index) => index);
-}
-
 // Which of `cells` cells lie under pixel `at` of `size` pixels: one, or several where there are more cells than pixels.
 function span(at, size, cells) {
   if (cells <= size) {
@@ -490,16 +499,4 @@ function span(at, size, cells) {
   }
   const from = Math.floor((Math.floor(at) * cells) / size);
   return [from, Math.max(from + 1, Math.min(cells, Math.floor(((Math.floor(at) + 1) * cells) / size)))];
-}
-
-function shown(token) {
-  return token.trim() ? token : "␣";
-}
-
-function filled(template, values) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-}
-
-function unpacked(base64) {
-  return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 }

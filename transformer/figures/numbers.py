@@ -1,0 +1,81 @@
+"""The numbers that a figure draws, as a table."""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+DRAWN = ("heatmap", "bar", "scatter", "scattergl")
+
+
+def has_numbers(figure: go.Figure) -> bool:
+    """Whether there is anything in a figure that `numbers` reads."""
+    return any(trace.type in DRAWN for trace in _traces(figure))
+
+
+def numbers(figure: go.Figure) -> pd.DataFrame:
+    """The numbers of a figure, in single precision as they are drawn.
+
+    One heatmap, or several laid over one another, becomes a table as it is seen: rows down, columns across, and nothing where
+    it is masked. Anything else becomes a list: a line for each cell, bar or point, with the picture and the series it is in.
+    """
+    traces = _traces(figure)
+    heatmaps = [trace for trace in traces if trace.type == "heatmap"]
+    if heatmaps and len(heatmaps) == len(traces) and len({trace.xaxis for trace in heatmaps}) == 1:
+        return _matrix(heatmaps[-1])
+    names = _names(figure)
+    lines: list[tuple[Any, ...]] = []
+    for trace in traces:
+        if trace.type not in DRAWN or _is_mask(trace, heatmaps):
+            continue
+        picture = names.get(trace.xaxis or "x", "")
+        if trace.type == "heatmap":
+            table = _matrix(trace).stack().dropna().reset_index()
+            lines += [(picture, "", row, column, value) for row, column, value in table.itertuples(index=False)]
+        else:
+            lines += [(picture, _plain(trace.name or ""), x, "", y) for x, y in _points(trace)]
+    frame = pd.DataFrame(lines, columns=["picture", "series", "row", "column", "value"])
+    frame = frame.loc[:, (frame != "").any()].rename_axis("number")
+    return frame if heatmaps else frame.rename(columns={"row": "x", "value": "y"})
+
+
+def _traces(figure: go.Figure) -> list[Any]:
+    return list(figure.data)
+
+
+def _matrix(trace: Any) -> pd.DataFrame:
+    values = np.asarray(trace.z)
+    rows, columns = (
+        range(count) if names is None else [_plain(name) for name in names]
+        for names, count in zip((trace.y, trace.x), values.shape, strict=True)
+    )
+    return pd.DataFrame(values, pd.Index(rows), pd.Index(columns))
+
+
+def _points(trace: Any) -> Iterator[tuple[Any, Any]]:
+    across, up = ([] if side is None else list(side) for side in (trace.x, trace.y))
+    for x, y in zip(across or range(len(up)), up or range(len(across)), strict=False):
+        yield _plain(x), _plain(y)
+
+
+def _is_mask(trace: Any, heatmaps: list[Any]) -> bool:
+    """A heatmap that another of the same axes covers says only where that one is masked."""
+    return trace.type == "heatmap" and [other for other in heatmaps if other.xaxis == trace.xaxis][-1] is not trace
+
+
+def _names(figure: go.Figure) -> dict[str, str]:
+    """What stands above each of several pictures, by its horizontal axis: titles come in the order of the axes."""
+    titles = [_plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
+    axes = sorted({trace.xaxis or "x" for trace in _traces(figure) if trace.type in DRAWN}, key=lambda axis: int(axis[1:] or 1))
+    if len(titles) != len(axes):
+        titles = [str(index + 1) for index in range(len(axes))]
+    return dict(zip(axes, titles, strict=True)) if len(axes) > 1 else {}
+
+
+def _plain(said: Any) -> Any:
+    """A label without Plotly's markup."""
+    return html.unescape(re.sub(r"<br>", " ", re.sub(r"</?(b|i|sub|sup)>", "", said))) if isinstance(said, str) else said
