@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from pages.widgets.examples import Start, starts
+from pages.widgets.history import tidy_history
 from pages.widgets.limits import SENTENCES, SIZES, TEXT_CHARACTERS
 from pages.widgets.problems import explained, literal
 from pages.widgets.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
@@ -130,6 +131,7 @@ def sidebar() -> None:
                 st.info(start.look_for, icon=":material/visibility:")
         with about:
             _about(model)
+        tidy_history()
 
 
 def take(start: Start) -> None:
