@@ -172,7 +172,9 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
         if not 0 <= position < len(ids):
             raise InputError("position", position, f"allowed are 0 to {len(ids) - 1}")
     order = list(range(len(ids)))
-    order[first], order[second] = second, first
+    # Two of the same token cannot be told apart, so the sentence is what it was.
+    if ids[first] != ids[second]:
+        order[first], order[second] = second, first
     with torch.inference_mode(), tracing(model, edits, keep=False):
         memory, _ = model.encode(torch.tensor([[*ids], [ids[index] for index in order]]))
     # Swapping once more puts every token of the second run back beside itself.

@@ -132,16 +132,16 @@ def whole(
 
 def pick_cell(table: Table) -> tuple[int, int]:
     """One position and one dimension of a table."""
-    with st.container(horizontal=True):
-        row = whole("positions_row", 0, table.positions - 1, min(3, table.positions - 1))
-        column = whole("positions_column", 0, table.d_model - 1, min(4, table.d_model - 1))
+    row = whole("positions_row", 0, table.positions - 1, min(3, table.positions - 1))
+    column = whole("positions_column", 0, table.d_model - 1, min(4, table.d_model - 1))
     return row or 0, column or 0
 
 
 def show_cell(table: Table) -> None:
     """The whole table, and where the picked number in it comes from."""
     words = text("positions")
-    row, column = pick_cell(table)
+    with st.container(horizontal=True):
+        row, column = pick_cell(table)
     value = float(table.values[row, column])
     if table.kind == "learned":
         st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value)))

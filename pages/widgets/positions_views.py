@@ -92,7 +92,7 @@ def show_rotation(table: Table) -> None:
         return
     with st.container(horizontal=True):
         shift = whole("positions_shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
-    row, column = pick_cell(table)
+        row, column = pick_cell(table)
     found, matrix = turned(table.values, shift), rotation(shift, table.d_model)
     numbers = [("error", found.pairs, "error_help"), ("error_lone", found.lone, "error_lone_help")]
     given = [(name, value, told) for name, value, told in numbers if value is not None]

@@ -20,7 +20,7 @@ from transformer.positions import model_table
 from transformer.tasks import WORLDS
 
 STYLE = """<style>
-.tokens { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0 0 0.75rem; padding: 0; }
+.tokens { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0 0 0.75rem; }
 .tokens li { display: flex; flex-direction: column; align-items: center; margin: 0; padding: 0.25rem 0.55rem;
   border: 1px solid rgba(128, 128, 128, 0.55); border-radius: 0.4rem; line-height: 1.35; }
 .tokens .padding { border-style: dotted; opacity: 0.75; }
@@ -113,7 +113,7 @@ def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str) -> str:
         read_as = f"<small>{html.escape(words['read_as'].format(token=token))}</small>" if kind == "unknown" else ""
         said = html.escape(words["chip"].format(id=token_id))
         items.append(f'<li class="{kind}"><b>{html.escape(part)}</b>{read_as}<small>{said}</small></li>')
-    return f'<ol class="tokens" aria-label="{html.escape(words["chips"])}">{"".join(items)}</ol>'
+    return f'<ol class="tokens" style="padding: 0" aria-label="{html.escape(words["chips"])}">{"".join(items)}</ol>'
 
 
 def show_rows(sentence: Sentence) -> None:

@@ -193,13 +193,13 @@ def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int,
                 y=[0, sine],
                 text=["", escaped(name)],
                 mode="lines+markers+text",
-                textposition="top right" if sine >= 0 else "bottom right",
+                textposition=f"{'top' if sine >= 0 else 'bottom'} {'right' if cosine >= 0 else 'left'}",
                 line={"color": HUES[index // 2], "width": 3, "dash": "dot" if index % 2 else "solid"},
                 marker={"color": HUES[index // 2], "size": [0, 10]},
                 hovertemplate=f"{escaped(name)}<br>(%{{x:.4f}}, %{{y:.4f}})<extra></extra>",
             )
         )
-    axis = {"range": [-1.35, 1.35], "zeroline": True, "constrain": "domain"}
+    axis = {"range": [-1.5, 1.5], "zeroline": True, "constrain": "domain"}
     figure.update_xaxes(axis, title={"text": escaped(names[1])})
     figure.update_yaxes(axis, title={"text": escaped(names[0])}, scaleanchor="x")
     return finished(figure, height=520)

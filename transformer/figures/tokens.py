@@ -175,7 +175,7 @@ def vocabulary_map(
             y=points[ringed, 1].astype(np.float32),
             text=[escaped(tokens[at]) for at in ringed],
             mode="markers+text",
-            textposition="top center",
+            textposition=beside(points[ringed], [len(tokens[at]) for at in ringed]),
             marker={"symbol": "circle-open", "size": 14, "color": LINE, "line": {"width": 2}},
             hoverinfo="skip",
             showlegend=False,
@@ -185,3 +185,42 @@ def vocabulary_map(
         update(title={"text": f"axis {number + 1}: {shares[number]:.1%} of the variance"}, zeroline=False)
     finished(figure, height=520)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.16, "itemsizing": "constant"})
+
+
+Box = tuple[float, float, float, float]
+# Where a label may stand beside its point, as (side, up) in units of its own size; the first that is free is taken.
+PLACES = {
+    "top center": (0, 1),
+    "bottom center": (0, -1),
+    "middle right": (1, 0),
+    "middle left": (-1, 0),
+    "top right": (1, 1),
+    "bottom right": (1, -1),
+    "top left": (-1, 1),
+    "bottom left": (-1, -1),
+}
+# Pixels of the plot on a laptop, of a letter, of a line, and from a point to its label.
+PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
+
+
+def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int]) -> list[str]:
+    """For each point the side on which its label covers the fewest others, as far as can be told without drawing."""
+    extent = np.ptp(points, axis=0) if len(points) else np.ones(2)
+    at = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * 0.7
+    taken: list[Box] = [(x, y, GAP, GAP) for x, y in at.tolist()]
+    chosen = []
+    for (x, y), count in zip(at.tolist(), letters, strict=True):
+        half = (count * LETTER / 2, LETTER_HEIGHT / 2)
+        boxes = {
+            name: (x + side * (half[0] + GAP), y + up * (half[1] + GAP / (1 + abs(side))), *half)
+            for name, (side, up) in PLACES.items()
+        }
+        best = min(boxes, key=lambda name: sum(_covers(boxes[name], other) for other in taken))
+        chosen.append(best)
+        taken.append(boxes[best])
+    return chosen
+
+
+def _covers(one: Box, other: Box) -> bool:
+    """Whether two boxes, each a centre and half its size, overlap."""
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from itertools import islice
+from typing import Literal
 
 import pytest
 
@@ -129,3 +130,29 @@ def test_alignment_points_at_tokens(world: World, drawn: list[Pair]):
         if alignment is not None:
             assert len(set(alignment)) == len(alignment)
             assert all(0 <= row < len(target) and 0 <= column < len(source) for row, column in alignment), source_text
+
+
+def test_every_word_has_a_class_and_what_is_no_word_has_none(world: World):
+    for side, vocabulary in (("source", world.source_vocabulary), ("target", world.target_vocabulary)):
+        classes = {token: world.word_class(token, side) for token in vocabulary.words}
+        assert all(classes.values()), classes
+        assert len(set(classes.values())) <= 12
+        assert [world.word_class(token, side) for token in ("<pad>", "<unk>", "☃", "")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "expected"),
+    [
+        ("reverse", "target", {"a": "letter", "z": "letter"}),
+        ("addition", "source", {"0": "digit", "+": "sign", "=": "sign"}),
+        (
+            "dates",
+            "source",
+            {"july": "month", "jul": "month", "may": "month", "tue": "weekday", "of": "function word", "/": "punctuation"},
+        ),
+        ("dates", "target", {"7": "digit", "-": "punctuation"}),
+        ("english-french", "source", {"cat": "noun", "it": "pronoun"}),
+    ],
+)
+def test_words_are_what_they_are(name: str, side: Literal["source", "target"], expected: dict[str, str]):
+    assert {token: WORLDS[name].word_class(token, side) for token in expected} == expected
