@@ -2,10 +2,13 @@
 
 import streamlit as st
 
+from pages.widgets.arithmetic import show_arithmetic
+from pages.widgets.filmstrip import show_filmstrip
 from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
+from pages.widgets.stream import show_stream
 from pages.widgets.text import text
 from pages.widgets.walk import show_walk
 
@@ -22,6 +25,12 @@ with explained():
     st.caption(words["parts"][part])
     if part == "walk":
         show_walk(view, trace)
+    elif part == "filmstrip":
+        show_filmstrip(view, trace)
+    elif part == "residual stream":
+        show_stream(trace)
+    elif part == "arithmetic":
+        show_arithmetic(view, trace)
 
     with st.expander(words["next"], icon=":material/explore:"):
         st.markdown(words["next_text"][part])

@@ -121,12 +121,20 @@ def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
         "d_ff": config.d_ff,
         "divisor": f"{config.score_scale:.4g}",
         "fill": r"-\infty" if config.mask_fill == float("-inf") else f"{config.mask_fill:g}",
-        "eps": f"{config.norm_eps:g}",
+        "eps": scientific(config.norm_eps),
         "bias_o": " + b^O" if config.output_bias else "",
         **{f"bias_{sign}": f" + b^{sign.upper()}" if config.projection_bias else "" for sign in "qkv"},
     }
     why, formula = (Template(words.get(f"{name}_{variant}", words[name])).substitute(values) for name in ("why", "formula"))
     return why, formula
+
+
+def scientific(value: float) -> str:
+    """`1e-05` as a formula writes it."""
+    digits, _, power = f"{value:.3g}".partition("e")
+    if not power:
+        return digits
+    return f"10^{{{int(power)}}}" if digits == "1" else rf"{digits} \cdot 10^{{{int(power)}}}"
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:

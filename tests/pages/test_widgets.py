@@ -13,7 +13,10 @@ from pages.widgets.pages import GROUPS, page_files
 from pages.widgets.problems import literal
 from pages.widgets.text import text
 
-WIDGETS = {"common", "sidebar", "doing", "lines", "overview", "steps", "tensors", "walk", "whatif"}
+WIDGETS = {
+    *("common", "sidebar", "doing", "lines", "overview", "steps", "whatif"),
+    *("tensors", "walk", "filmstrip", "stream", "arithmetic"),
+}
 PAGES = Path(__file__).parents[2] / "pages"
 TEXTS = Path(__file__).parents[2] / "assets" / "text" / "en"
 

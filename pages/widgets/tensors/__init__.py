@@ -5,7 +5,7 @@ component that has a key is not built anew at each step.
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 CSS = (HERE / "tensors.css").read_text(encoding="utf-8")
 PAINT = (HERE / "paint.js").read_text(encoding="utf-8")
 # Of a miniature, in pixels: of the widest and of the highest of a strip.
-WIDEST, HIGHEST, LEAST = 190, 96, 7
+WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
 def _mount(name: str) -> Any:
@@ -85,13 +85,28 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
     )
 
 
-def strip(frames: Sequence[Drawn], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
-    """Miniatures in order, to scale, with arrows between; `on_pick` is called when one is clicked (see `picked`)."""
+def scale_of(frames: Iterable[Drawn]) -> tuple[float, float]:
+    """Pixels a row and a column in miniatures of several tensors, so that the highest and the widest still fit."""
     sizes = [_cells(frame.panel) for frame in frames]
-    across = WIDEST / max(width for _, width in sizes)
-    down = HIGHEST / max(height for height, _ in sizes)
-    sent = []
-    for frame, (height, width) in zip(frames, sizes, strict=True):
+    return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
+
+
+def strip(
+    frames: Sequence[Drawn], scale: tuple[float, float], selected: str, says: str, key: str, on_pick: Callable[[], None]
+) -> None:
+    """Miniatures in order, with arrows between.
+
+    Args:
+        frames: the tensors.
+        scale: pixels a row and a column (`scale_of`).
+        selected: path of the one that stands out.
+        says: the whole in words.
+        key: of the widget.
+        on_pick: called when one is clicked; `picked` tells which.
+    """
+    (down, across), sent = scale, []
+    for frame in frames:
+        height, width = _cells(frame.panel)
         # To scale, but never too small to be seen or hit.
         wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
         levels = thumbnail(frame.panel, high, wide, frame.most)

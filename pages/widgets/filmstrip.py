@@ -1,0 +1,53 @@
+"""A whole layer at a glance: its tensors in miniature, in order, to scale."""
+
+import streamlit as st
+
+from pages.widgets.pickers import pick
+from pages.widgets.sidebar import View
+from pages.widgets.stops import drawn, group_title
+from pages.widgets.tensors import picked, scale_of, strip
+from pages.widgets.text import text
+from pages.widgets.walk import STOP
+from transformer import Trace
+from transformer.walk import walk
+
+KEY, GROUP = "film", "film_layer"
+
+
+def show_filmstrip(view: View, trace: Trace) -> None:
+    """Pick a part of the network; a click on a miniature opens that tensor in the walk."""
+    words, stops = text("filmstrip"), walk(trace)
+    groups = list(dict.fromkeys(stop.group for stop in stops))
+    # Start from the layers: that is what a layer's filmstrip is for.
+    layers = sorted(groups, key=lambda group: " " not in group)
+    with st.container(horizontal=True):
+        group = pick(words["layer"], layers, GROUP)
+        item = 0
+        if len(trace.target_tokens) > 1:
+            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    found = [stop for stop in stops if stop.group == group]
+    parts = list(dict.fromkeys(stop.part for stop in found))
+    st.subheader(group_title(group), anchor=False)
+    frames_of = {stop.path: drawn(view.pipeline, trace, stop, item, None) for stop in found}
+    scale = scale_of(frames_of.values())
+    for part in parts:
+        frames = [frames_of[stop.path] for stop in found if stop.part == part]
+        if part:
+            st.markdown(f"**{text('walk')['parts'][part]}**")
+        says = words["says"].format(where=group_title(group), titles=", ".join(frame.title for frame in frames))
+        strip(
+            frames,
+            scale,
+            st.session_state.get(STOP, ""),
+            says,
+            f"{KEY}-{part}",
+            lambda part=part: _open(f"{KEY}-{part}", list(frames_of)),
+        )
+    st.caption(words["caption"].format(count=len(found)))
+
+
+def _open(key: str, paths: list[str]) -> None:
+    path = picked(key, paths)
+    if path is not None:
+        st.session_state[STOP] = path
+        st.session_state["part"] = "walk"

@@ -1,0 +1,79 @@
+"""The residual stream: one token followed through all layers."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.widgets.charts import show
+from pages.widgets.pickers import pick
+from pages.widgets.problems import literal
+from pages.widgets.source import show_source
+from pages.widgets.text import text
+from transformer import Trace
+from transformer.figures.stream import token_lines
+from transformer.layers import AddNorm
+from transformer.stream import STACKS, Stream, residual_stream
+
+LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
+
+
+def show_stream(trace: Trace) -> None:
+    """Pick a stack, a measure and a token to follow; a line for each token."""
+    words, parts = text("stream"), text("walk")["parts"]
+    with st.container(horizontal=True):
+        stacks = [stack for stack, side in STACKS.items() if f"{side}_embedding.sum" in trace]
+        stack = pick(words["stack"], stacks, "stream_stack")
+        name = pick(words["measure"], list(words["measures"]), "stream_measure")
+        item = 0
+        if len(trace.target_tokens) > 1:
+            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    tokens = (trace.source_tokens if STACKS[stack] == "source" else trace.target_tokens)[item]
+    numbered = [f"{at} · {token}" for at, token in enumerate(tokens)]
+    followed = pick_position(words["follow"], numbered, "stream_follow")
+    stream = residual_stream(trace, stack, item)
+    steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
+    values, points = _measured(stream, name, steps)
+    st.caption(words["measures"][name])
+    figure = token_lines(values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
+    show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
+    st.caption(words["legend"])
+    _in_words(stream, numbered[followed], followed, steps)
+    with st.expander(words["numbers"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
+    with st.expander(words["computed"], icon=":material/function:"):
+        st.markdown(words["computed_pre" if trace.config.norm_first else "computed_post"])
+        st.latex(words["formula"])
+        show_source(AddNorm)
+
+
+def pick_position(label: str, numbered: list[str], key: str) -> int:
+    """One of the tokens, as a list: tokens are long, and Markdown in them must stay as typed."""
+    if st.session_state.get(key, numbered[0]) not in numbered:
+        st.session_state[key] = numbered[0]
+    return numbered.index(st.selectbox(label, numbered, key=key, bind="query-params"))
+
+
+def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:
+    """The numbers of a measure, and what stands below each."""
+    words = text("stream")
+    points = [words["start"], *steps, *([words["end"]] if len(stream.points) > len(steps) + 1 else [])]
+    if name in ("norm", "similarity"):
+        return getattr(stream, name), points
+    return (stream.added_norm if name == "added" else stream.cosine), steps
+
+
+def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
+    """Which sub-layer added most to the followed token, and how far it came from where it started."""
+    words = text("stream")
+    # What counts is how long the addition is beside what it is added to.
+    share = stream.added_norm[:, at] / np.maximum(stream.norm[: len(steps), at], 1e-12)
+    most = int(share.argmax())
+    said = words["sentence"].format(
+        token=literal(token),
+        step=steps[most],
+        added=stream.added_norm[most, at],
+        norm=stream.norm[most, at],
+        cosine=stream.cosine[most, at],
+        similarity=stream.similarity[-1, at],
+    )
+    st.markdown(said)

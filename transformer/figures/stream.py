@@ -1,0 +1,82 @@
+"""One token followed through all layers, as a line; and what the hidden units of a feed-forward network do."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from transformer.figures.theme import KIND_COLORS, LINE, ROLE_COLORS, escaped, finished
+
+# Six hues that stay apart for every eye; the next six tokens have them again, with another stroke.
+HUES = (*KIND_COLORS.values(), *ROLE_COLORS.values())
+STROKES = ("solid", "dash", "dot", "dashdot")
+
+
+def token_lines(
+    values: Float[np.ndarray, "point position"],
+    points: Sequence[str],
+    tokens: Sequence[str],
+    title: str,
+    followed: int | None = None,
+    limits: tuple[float, float] | None = None,
+) -> go.Figure:
+    """A line for each token over the points of its way; a click on its name in the legend hides it or brings it back.
+
+    Args:
+        values: a number for each token at each point.
+        points: what stands below each point.
+        tokens: what each line is called.
+        title: of the vertical axis.
+        followed: the token whose line stands out; None for none.
+        limits: of the vertical axis; by default from 0 to what there is.
+    """
+    lines = []
+    # The followed one last, so that it lies on top.
+    for at in sorted(range(len(tokens)), key=lambda at: at == followed):
+        name = f"{at} · {escaped(tokens[at])}"
+        stroke = STROKES[at // len(HUES) % len(STROKES)]
+        lines.append(
+            go.Scatter(
+                x=list(range(len(points))),
+                y=values[:, at].astype(np.float32),
+                name=name,
+                legendrank=at,
+                mode="lines+markers",
+                line={"color": HUES[at % len(HUES)], "width": 5 if at == followed else 2, "dash": stroke},
+                marker={"size": 9 if at == followed else 5},
+                opacity=1.0 if followed in (None, at) else 0.45,
+                hovertemplate=f"{name}<br>%{{x}}<br>%{{y:.4g}}<extra></extra>",
+            )
+        )
+    figure = go.Figure(lines)
+    figure.update_xaxes(
+        tickmode="array",
+        tickvals=list(range(len(points))),
+        ticktext=[escaped(point) for point in points],
+        tickangle=-45,
+        range=[-0.3, len(points) - 0.7],
+        showgrid=False,
+        zeroline=False,
+    )
+    figure.update_yaxes(title={"text": title}, zerolinecolor=LINE)
+    if limits is None:
+        figure.update_yaxes(rangemode="tozero")
+    else:
+        figure.update_yaxes(range=list(limits))
+    return finished(figure, height=460).update_layout(showlegend=True, legend={"tracegroupgap": 0}, hovermode="closest")
+
+
+def unit_bars(units: Sequence[int], values: Float[np.ndarray, " unit"], title: str) -> go.Figure:
+    """The strongest hidden units, the strongest first."""
+    names = [str(unit) for unit in units]
+    figure = go.Figure(
+        go.Bar(
+            x=names,
+            y=values.astype(np.float32),
+            marker={"color": ROLE_COLORS["value"]},
+            hovertemplate="unit %{x}: %{y:.4g}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(type="category", title={"text": title}, showgrid=False)
+    return finished(figure, height=260).update_layout(bargap=0.25)
