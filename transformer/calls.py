@@ -206,7 +206,7 @@ class _Recorder:
 
 def _placed(call: _Open, modules: Modules, above: str) -> Call:
     path, module = modules[id(call.owner)] if call.owner is not None else (above, None)
-    name, function, parameters = call.name.rpartition(".")[2], call.function, 0
+    name, function, parameters = call.name if module is None else call.name.rpartition(".")[2], call.function, 0
     if module is not None and call.name == type(module).__name__:
         # Named by the class of the module itself, which may have the method from a parent.
         name, method = call.name, function.rpartition(".")[2]

@@ -5,11 +5,16 @@ multiplication and one addition for each term of each sum. Nothing else is count
 sum, scaling, masking or look-up in a table. In a model of the paper's size those are less than a hundredth of the arithmetic.
 """
 
+import bisect
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from transformer.config import TransformerConfig
+from transformer.config import LARGEST, LARGEST_TABLE, TransformerConfig
+from transformer.errors import InputError
 
+# What can be made to grow, and how far it is followed: tokens, numbers, layers.
+ALONG = ("length", "d_model", "heads", "layers")
+LONGEST, WIDEST, DEEPEST = 4096, 4096, 24
 FLOAT, BOOL = 4, 1  # bytes of a number and of a mask's cell
 
 # What a step belongs to. Everything that grows with the square of the length is in `scores and weights` (and in `masks`).
@@ -62,6 +67,76 @@ def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
     """
     owned, run, made = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
     return {work: Cost(owned.get(work, 0), run.get(work, 0), made.get(work, 0)) for work in WORK}
+
+
+class Growth(NamedTuple):
+    """What each kind of work costs as one size grows and all others stay.
+
+    Attributes:
+        sizes: of what grows, rising; `here`, as the model and the text have it, is one of them.
+        costs: for each of them, by kind of work.
+        limit: the largest size this model can have, where `sizes` goes beyond; else None.
+    """
+
+    sizes: tuple[int, ...]
+    costs: tuple[dict[str, Cost], ...]
+    here: int
+    limit: int | None = None
+
+
+def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
+    """What a model would cost if it were larger or smaller, or its text longer or shorter, in one respect.
+
+    Args:
+        config, lengths: as they are.
+        along: one of `ALONG`. `length`: of source and target, which keep their difference. `d_model`: in multiples of the
+            number of heads; d_ff keeps its ratio to it. `heads`: the divisors of d_model. `layers`: of the encoder, and as
+            many more or fewer of the decoder as now.
+
+    Raises:
+        InputError: nothing else can grow.
+    """
+    if along not in ALONG:
+        raise InputError("size", along, f"allowed are {', '.join(ALONG)}")
+    if along == "length":
+        less = lengths.target - lengths.source
+        sizes = _spread(max(1, 1 - less), LONGEST, lengths.source)
+        costs = [cost(config, Lengths(lengths.batch, size, size + less)) for size in sizes]
+        return Growth(sizes, tuple(costs), lengths.source, config.max_len if config.max_len < sizes[-1] else None)
+    if along == "d_model":
+        widest = min(WIDEST, LARGEST_TABLE // config.max_len) // config.heads
+        sizes = tuple(config.heads * width for width in _spread(1, widest, config.d_head))
+        ratio = config.d_ff / config.d_model
+        configs = [config.replace(d_model=size, d_ff=min(LARGEST["d_ff"], max(1, round(ratio * size)))) for size in sizes]
+        here = config.d_model
+    elif along == "heads":
+        sizes = tuple(size for size in range(1, LARGEST["heads"] + 1) if config.d_model % size == 0)
+        configs, here = [config.replace(heads=size) for size in sizes], config.heads
+    else:
+        less = config.decoder_layers - config.encoder_layers
+        sizes = tuple(range(max(1, 1 - less), max(DEEPEST, config.encoder_layers) + 1))
+        configs = [config.replace(encoder_layers=size, decoder_layers=size + less) for size in sizes]
+        here = config.encoder_layers
+    return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), here)
+
+
+def crossing(config: TransformerConfig, batch: int) -> int:
+    """From how many tokens on, of source and target alike, scores and weights take more FLOPs than feed-forward networks."""
+
+    def over(length: int) -> bool:
+        found = cost(config, Lengths(batch, length, length))
+        return found[SCORES].flops > found[FEED_FORWARD].flops
+
+    most = 1
+    while not over(most):
+        most *= 2
+    return bisect.bisect_left(range(most + 1), True, lo=most // 2, key=over)
+
+
+def _spread(least: int, most: int, here: int, count: int = 60) -> tuple[int, ...]:
+    """Whole numbers from the least to the most in about equal ratios; where we are is one of them, or the last."""
+    ratio = max(most, here) / least
+    return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), here}))
 
 
 def work_of(path: str) -> str:

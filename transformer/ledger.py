@@ -109,10 +109,11 @@ def lengths_of(trace: Trace) -> Lengths:
 def _memory(step: Step, first: dict[int, str]) -> tuple[int, str]:
     """Bytes the trace holds for a step, and the path of the one it shares them with, if it does; `first` remembers whose memory
     is whose."""
-    if not isinstance(step.kept, Tensor):
+    values = step.values
+    if values is not step.values:  # worked out again each time
         return 0, ""
-    owner = first.setdefault(step.kept.untyped_storage().data_ptr(), step.path)
-    return (step.kept.nbytes, "") if owner == step.path else (0, owner)
+    owner = first.setdefault(values.untyped_storage().data_ptr(), step.path)
+    return (values.nbytes, "") if owner == step.path else (0, owner)
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from pages.widgets.arithmetic import show_arithmetic
+from pages.widgets.calls import show_calls
 from pages.widgets.filmstrip import show_filmstrip
+from pages.widgets.ledger import show_ledger
 from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
@@ -31,6 +33,10 @@ with explained():
         show_stream(trace)
     elif part == "arithmetic":
         show_arithmetic(view, trace)
+    elif part == "ledger":
+        show_ledger(view, trace)
+    elif part == "calls":
+        show_calls(view, trace)
 
     with st.expander(words["next"], icon=":material/explore:"):
         st.markdown(words["next_text"][part])

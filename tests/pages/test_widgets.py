@@ -15,7 +15,7 @@ from pages.widgets.text import text
 
 WIDGETS = {
     *("common", "sidebar", "doing", "lines", "overview", "steps", "whatif"),
-    *("tensors", "walk", "filmstrip", "stream", "arithmetic"),
+    *("tensors", "walk", "filmstrip", "stream", "arithmetic", "ledger", "calls", "parameters"),
 }
 PAGES = Path(__file__).parents[2] / "pages"
 TEXTS = Path(__file__).parents[2] / "assets" / "text" / "en"

@@ -1,0 +1,127 @@
+"""What costs how much, and how that grows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from plotly.colors import hex_to_rgb
+
+from transformer.figures.theme import HUES, LINE, escaped, finished
+
+# What grows with the square of the length stands out; what is multiplied alike at every position is next to it.
+WORK_COLORS: dict[str, str] = dict(
+    zip(
+        ("feed-forward", "scores and weights", "projections", "embedding", "output", "masks", "add and norm"),
+        HUES,
+        strict=True,
+    )
+)
+TOTAL = "all together"
+# Shares below this have no room for their number.
+LEAST_WRITTEN = 0.06
+
+
+def shares(costs: Mapping[str, Mapping[str, int]]) -> go.Figure:
+    """One bar for each thing that is counted, cut into what each kind of work takes of it.
+
+    Args:
+        costs: what is counted → kind of work → how much.
+    """
+    names = list(costs)
+    figure = go.Figure()
+    for work, color in WORK_COLORS.items():
+        amounts = [costs[name].get(work, 0) for name in names]
+        if not any(amounts):
+            continue
+        parts = [amount / max(1, sum(costs[name].values())) for amount, name in zip(amounts, names, strict=True)]
+        figure.add_trace(
+            go.Bar(
+                x=np.array(parts, dtype=np.float32),
+                y=[escaped(name) for name in names],
+                name=work,
+                orientation="h",
+                marker={"color": color, "line": {"width": 0}},
+                text=[f"{part:.0%}" if part >= LEAST_WRITTEN else "" for part in parts],
+                textposition="inside",
+                textangle=0,
+                insidetextanchor="middle",
+                insidetextfont={"color": _readable(color)},
+                customdata=[f"{amount:,}" for amount in amounts],
+                hovertemplate=f"{work}<br>%{{customdata}} %{{y}}, %{{x:.2%}}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(range=[0, 1], tickformat=".0%", showgrid=False, zeroline=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
+    finished(figure, height=90 + 52 * len(names))
+    return figure.update_layout(barmode="stack", bargap=0.25, **_legend())
+
+
+def growth(
+    sizes: Sequence[int],
+    lines: Mapping[str, Float[np.ndarray, "*sizes"]],
+    along: str,
+    counted: str,
+    here: int,
+    logarithmic: bool,
+    limit: tuple[int, str] | None = None,
+) -> go.Figure:
+    """A line for each kind of work, against one size; the present size is marked on each.
+
+    Args:
+        sizes: what stands on the horizontal axis, rising.
+        lines: kind of work → how much it takes at each size; those that take nothing are left out. One line may be called
+            `TOTAL`; it is drawn dashed.
+        along, counted: titles of the two axes.
+        here: the present size, one of `sizes`.
+        logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
+        limit: a size that has a meaning, and what it is called.
+    """
+    figure, at = go.Figure(), list(sizes).index(here)
+    for name, values in lines.items():
+        if not values.any():
+            continue
+        color, axes = WORK_COLORS.get(name, LINE), f"{escaped(along)} %{{x:,}}<br>%{{customdata}} {escaped(counted)}"
+        figure.add_trace(
+            go.Scatter(
+                x=list(sizes),
+                y=values.astype(np.float32),
+                name=escaped(name),
+                mode="lines",
+                line={"color": color, "width": 3, "dash": "dash" if name == TOTAL else "solid"},
+                customdata=[f"{value:,.0f}" for value in values],
+                hovertemplate=f"{escaped(name)}<br>{axes}<extra></extra>",
+            )
+        )
+        # The present size, on top of its line; told by the line's own hover.
+        figure.add_trace(
+            go.Scatter(
+                x=[here],
+                y=values[at : at + 1].astype(np.float32),
+                mode="markers",
+                marker={"color": color, "size": 11, "line": {"color": "white", "width": 1.5}},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+    marks = [(here, f"here: {here:,}"), *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else [])]
+    for place, (size, said) in enumerate(marks):
+        figure.add_vline(x=size, line={"color": LINE, "width": 1.5, "dash": "dot"})
+        x = float(np.log10(size)) if logarithmic else size
+        note = {"x": x, "y": 1, "yref": "paper", "yshift": -16 * place, "showarrow": False, "yanchor": "top", "xanchor": "left"}
+        figure.add_annotation(text=f" {escaped(said)}", **note)
+    scale: dict[str, Any] = {"type": "log"} if logarithmic else {"type": "linear", "rangemode": "tozero"}
+    figure.update_xaxes(title={"text": escaped(along)}, zeroline=False, **scale)
+    figure.update_yaxes(title={"text": escaped(counted)}, zeroline=False, exponentformat="power", **scale)
+    return finished(figure, height=460).update_layout(hovermode="closest", **_legend())
+
+
+def _legend() -> dict[str, Any]:
+    return {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}}
+
+
+def _readable(color: str) -> str:
+    """Black or white, whichever stands out from a colour."""
+    red, green, blue = hex_to_rgb(color)
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "white"
