@@ -1,31 +1,56 @@
-"""What every component of ours shares: how it is mounted, how bytes are sent, and a few lines of JavaScript."""
+"""What every component of ours shares: how it is mounted, how numbers are sent, and a few lines of JavaScript."""
 
 import base64
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 
-SHARED = Path(__file__).with_suffix(".js")
+HERE = Path(__file__).parent
 
 
-def mounted(folder: Path) -> ComponentRenderer:
+def mounted(folder: Path, *shared: str) -> ComponentRenderer:
     """The component of a folder: `<name>.css`, and `<name>.js` after the JavaScript that all share. Its root is a `div` whose
-    class is the name."""
+    class is the name.
+
+    Args:
+        folder: named as the component.
+        shared: further files beside this one that stand before its JavaScript.
+    """
     name = folder.name
+    scripts = [*(HERE / file for file in ("component.js", *shared)), folder / f"{name}.js"]
     return component(
         f"headlight_{name}",
         html=f'<div class="{name}"></div>',
-        css=(folder / f"{name}.css").read_text(encoding="utf-8"),
-        js=SHARED.read_text(encoding="utf-8") + (folder / f"{name}.js").read_text(encoding="utf-8"),
+        css=slim((folder / f"{name}.css").read_text(encoding="utf-8")),
+        js="".join(slim(script.read_text(encoding="utf-8")) for script in scripts),
         isolate_styles=True,
     )
 
 
+def slim(source: str) -> str:
+    """JavaScript or CSS without indentation and without lines that are only a comment: it is sent at every rerun. Text that
+    runs over several lines must not be in it."""
+    return "".join(f"{line}\n" for line in map(str.strip, source.splitlines()) if line and not re.match(r"//|/\*.*\*/$", line))
+
+
 def packed(values: np.ndarray) -> str:
     """An array as base64 of its little-endian bytes: exact, and the browser reads them without parsing."""
-    return base64.b64encode(np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()).decode("ascii")
+    return base64.b64encode(_plain(values)).decode("ascii")
+
+
+def parcel(data: dict[str, Any], values: np.ndarray) -> bytes:
+    """Data, and one large array beside it as it is, for `opened` in the browser: a quarter less than in base64."""
+    said = json.dumps(data).encode()
+    return len(said).to_bytes(4, "little") + said + _plain(values)
+
+
+def _plain(values: np.ndarray) -> bytes:
+    return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
 
 
 def nothing() -> None:

@@ -99,10 +99,11 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     figure = head_map(weights, allowed, queries, keys)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)), name)
-    rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
-    frame = pd.DataFrame(weights, rows, columns)
-    with st.expander(words["numbers"], icon=":material/table:"):
-        st.dataframe(frame)
+    # Filled only when it is open: a closed table would be sent with every click.
+    with st.expander(words["numbers"], icon=":material/table:", key="numbers", bind="query-params") as table:
+        if table.open:
+            rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
+            st.dataframe(pd.DataFrame(weights, rows, columns))
     st.download_button(
         words["trace"],
         lambda: trace_file(trace),

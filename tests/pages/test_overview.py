@@ -370,22 +370,24 @@ def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
     overview(weights, allowed, names, names, (np.int64(0), 1), "#000000", "tiles")  # type: ignore[arg-type]
 
 
-def _sent(*case: Any) -> str:
+def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:
+    """What stands beside the numbers, and the numbers."""
     at = AppTest.from_function(_page, args=case).run()
     assert not at.exception
-    return at.get("bidi_component")[0].proto.json
+    sent = at.get("bidi_component")[0].proto.bytes
+    end = 4 + int.from_bytes(sent[:4], "little")
+    return json.loads(sent[4:end]), sent[end:]
 
 
 @pytest.mark.parametrize(("case", "most"), [((6, 8, 30), 120_000), ((12, 12, 64), 800_000)])
 @pytest.mark.parametrize("causal", [False, True])
 def test_what_is_sent_is_small_and_plain(case: tuple[int, int, int], most: int, causal: bool) -> None:
-    sent = _sent(*case, causal)
-    assert len(sent) <= most
-    data = json.loads(sent)
+    data, sent = _sent(*case, causal)
+    assert len(json.dumps(data)) + len(sent) <= most
     assert data["selected"] == [0, 1]
     assert data["shape"] == [*case, case[-1]]
-    assert "NaN" not in sent
-    levels = np.frombuffer(base64.b64decode(data["levels"]), np.uint8).reshape(data["shape"])
+    assert "NaN" not in json.dumps(data)
+    levels = np.frombuffer(sent, np.uint8).reshape(data["shape"])
     assert (levels[0, 0, 0, 1] == data["masked_level"]) == causal
     assert len(base64.b64decode(data["colors"]["scale"])) == 3 * (data["top"] + 1)
 

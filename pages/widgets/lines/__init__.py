@@ -50,7 +50,7 @@ class LinesState(NamedTuple):
         return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
-_mount = mounted(Path(__file__).parent)
+_mount = mounted(Path(__file__).parent, "picture.js")
 
 
 def lines(

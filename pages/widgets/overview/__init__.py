@@ -10,14 +10,14 @@ import streamlit as st
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
-from pages.widgets.component import mounted, nothing, packed
+from pages.widgets.component import mounted, nothing, packed, parcel
 from pages.widgets.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]
 
-_mount = mounted(Path(__file__).parent)
+_mount = mounted(Path(__file__).parent, "picture.js")
 
 
 def overview(
@@ -68,23 +68,20 @@ def overview(
     named = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
     if captions is not None:
         named = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(named, captions, strict=True)]
-    result = _mount(
-        key=key,
-        data={
-            "levels": packed(quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)),
-            "shape": [int(size) for size in shape],
-            "queries": [str(token) for token in queries],
-            "keys": [str(token) for token in keys],
-            "selected": [int(index) for index in selected],
-            "tiles": None if order is None else [list(tile) for tile in tiles],
-            "captions": None if order is None else named,
-            "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
-            "top": LEVELS,
-            "masked_level": MASKED_LEVEL,
-            "text": words,
-        },
-        on_pick_change=on_pick or nothing,
-    )
+    data = {
+        "shape": [int(size) for size in shape],
+        "queries": [str(token) for token in queries],
+        "keys": [str(token) for token in keys],
+        "selected": [int(index) for index in selected],
+        "tiles": None if order is None else [list(tile) for tile in tiles],
+        "captions": None if order is None else named,
+        "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
+        "top": LEVELS,
+        "masked_level": MASKED_LEVEL,
+        "text": words,
+    }
+    levels = quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)
+    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or nothing)
     return _tile(result.get("pick"), shape)
 
 

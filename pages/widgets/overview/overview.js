@@ -11,9 +11,10 @@ const HATCH = 6; // px between the strokes over masked cells
 
 const fingers = matchMedia("(hover: none)");
 
-export default function overview({ data, parentElement, setTriggerValue }) {
+export default function overview({ data: sent, parentElement, setTriggerValue }) {
+  const [data, levels] = opened(sent);
   const root = parentElement.querySelector(".overview");
-  return viewOf(root, () => new View(root, data.text)).update(data, setTriggerValue);
+  return viewOf(root, () => new View(root, data.text)).update(data, levels, setTriggerValue);
 }
 
 class View {
@@ -68,7 +69,7 @@ class View {
   }
 
   // Take new data; the cleanup undoes this call only, as a late one may come after the next call.
-  update(data, setTriggerValue) {
+  update(data, levels, setTriggerValue) {
     const call = ++this.calls;
     const before = this.data;
     this.data = data;
@@ -82,8 +83,8 @@ class View {
     if (!sameColors) this.takeColors();
     const sameTiles = same("shape", "tiles", "captions");
     if (!sameTiles) this.takeTiles();
-    const sameLevels = same("levels", "shape");
-    if (!sameLevels) this.levels = unpacked(data.levels);
+    const sameLevels = same("shape") && alike(this.levels, levels);
+    this.levels = levels;
     const sameTokens = sameLevels && same("queries", "keys");
     if (!sameTokens) this.point(null);
     const selected = this.tiles.findIndex(([layer, head]) => layer === data.selected[0] && head === data.selected[1]);

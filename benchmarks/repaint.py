@@ -1,0 +1,216 @@
+"""How long does a click on the Attention page take until it is painted, and how much is sent for it?
+
+    python -m benchmarks.repaint [--rounds 6] [--markdown]
+
+In a real browser, before two pages served side by side, clicked in turns in a new random order each round:
+
+- `ours`: the app's own Attention page, whole: reading, overview of every head, the head as a map, with all it can save;
+- `subplots`: a page of nothing but the pickers and one Plotly heatmap per head, of the same weights.
+
+The weights are those of an untrained model of the size in question (`own sizes` in the sidebar). A click changes the layer,
+the head or the kind; the trace is there already. Time runs from the click to the frame after the last change of a picture;
+bytes are all that the server sent over the websocket until the page is still.
+"""
+
+import argparse
+import platform
+import random
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
+
+KINDS = ("encoder", "decoder", "cross")
+LABELS = {"kind": "Kind of attention", "layer": "Layer", "head": "Head"}
+STILL = 0.6  # seconds without a change of a picture after which a page is still
+
+
+class Size(NamedTuple):
+    """A model, and what is promised for it: seconds until painted, and kilobytes sent."""
+
+    layers: int
+    heads: int
+    tokens: int
+    d_model: int
+    seconds: float
+    kilobytes: float
+
+    def __str__(self) -> str:
+        return f"{self.layers} × {self.heads} × {self.tokens}"
+
+    @property
+    def query(self) -> str:
+        """The page's settings for it."""
+        source, target = (" ".join(str(start + at) for at in range(self.tokens)) for start in (3, 103))
+        sizes = {"n_layers": self.layers, "n_heads": self.heads, "d_model": self.d_model, "d_ff": 2 * self.d_model}
+        return urlencode({"model": "own sizes", "variant": "vanilla", **sizes, "source": source, "target": target})
+
+
+SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800))
+
+PEER = """
+import streamlit as st
+from plotly.subplots import make_subplots
+import plotly.graph_objects as go
+
+from pages.widgets.pickers import pick
+from pages.widgets.runs import runs
+from transformer.untrained import Untrained
+
+asked = st.query_params
+layers, heads, width, hidden = (int(asked[name]) for name in ("n_layers", "n_heads", "d_model", "d_ff"))
+sizes = {"encoder_layers": layers, "decoder_layers": layers, "heads": heads, "d_model": width, "d_ff": hidden}
+key = Untrained.of(asked["variant"], (asked["source"],), (asked["target"],), sizes)
+trace = runs().trace(key, (asked["source"],), (asked["target"],), ())
+st.set_page_config(layout="wide")
+st.title("One heatmap per head")
+kind = pick("Kind of attention", ["encoder", "decoder", "cross"], "kind")
+layer = pick("Layer", range(1, layers + 1), "layer")
+head = pick("Head", range(1, heads + 1), "head")
+weights = trace.attention(kind)[:, 0].numpy()
+queries, keys = trace.attention_tokens(kind)
+figure = make_subplots(layers, heads, horizontal_spacing=0.01, vertical_spacing=0.02)
+for row in range(layers):
+    for column in range(heads):
+        chosen = (row + 1, column + 1) == (layer, head)
+        names = {axis: [f"{at}: {name}" for at, name in enumerate(side)] for axis, side in (("x", keys), ("y", queries))}
+        colors = {"zmin": 0, "zmax": 1, "colorscale": "Viridis", "showscale": chosen}
+        figure.add_trace(go.Heatmap(z=weights[row, column], **names, **colors), row=row + 1, col=column + 1)
+figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False, autorange="reversed")
+st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
+"""
+
+# Notes when a picture last changed, and when the frame after it was shown. The overview says in an attribute that it painted.
+WATCH = """() => {
+    const now = () => performance.now();
+    const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
+    addEventListener("click", () => (seen.clicked = now()), true);
+    const note = (records) => {
+        const pictures = '[data-testid="stPlotlyChart"], .overview, h3';
+        if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
+        seen.changed = now();
+        seen.count += 1;
+        requestAnimationFrame(() => setTimeout(() => (seen.painted = now())));
+    };
+    const all = { childList: true, subtree: true, attributes: true, characterData: true };
+    new MutationObserver(note).observe(document.body, all);
+    for (const host of document.querySelectorAll('*')) {
+        if (host.shadowRoot?.querySelector('.overview')) new MutationObserver(note).observe(host.shadowRoot, all);
+    }
+}"""
+
+
+class Clicked(NamedTuple):
+    seconds: float
+    kilobytes: float
+
+
+class Visit:
+    """A page that is open, to be clicked on."""
+
+    def __init__(self, browser: Browser, address: str, size: Size) -> None:
+        self.size, self.sent = size, 0
+        self.page = browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page.set_default_timeout(120_000)
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._received))
+        self.page.goto(f"{address}?{size.query}")
+        self.page.locator(".js-plotly-plot .main-svg").first.wait_for()
+        time.sleep(3)
+        self.page.evaluate(WATCH)
+        self.now = {"kind": KINDS[0], "layer": "1", "head": "1"}
+
+    def _received(self, payload: str | bytes) -> None:
+        self.sent += len(payload)
+
+    def click(self, what: str, option: str) -> Clicked:
+        """Choose another kind, layer or head, and wait until the page is still."""
+        before, start = self.page.evaluate("seen.count"), self.sent
+        group = self.page.get_by_test_id("stButtonGroup").filter(has_text=LABELS[what])
+        group.get_by_text(option, exact=True).click()
+        last, since, deadline = before, time.monotonic(), time.monotonic() + 60
+        while last == before or time.monotonic() - since < STILL:
+            time.sleep(0.02)
+            count = self.page.evaluate("seen.count")
+            if count != last:
+                last, since = count, time.monotonic()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.size}: nothing was painted after a click on {what} {option}")
+        self.now[what] = option
+        clicked, painted = self.page.evaluate("[seen.clicked, seen.painted]")
+        return Clicked((painted - clicked) / 1000, (self.sent - start) / 1000)
+
+    def another(self, what: str, choice: random.Random) -> str:
+        count = {"layer": self.size.layers, "head": self.size.heads}.get(what, 0)
+        options = KINDS if what == "kind" else [str(at + 1) for at in range(count)]
+        return choice.choice([option for option in options if option != self.now[what]])
+
+
+@contextmanager
+def pages() -> Iterator[dict[str, str]]:
+    """Addresses of both pages, each on a server of its own."""
+    with ExitStack() as stack:
+        script = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "peer.py"
+        script.write_text(PEER, encoding="utf-8")
+        ours, peer = (stack.enter_context(serving(file)) for file in (ROOT / "app.py", script))
+        yield {"ours": f"{ours}/attention", "subplots": peer}
+
+
+def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], list[Clicked]]:
+    """(page, what was changed) → its clicks."""
+    found: dict[tuple[str, str], list[Clicked]] = defaultdict(list)
+    choice = random.Random(0)
+    with pages() as addresses:
+        visits = {name: Visit(browser, address, size) for name, address in addresses.items()}
+        for turn in range(rounds + 1):
+            clicks = [(name, what) for name in visits for what in LABELS]
+            choice.shuffle(clicks)
+            for name, what in clicks:
+                visit = visits[name]
+                visit.page.bring_to_front()
+                clicked = visit.click(what, visit.another(what, choice))
+                if turn:  # the first is for warming up
+                    found[name, what].append(clicked)
+    return found
+
+
+def row(size: Size, name: str, what: str, clicks: Sequence[Clicked]) -> list[str]:
+    seconds, kilobytes = ([getattr(click, field) for click in clicks] for field in ("seconds", "kilobytes"))
+    median, most, sent = statistics.median(seconds), max(seconds), max(kilobytes)
+    kept = ""
+    if name == "ours":
+        kept = "yes" if median <= size.seconds and sent <= size.kilobytes else "NO"
+        kept += f" (≤{size.seconds:g} s, ≤{size.kilobytes:g} kB)"
+    return [str(size), name, what, f"{median:.2f}", f"{most:.2f}", f"{sent:.0f}", kept]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--markdown", action="store_true")
+    asked = parser.parse_args()
+    header = ["layers × heads × tokens", "page", "click on", "median s", "most s", "most kB", "promise kept"]
+    rows = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        for size in SIZES:
+            found = measure(browser, size, asked.rounds)
+            rows += [row(size, name, what, clicks) for (name, what), clicks in sorted(found.items())]
+        print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}\n")
+        browser.close()
+    if asked.markdown:
+        rows = [["---"] * len(header), *rows]
+    for cells in [header, *rows]:
+        print(f"| {' | '.join(cells)} |" if asked.markdown else "  ".join(f"{cell:>14}" for cell in cells))
+
+
+if __name__ == "__main__":
+    main()
