@@ -35,7 +35,7 @@ with explained():
         show_arithmetic(view, trace)
     elif part == "ledger":
         show_ledger(view, trace)
-    elif part == "calls":
+    else:
         show_calls(view, trace)
 
     with st.expander(words["next"], icon=":material/explore:"):

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.pickers import pick
+from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.source import show_source
 from pages.widgets.stops import (
@@ -25,7 +26,7 @@ from pages.widgets.stops import (
     title,
     written,
 )
-from pages.widgets.tensors import outline, picked, picture
+from pages.widgets.tensors import Drawn, outline, picked, picture
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.embedding import Learned, sinusoid
@@ -34,7 +35,7 @@ from transformer.figures.walk import MOST_COLUMNS, strongest
 from transformer.masks import attention_softmax, source_mask, target_mask
 from transformer.walk import Stop, caller, walk
 
-STOP, PLAYING, DUE, OUTLINE = "stop", "walk_playing", "walk_due", "walk_outline"
+STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 SPEEDS = ("0.5", "1", "2", "4")
 # What the method that calls a tap leaves to a function of another file.
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
@@ -134,7 +135,20 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
     says = words["picture"].format(
         inputs=made_of or words["nothing"], operation=operation, result=result.title, shape=result.shape
     )
-    picture(before, operation, result, says, "walk_picture")
+    picture(before, operation, result, says, PICTURE)
+    saving(PICTURE, here.path, lambda: _numbers(result))
+
+
+def _numbers(shown: Drawn) -> pd.DataFrame:
+    """What is drawn of the result, a row for each row of each head."""
+    tiles, rows, _ = shown.panel.values.shape
+    names = shown.tokens.get(shown.panel.axes[1], range(rows))
+    index = [
+        f"head {tile + 1}, {at} {name}" if tiles > 1 else f"{at} {name}"
+        for tile in range(tiles)
+        for at, name in enumerate(names)
+    ]
+    return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
 
 
 def _details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
@@ -195,8 +209,8 @@ def _statistics(trace: Trace, here: Stop) -> None:
         st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
         return
     numbers, count = statistics(trace[here.path], masked)
-    for place, name, value in zip(st.columns(4), words["statistics"], numbers, strict=True):
-        place.metric(name, f"{value:.4g}".replace("-", "−"))
+    row = [f"{value:.4g}".replace("-", "−") for value in numbers]
+    st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
     if masked is None:
         st.caption(words["statistics_help"])
     else:

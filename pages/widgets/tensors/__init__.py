@@ -4,38 +4,26 @@ Drawn by the page, not by Plotly: a step must repaint in a moment, exact numbers
 component that has a key is not built anew at each step.
 """
 
-import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
-from streamlit.components.v2 import component
 
+from pages.widgets.component import mounted, packed, parcel
 from pages.widgets.text import text
 from transformer.figures.theme import LINE, MASKED
 from transformer.figures.walk import MOST_COLUMNS, Panel, shades, thumbnail
 
 HERE = Path(__file__).parent
-CSS = (HERE / "tensors.css").read_text(encoding="utf-8")
-PAINT = (HERE / "paint.js").read_text(encoding="utf-8")
 # Of a miniature, in pixels: of the widest and of the highest of a strip.
 WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
-def _mount(name: str) -> Any:
-    tag = {"picture": "stop"}.get(name, name)
-    return component(
-        f"headlight_{name}",
-        html=f'<div class="{tag}"></div>',
-        css=CSS,
-        js=PAINT + (HERE / f"{name}.js").read_text(encoding="utf-8"),
-        isolate_styles=True,
-    )
-
-
-_picture, _strip, _outline = (_mount(name) for name in ("picture", "strip", "outline"))
+_stop = mounted(HERE / "stop", "picture.js", "tensors/paint.js")
+_strip = mounted(HERE / "strip", "tensors/paint.js")
+_outline = mounted(HERE / "outline")
 
 
 class Drawn(NamedTuple):
@@ -71,18 +59,21 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
         says: the whole in words, for those who do not see it.
         key: of the widget.
     """
-    _picture(
-        key=key,
-        data={
-            "inputs": [_sent(drawn) for drawn in inputs],
-            "result": _sent(result),
-            "operation": operation,
-            "says": says,
-            "colors": _colors(),
-            "most_columns": MOST_COLUMNS,
-            "text": dict(text("tensors")["picture"]),
-        },
-    )
+    sent, numbers = [], []
+    for one in (*inputs, result):
+        described, values = _sent(one, sum(part.size for part in numbers))
+        sent.append(described)
+        numbers.append(values)
+    data = {
+        "inputs": sent[:-1],
+        "result": sent[-1],
+        "operation": operation,
+        "says": says,
+        "colors": _colors(),
+        "most_columns": MOST_COLUMNS,
+        "text": dict(text("tensors")["picture"]),
+    }
+    _stop(key=key, data=parcel(data, np.concatenate(numbers)))
 
 
 def scale_of(frames: Iterable[Drawn]) -> tuple[float, float]:
@@ -145,13 +136,13 @@ def picked(key: str, paths: Sequence[str]) -> str | None:
     return path if isinstance(path, str) and path in paths else None
 
 
-def packed(values: np.ndarray) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
-
-
-def _sent(drawn: Drawn) -> dict[str, Any]:
+def _sent(drawn: Drawn, at: int) -> tuple[dict[str, Any], np.ndarray]:
+    """A panel as the browser takes it: what is said about it, and its numbers as bytes, which will stand at a place."""
     panel = drawn.panel
     tiles, rows, columns = panel.values.shape
+    bytes_ = [np.ascontiguousarray(panel.values, "<f4").view(np.uint8).reshape(-1)]
+    if panel.hidden is not None:
+        bytes_.append(panel.hidden.astype(np.uint8).reshape(-1))
     return {
         "path": drawn.path,
         "title": drawn.title,
@@ -166,11 +157,11 @@ def _sent(drawn: Drawn) -> dict[str, Any]:
         "most": drawn.most,
         "most_said": float(f"{drawn.most:.3g}"),
         "color": drawn.color,
-        "values": packed(panel.values),
-        "hidden": None if panel.hidden is None else packed(panel.hidden.astype(np.uint8)),
+        "at": at,
+        "masked": panel.hidden is not None,
         "row_tokens": _tokens(drawn, panel.axes[1], rows),
         "column_tokens": _tokens(drawn, panel.axes[2], columns),
-    }
+    }, np.concatenate(bytes_)
 
 
 def _tokens(drawn: Drawn, axis: str, count: int) -> list[str] | None:

@@ -1,4 +1,4 @@
-// What the picture of a stop and the filmstrip share: from bytes to colours, and small helpers.
+// What the picture of a stop and the filmstrip share: from bytes to colours.
 
 const HATCH = 6; // px between the strokes over masked cells
 const MASKED = 255;
@@ -59,32 +59,6 @@ function painted(context, levels, rows, columns, pixels, box) {
   pen.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(atlas, 0, 0, columns, rows, ...box);
-}
-
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children); // strings become text, never markup
-  return element;
-}
-
-function range(count) {
-  return Array.from({ length: count }, (_, index) => index);
-}
-
-function shown(token) {
-  return token.trim() ? token : "␣";
-}
-
-function filled(template, values) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-}
-
-function unpacked(base64) {
-  const signs = atob(base64);
-  const bytes = new Uint8Array(signs.length);
-  for (let at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
-  return bytes;
 }
 
 function number(value) {

@@ -1,11 +1,8 @@
 // All tensors of a layer in miniature, in order, to scale; each is a button.
 
-const views = new WeakMap();
-
 export default function strip({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".strip");
-  const view = views.get(root) ?? {};
-  views.set(root, view);
+  const view = viewOf(root, () => ({}));
   view.send = setTriggerValue;
   const { frames, colors, text } = data;
   const ratio = devicePixelRatio || 1;

@@ -1,6 +1,4 @@
 // One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
-//
-// Streamlit calls the default export again whenever data or theme change. The view belongs to the root element.
 
 const TALLEST = 430; // px of cells of one panel, or of inputs stacked
 const LARGEST_CELL = 24; // px
@@ -11,12 +9,9 @@ const LONGEST = 78; // px of a label
 const NARROW = 560; // px: below, the result stands under the inputs
 const MOST_TOLD = 12; // exact numbers told of a dot that stands for several
 
-const views = new WeakMap();
-
-export default function picture({ data, parentElement }) {
+export default function stop({ data, parentElement }) {
   const root = parentElement.querySelector(".stop");
-  if (!views.has(root)) views.set(root, new View(root));
-  return views.get(root).update(data);
+  return viewOf(root, () => new View(root)).update(...opened(data));
 }
 
 class View {
@@ -28,17 +23,19 @@ class View {
     this.tip = make("div", { class: "tip", hidden: "", "aria-hidden": "true" });
     this.sheet = make("div", { class: "sheet" });
     root.replaceChildren(this.sheet, this.tip);
+    answersWith(root, () => this.drawn());
   }
 
-  update(data) {
+  update(data, bytes) {
     const call = ++this.calls;
     this.data = data;
     const { colors } = data;
     this.pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
     this.tip.hidden = true;
     this.panels = [...data.inputs, data.result].map((panel) => {
-      const values = new Float32Array(unpacked(panel.values).buffer);
-      const hidden = panel.hidden ? unpacked(panel.hidden) : null;
+      const count = panel.tiles * panel.rows * panel.columns;
+      const values = new Float32Array(bytes.slice(panel.at, panel.at + 4 * count).buffer);
+      const hidden = panel.masked ? bytes.subarray(panel.at + 4 * count, panel.at + 5 * count) : null;
       return { ...panel, values, hidden, from: 0, to: panel.columns };
     });
     this.root.setAttribute("aria-label", data.says);
@@ -265,6 +262,32 @@ class View {
       }
     }
     return best;
+  }
+
+  // All of it as an SVG, the cells as pixels.
+  drawn() {
+    const sheet = new Sheet(this.flow);
+    for (const canvas of this.flow.querySelectorAll("canvas")) {
+      const [x, y, width, height] = sheet.place(canvas);
+      sheet.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
+    }
+    for (const words of this.flow.querySelectorAll(".title b, .shape")) sheet.write(words);
+    const { color } = getComputedStyle(this.root);
+    const sign = this.flow.querySelector(".sign");
+    sheet.write(sign);
+    sheet.rect(sheet.place(sign), { fill: "none", stroke: color, "stroke-width": 2, rx: 6 });
+    for (const legend of this.flow.querySelectorAll(".legend")) {
+      for (const node of legend.childNodes) if (node.nodeType === Node.TEXT_NODE) sheet.write(node);
+    }
+    this.panels.forEach((panel, index) => {
+      const bar = this.flow.querySelectorAll(".panel")[index].querySelector(".bar");
+      if (!bar) return;
+      const shade = (level) => `rgb(${new Uint8Array(this.pixels[panel.scale].buffer, 4 * level, 3).join()})`;
+      const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * TOP) / 16))}"/>`);
+      sheet.raw(`<linearGradient id="scale${index}">${stops.join("")}</linearGradient>`);
+      sheet.rect(sheet.place(bar), { fill: `url(#scale${index})` });
+    });
+    return sheet.svg();
   }
 
   // --- what a person does

@@ -1,11 +1,8 @@
 // Every tensor of the walk, folded by the parts of the network; each is a button.
 
-const views = new WeakMap();
-
 export default function outline({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".outline");
-  const view = views.get(root) ?? { open: new Set() };
-  views.set(root, view);
+  const view = viewOf(root, () => ({}));
   view.send = setTriggerValue;
   const listed = JSON.stringify(data.groups);
   if (listed !== view.listed) {
