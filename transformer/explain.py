@@ -1,7 +1,5 @@
-"""One head's attention step by step, and any single number of it worked out from the numbers before it.
+"""Any single number of one head's attention, worked out from the numbers before it.
 
-    for step in attention_steps(trace, "encoder", 0, 2):
-        step.name, step.axes, step.values
     found = explain(model, trace, "encoder", 0, 2, "scores", row=3, column=5)
     found.terms, found.result, found.traced
 
@@ -15,42 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
 from torch import nn
 
 from transformer.errors import InputError, PathError
+from transformer.matrices import attention_path, attention_step, check_index, head_matrix, step_names, tensor_path
 from transformer.model import Transformer
-from transformer.trace import KINDS, Trace
+from transformer.trace import Trace
 
-# Where each step's tensor is, below the path of the attention; input and memory come from outside it.
-PLACES = {name: f"{name}.heads" for name in ("query", "key", "value")}
-# Which tokens stand on an axis of a tensor that is not the attention's own; every other axis is called as it is.
-TOKEN_AXES = ("query", "key")
 TOLERANCE = 1e-5
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionStep:
-    """One matrix of one head's computation.
-
-    Attributes:
-        name: `input`, `memory` (cross-attention only), `query`, `key`, `value`, `scores`, `scaled_scores`, `masked_scores`,
-            `weights`, `head_output`, `concatenated` or `output`.
-        path: of the tensor in the trace.
-        axes: of the two axes shown, rows first: ("query", "d_head").
-        tokens: whose tokens stand on each of the two axes: "query", "key", or None for an axis without tokens.
-        whole: name and size of every axis of the tensor in the trace.
-        values: the matrix, read-only: of one batch item and, where the tensor has a head axis, of one head.
-        hidden: True where the mask hides a score, from the step on in which it does; of the shape of `values`.
-    """
-
-    name: str
-    path: str
-    axes: tuple[str, str]
-    tokens: tuple[str | None, str | None]
-    whole: tuple[tuple[str, int], ...]
-    values: Float[np.ndarray, "row column"]
-    hidden: Bool[np.ndarray, "row column"]
 
 
 class Term(NamedTuple):
@@ -117,38 +87,6 @@ class Explanation:
         return math.isclose(self.result, self.traced, rel_tol=TOLERANCE, abs_tol=TOLERANCE * max(size, 1e-3))
 
 
-def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
-    """The steps of a kind of attention, in the order they are computed; whether scores are first scaled or first masked is
-    up to the variant.
-
-    Raises:
-        InputError: no such kind, or the decoder ran alone and did not look across.
-    """
-    trace.attention_paths(kind)
-    memory = ("memory",) if kind == "cross" else ()
-    scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores")
-    return (
-        *("input", *memory, "query", "key", "value", "scores", *scoring),
-        *("weights", "head_output", "concatenated", "output"),
-    )
-
-
-def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[AttentionStep, ...]:
-    """Every matrix of one head's computation, from the vectors that enter the attention to those that leave it.
-
-    Args:
-        trace: of a model in evaluation mode.
-        kind: `encoder`, `decoder` or `cross`.
-        layer, head: counted from 0.
-        item: which of the batch.
-
-    Raises:
-        InputError: no such kind, or the decoder ran alone and did not look across.
-        PathError: no such layer, head or batch item.
-    """
-    return tuple(_step(trace, kind, layer, head, name, item) for name in step_names(trace, kind))
-
-
 def explain(
     model: Transformer,
     trace: Trace,
@@ -180,69 +118,13 @@ def explain(
     names = step_names(trace, kind)
     if step_name not in names:
         raise PathError("step", step_name, f"allowed are {', '.join(names)}")
-    step = _step(trace, kind, layer, head, step_name, item)
-    _check_index("row", row, step.values.shape[0])
-    _check_index("column", column, step.values.shape[1])
+    step = attention_step(trace, kind, layer, head, step_name, item)
+    check_index("row", row, step.values.shape[0])
+    check_index("column", column, step.values.shape[1])
     cell = _Cell(model, trace, kind, layer, head, item, step_name, row, column)
     operation, terms, extra, result = EXPLAINED[step_name](cell)
     return Explanation(step_name, row, column, operation, terms, extra, result, float(step.values[row, column]))
 
-
-# --- the matrices ------------------------------------------------------------------------------------------------------
-
-
-def _step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    attention = _attention_path(trace, kind, layer)
-    _check_index("head", head, trace.config.heads)
-    path = _path(trace, kind, layer, name)
-    step = trace[path]
-    _check_index("batch item", item, step.shape[0])
-    values = _matrix(trace, path, head, item)
-    rows, columns = (axis for axis in step.axes if axis not in ("batch", "head"))
-    tokens = {"input": "query", "memory": "key"}.get(name, rows)
-    hidden = np.zeros(values.shape, dtype=bool)
-    names = step_names(trace, kind)
-    if columns == "key" and names.index(name) >= names.index("masked_scores"):
-        # As `Trace.allowed` has it: what an edit blocked is hidden, too.
-        hidden = _matrix(trace, f"{attention}.masked_scores", head, item) == np.float32(trace.config.mask_fill)
-    whole = tuple(zip(step.axes, step.shape, strict=True))
-    return AttentionStep(
-        name, path, (rows, columns), (tokens, columns if columns in TOKEN_AXES else None), whole, values, hidden
-    )
-
-
-def _attention_path(trace: Trace, kind: str, layer: int) -> str:
-    paths = trace.attention_paths(kind)
-    _check_index("layer", layer, len(paths))
-    return paths[layer]
-
-
-def _path(trace: Trace, kind: str, layer: int, name: str) -> str:
-    """Where in the trace a step's tensor is."""
-    stack, attention, side, _ = KINDS[kind]
-    if name == "memory":
-        return "encoder.output"
-    if name != "input":
-        return f"{_attention_path(trace, kind, layer)}.{PLACES.get(name, name)}"
-    if trace.config.norm_first:
-        return f"{stack}.layers.{layer}.{attention}_add_norm.normalized"
-    if kind == "cross":
-        return f"{stack}.layers.{layer}.self_attention_add_norm.normalized"
-    return f"{stack}.layers.{layer - 1}.feed_forward_add_norm.normalized" if layer else f"{side}_embedding.sum"
-
-
-def _matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
-    step = trace[path]
-    chosen = {"batch": item, "head": head}
-    return step.numpy()[tuple(chosen.get(axis, slice(None)) for axis in step.axes)]
-
-
-def _check_index(what: str, index: int, count: int) -> None:
-    if isinstance(index, bool) or not 0 <= index < count:
-        raise PathError(what, index, f"allowed are 0 to {count - 1}")
-
-
-# --- single numbers ----------------------------------------------------------------------------------------------------
 
 # Operation, terms, extra numbers, result.
 Found = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
@@ -262,7 +144,7 @@ class _Cell(NamedTuple):
     column: int
 
     def matrix(self, name: str) -> np.ndarray:
-        return _matrix(self.trace, _path(self.trace, self.kind, self.layer, name), self.head, self.item)
+        return head_matrix(self.trace, tensor_path(self.trace, self.kind, self.layer, name), self.head, self.item)
 
     def before(self, name: str | None = None) -> str:
         """The step before a step, by default before this one."""
@@ -271,7 +153,7 @@ class _Cell(NamedTuple):
 
     def linear(self, name: str) -> nn.Linear:
         """A linear map of this attention."""
-        found = self.model.get_submodule(f"{_attention_path(self.trace, self.kind, self.layer)}.{name}")
+        found = self.model.get_submodule(f"{attention_path(self.trace, self.kind, self.layer)}.{name}")
         assert isinstance(found, nn.Linear)
         return found
 

@@ -3,31 +3,23 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from string import Template
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.problems import literal
 from pages.widgets.source import show_source
+from pages.widgets.steps_number import show_number
+from pages.widgets.steps_words import Sides, labels, number, say, source_of
 from pages.widgets.text import text
 from transformer import Trace, Transformer, TransformerConfig
-from transformer.attention import PROJECTIONS, MultiHeadAttention
-from transformer.explain import AttentionStep, Explanation, Term, attention_steps, explain
+from transformer.explain import explain
 from transformer.figures import KIND_COLORS
-from transformer.figures.steps import Matrix, tensor_map, tensor_maps, terms_bars
-from transformer.figures.theme import ROLE_COLORS
-from transformer.layers import DecoderLayer, EncoderLayer
-from transformer.masks import attention_softmax
-from transformer.trace import KINDS
+from transformer.figures.steps import Matrix, tensor_map, tensor_maps
+from transformer.matrices import AttentionStep, attention_steps
 
-# Row and column of a number; and the tokens of queries and keys, by side.
+# Row and column of a number.
 Cell = tuple[int, int]
-Sides = dict[str, list[str]]
-# Products that a formula writes out before it says "and so on".
-MOST_WRITTEN = 3
 # Characters up to which a row's numbers are shown in full, and pixels of the box in which longer ones scroll.
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
@@ -57,10 +49,10 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     cell = None
     if step is not None:
         with st.container(border=True):
-            _say(steps.index(step) + 1, step, trace.config, kind, head)
+            say(steps.index(step) + 1, step, trace.config, kind, head)
             cell = _pick_cell(step, sides)
             found = explain(model, trace, kind, layer, head, step.name, *cell)
-            _show_explanation(step, found, sides, KIND_COLORS[kind])
+            show_number(step, found, sides, KIND_COLORS[kind])
             _show_matrix(step, trace, kind, head, sides, row, cell)
     with overview:
         _show_overview(steps, trace.config, head, sides, row, (name, cell))
@@ -93,7 +85,7 @@ def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
 def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
     words, places = text("steps"), []
     for place, axis, key in zip(st.columns(2), (0, 1), ("cell_row", "cell_column"), strict=True):
-        options = _labels(step, sides, axis) or [str(index) for index in range(step.values.shape[axis])]
+        options = labels(step, sides, axis) or [str(index) for index in range(step.values.shape[axis])]
         with place:
             label = words[f"{key}_of"].format(axis=words["axes"][step.axes[axis]])
             places.append(options.index(_select(label, options, key)))
@@ -103,12 +95,6 @@ def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
 def _follow() -> None:
     """The cell moves to the row that is followed, where it has such a row."""
     st.session_state["cell_row"] = st.session_state["row"]
-
-
-def _labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
-    """The tokens on an axis of a step, or None where it has none."""
-    side = step.tokens[axis]
-    return None if side is None else sides[side]
 
 
 # --- the matrices ------------------------------------------------------------------------------------------------------
@@ -125,10 +111,10 @@ def _show_overview(
     """Every matrix in order, in one figure."""
     words, (name, cell) = text("steps"), picked
     matrices = []
-    for number, step in enumerate(steps, start=1):
+    for place, step in enumerate(steps, start=1):
         matrix = _matrix(step, config, head, sides, row, cell if step.name == name else None)
         rows, columns = (f"{axis} {size}" for axis, size in zip(step.axes, step.values.shape, strict=True))
-        title = words["heading"].format(number=number, title=words["steps"][step.name]["title"])
+        title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
     show(tensor_maps(matrices), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
@@ -138,18 +124,9 @@ def _show_overview(
 def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
     """Every step in words, side by side."""
     for first in range(0, len(steps), ACROSS):
-        for place, number in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
-            with place.container(border=True, height="stretch"):
-                _say(number + 1, steps[number], config, kind, head)
-
-
-def _say(number: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
-    """What a step is, why, its formula and its shape."""
-    words, said = text("steps"), text("steps")["steps"][step.name]
-    st.markdown(f"**{words['heading'].format(number=number, title=said['title'])}**")
-    st.markdown(_why(said, step, config, kind))
-    st.latex(_formula(said, step, config, kind, head))
-    st.caption(_shape(step, head))
+        for column, at in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
+            with column.container(border=True, height="stretch"):
+                say(at + 1, steps[at], config, kind, head)
 
 
 def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:
@@ -167,7 +144,7 @@ def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides:
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
     with st.expander(words["lines"], icon=":material/code:"):
-        show_source(_source(step.name, config, kind))
+        show_source(source_of(step.name, config, kind))
 
 
 def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Sides, row: int, cell: Cell | None) -> Matrix:
@@ -194,161 +171,9 @@ def _alt(title: str, step: AttentionStep) -> str:
     return words["alt"].format(title=title, rows=rows, columns=columns, row_axis=row_axis, column_axis=column_axis)
 
 
-def _why(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
-    variants = {
-        "why_cross": kind == "cross",
-        "why_shared": config.head_projection == "shared",
-        "why_wide": config.score_divisor == "d_model",
-        "why_open": not step.hidden.any(),
-    }
-    return next((said[name] for name, fits in variants.items() if fits and name in said), said["why"])
-
-
-def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
-    """The formula with this variant's symbols; the scores are S, then S′, then S″ in whichever order they come."""
-    shared = config.head_projection == "shared" and "formula_shared" in said
-    letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
-    with_bias = config.output_bias if step.name == "output" else config.projection_bias
-    own = "" if shared or step.name == "output" else f"_{{{head + 1}}}"
-    first = (step.name == "masked_scores") == config.mask_before_scaling
-    rows, columns = step.values.shape
-    return Template(said["formula_shared" if shared else "formula"]).substitute(
-        {
-            "rows": rows,
-            "columns": columns,
-            "head": head + 1,
-            "heads": r"\;".join(f"O_{{{index + 1}}}" for index in range(config.heads)),
-            "from": "M" if kind == "cross" else "X",
-            "bias": f" + b^{letter}{own}" if with_bias else "",
-            "into": "S" if first else "S'",
-            "out": "S'" if first else "S''",
-            "width": rf"d_\text{{{config.score_divisor.removeprefix('d_')}}}",
-            "divisor": f"{config.score_scale:.4g}",
-            "fill": _latex(config.mask_fill),
-        }
-    )
-
-
-def _shape(step: AttentionStep, head: int) -> str:
-    """The whole tensor's axes by name, and which part of it is shown."""
-    words, sizes = text("steps"), dict(step.whole)
-    shown = [words["shown_item"].format(number=1)] if sizes.get("batch", 1) > 1 else []
-    shown += [words["shown_head"].format(number=head + 1)] if "head" in sizes else []
-    axes = ", ".join(f"{axis} {size}" for axis, size in step.whole)
-    return words["shape"].format(axes=axes, shown=", ".join(shown) or words["shown_all"])
-
-
 def _listed(step: AttentionStep, sides: Sides, row: int) -> str:
     """The numbers of a row, each with its token where it belongs to one."""
-    numbers, columns = [_number(value) for value in step.values[row].tolist()], _labels(step, sides, 1)
+    listed, columns = [number(value) for value in step.values[row].tolist()], labels(step, sides, 1)
     if columns is not None:
-        numbers = [f"{name}: {number}" for number, name in zip(numbers, columns, strict=True)]
-    return "   ".join(numbers)
-
-
-def _source(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
-    """The method that computes a step."""
-    layer = EncoderLayer if KINDS[kind][0] == "encoder" else DecoderLayer
-    found = {
-        **dict.fromkeys(("input", "memory"), layer.forward),
-        **dict.fromkeys(("query", "key", "value"), PROJECTIONS[config.head_projection].forward),
-        "scaled_scores": MultiHeadAttention.scale,
-        "masked_scores": MultiHeadAttention.hide,
-        "weights": attention_softmax,
-    }
-    return found.get(name, MultiHeadAttention.forward)
-
-
-# --- one number --------------------------------------------------------------------------------------------------------
-
-
-def _show_explanation(step: AttentionStep, found: Explanation, sides: Sides, color: str) -> None:
-    """A sentence, the formula with its numbers, the terms as bars, and the sum beside what the model computed."""
-    words, summed = text("steps"), found.operation == "sum of products"
-    st.markdown(_sentence(step, found, sides))
-    formula = _worked_out(found)
-    if formula:
-        st.latex(formula)
-    terms = [term._replace(label=_name(term, sides)) for term in found.terms]
-    if summed or found.operation == "softmax":
-        terms += [Term(words["bias"], found["bias"], 1.0, found["bias"])] if "bias" in dict(found.extra) else []
-        bars = terms_bars(
-            terms,
-            found.result if summed else found["total"],
-            color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
-            picked=None if summed else found.column,
-            total=words["sum"],
-            told=words["hover_product" if summed else "hover_softmax"],
-        )
-        show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=_number(found.result)))
-    said = words["result" if summed else "result_plain"]
-    st.markdown(said.format(result=_number(found.result), traced=_number(found.traced)))
-    if not found.agrees:
-        st.warning(words["edited"], icon=":material/edit:")
-    if summed or found.operation == "softmax":
-        columns = words["columns"]
-        names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
-        with st.expander(words["terms"], icon=":material/table:"):
-            st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
-
-
-def _sentence(step: AttentionStep, found: Explanation, sides: Sides) -> str:
-    said = text("steps")["explanations"]
-    own = {"given": "given", "kept": "kept", "replaced": "replaced", "nothing to look at": "empty"}
-    row, column = (
-        literal(names[at]) if (names := _labels(step, sides, axis)) else str(at)
-        for axis, at in enumerate((found.row, found.column))
-    )
-    extra = {name: _number(value) for name, value in found.extra}
-    if found.operation == "joined":
-        extra = {"head": str(int(found["head"]) + 1), "dimension": str(int(found["dimension"]))}
-    return said[own.get(found.operation, found.step)].format(row=row, column=column, path=step.path, **extra)
-
-
-def _worked_out(found: Explanation) -> str:
-    """The formula with its numbers, as LaTeX; empty where there is nothing to compute."""
-    if found.operation == "quotient":
-        (term,) = found.terms
-        return rf"\frac{{{_latex(term.left)}}}{{{_latex(term.right)}}} = {_latex(found.result)}"
-    if found.operation == "softmax":
-        powers = _shortened([f"e^{{{_latex(term.right)}}}" for term in found.terms])
-        own = found.terms[found.column]
-        return (
-            rf"\frac{{e^{{{_latex(own.right)}}}}}{{{powers}}} = "
-            rf"\frac{{{_latex(own.value)}}}{{{_latex(found['total'])}}} = {_latex(found.result)}"
-        )
-    if found.operation == "sum of products":
-        products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in found.terms]
-        bias = f" + {_factor(found['bias'])}" if "bias" in dict(found.extra) else ""
-        return f"{_shortened(products)}{bias} = {_latex(found.result)}"
-    return ""
-
-
-def _shortened(parts: Sequence[str]) -> str:
-    if len(parts) > MOST_WRITTEN + 2:
-        parts = [*parts[:MOST_WRITTEN], r"\dots", parts[-1]]
-    return " + ".join(parts)
-
-
-def _name(term: Term, sides: Sides) -> str:
-    """A term's label; a key by its token."""
-    axis, _, index = term.label.partition(" ")
-    return sides["key"][int(index)] if axis == "key" else term.label
-
-
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return "−∞" if value < 0 else "∞"
-    # Adding 0 makes −0 a plain 0.
-    return f"{value + 0.0:.5g}".replace("-", "−")
-
-
-def _latex(value: float) -> str:
-    if math.isinf(value):
-        return r"-\infty" if value < 0 else r"\infty"
-    mantissa, _, exponent = f"{value + 0.0:.5g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
-
-
-def _factor(value: float) -> str:
-    return f"({_latex(value)})" if value < 0 else _latex(value)
+        listed = [f"{name}: {value}" for value, name in zip(listed, columns, strict=True)]
+    return "   ".join(listed)

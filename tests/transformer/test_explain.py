@@ -9,8 +9,9 @@ import torch
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
 from transformer.config import PRESETS
 from transformer.errors import InputError, PathError
-from transformer.explain import Explanation, attention_steps, explain, step_names
+from transformer.explain import Explanation, explain
 from transformer.interventions import Ablate, Block
+from transformer.matrices import attention_steps, step_names
 from transformer.model import Transformer
 from transformer.pipeline import Pipeline
 from transformer.trace import KINDS, Trace, run_traced
