@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
-from transformer import PRESETS, Transformer, TransformerConfig, run_traced
-from transformer.cost import WORK, Cost, Lengths, cost, parameters, step_flops, total, work_of
+from transformer import PRESETS, InputError, Transformer, TransformerConfig, run_traced
+from transformer.cost import ALONG, WORK, Cost, Lengths, cost, crossing, growth, parameters, step_flops, total, work_of
 
 
 def lengths_of(run: Run) -> Lengths:
@@ -104,3 +104,59 @@ def test_numbers_of_the_paper_s_base_model() -> None:
     assert parameters(TransformerConfig.preset("shared_heads")) == 7_616_010
     sizes = {"d_model": 256, "d_ff": 1024, "max_len": 100}
     assert parameters(TransformerConfig.preset("vanilla", **sizes)) == 11_066_890
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("along", ALONG)
+def test_what_grows_is_what_the_model_would_cost_at_that_size(preset: str, along: str) -> None:
+    config = TransformerConfig.preset(preset, **SIZES | {"max_len": 40, "decoder_layers": 3})
+    lengths = Lengths(2, 9, 7)
+    found = growth(config, lengths, along)
+    assert list(found.sizes) == sorted(set(found.sizes))
+    assert found.costs[found.sizes.index(found.here)] == cost(config, lengths)
+    assert total(found.costs[0].values()) != total(found.costs[-1].values())
+    for size, costs in list(zip(found.sizes, found.costs, strict=True))[:5]:
+        if along == "length":
+            batch, source, target = lengths.batch, size, size - 2
+            assert costs == cost(config, Lengths(batch, source, target))
+            continue
+        values = {
+            "d_model": {"d_model": size, "d_ff": round(20 / 12 * size)},
+            "heads": {"heads": size},
+            "layers": {"encoder_layers": size, "decoder_layers": size + 1},
+        }[along]
+        model = Transformer(config.replace(**values))
+        assert sum(part.parameters for part in costs.values()) == sum(each.numel() for each in model.parameters())
+        trace = run_traced(model.eval(), torch.ones(2, 9).long(), torch.ones(2, 7).long())
+        assert sum(part.bytes for part in costs.values()) == sum(step.values.nbytes for step in trace)
+
+
+def test_growth_stays_within_what_can_be_built_and_says_where_positions_end() -> None:
+    short = TransformerConfig.preset("shared_heads")
+    found = growth(short, Lengths(1, 5, 9), "length")
+    assert (found.limit, found.here, found.sizes[0]) == (100, 5, 1)
+    assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # the target has one token then
+    long = TransformerConfig.preset("vanilla", max_len=65_536)
+    assert growth(long, Lengths(1, 5, 9), "length").limit is None
+    assert growth(long, Lengths(1, 5, 9), "d_model").sizes[-1] == 512  # more would make too large a table of positions
+    deep = TransformerConfig.preset("vanilla", encoder_layers=30)
+    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[-1] == 30
+    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[0] == 25  # the decoder has 24 fewer, and one at least
+    assert growth(deep, Lengths(1, 5, 9), "heads").sizes == (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    with pytest.raises(InputError, match="allowed are length, d_model, heads, layers"):
+        growth(deep, Lengths(1, 5, 9), "depth")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str) -> None:
+    config = TransformerConfig.preset(preset, **SIZES)
+    at = crossing(config, batch=2)
+
+    def more(length: int) -> bool:
+        costs = cost(config, Lengths(2, length, length))
+        return costs["scores and weights"].flops > costs["feed-forward"].flops
+
+    assert more(at)
+    assert not more(at - 1)
+    # By hand: 6 attentions of 2·2·n²·d against 4 networks of 2·2·n·d·d_ff.
+    assert at == 4 * 20 // 6 + 1

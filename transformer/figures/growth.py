@@ -78,7 +78,8 @@ def growth(
         logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
         limit: a size that has a meaning, and what it is called.
     """
-    figure, at = go.Figure(), list(sizes).index(here)
+    # A line has a dot at the present size alone.
+    figure, marked = go.Figure(), np.array([size == here for size in sizes], dtype=np.float32)
     for name, values in lines.items():
         if not values.any():
             continue
@@ -88,21 +89,11 @@ def growth(
                 x=list(sizes),
                 y=values.astype(np.float32),
                 name=escaped(name),
-                mode="lines",
+                mode="lines+markers",
+                marker={"size": 11 * marked, "opacity": 1, "color": color, "line": {"color": "white", "width": 1.5 * marked}},
                 line={"color": color, "width": 3, "dash": "dash" if name == TOTAL else "solid"},
                 customdata=[f"{value:,.0f}" for value in values],
                 hovertemplate=f"{escaped(name)}<br>{axes}<extra></extra>",
-            )
-        )
-        # The present size, on top of its line; told by the line's own hover.
-        figure.add_trace(
-            go.Scatter(
-                x=[here],
-                y=values[at : at + 1].astype(np.float32),
-                mode="markers",
-                marker={"color": color, "size": 11, "line": {"color": "white", "width": 1.5}},
-                hoverinfo="skip",
-                showlegend=False,
             )
         )
     marks = [(here, f"here: {here:,}"), *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else [])]
