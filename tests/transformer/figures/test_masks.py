@@ -1,0 +1,118 @@
+"""Pictures of masks: what is hidden looks hidden, whatever stands there."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from transformer.figures.conventions import Stages, convention_stages, empty_rows, written_number
+from transformer.figures.masks import mask_picture
+from transformer.figures.theme import KIND_COLORS, MASKED
+
+TOKENS = ["<sos>", "a", "<pad>"]
+KEEP = np.tril(np.ones((3, 3), dtype=bool))
+KEEP[2] = False
+BLUE = KIND_COLORS["encoder"]
+
+
+def shown(trace) -> list[list[bool]]:
+    """Where a heatmap draws something."""
+    return (~np.isnan(np.array(trace.z, dtype=float))).tolist()
+
+
+def stages(**values) -> Stages:
+    before = np.arange(9, dtype=np.float32).reshape(3, 3) - 4
+    masked = np.where(KEEP, before, -10_000).astype(np.float32)
+    weights = np.array([[1, 0, 0], [0.25, 0.75, 0], [1 / 3] * 3], dtype=np.float32)
+    titles = ("mask", "before", "after", "weights")
+    return Stages(
+        **{"keep": KEEP, "true_hides": False, "before": before, "masked": masked, "weights": weights, "titles": titles} | values
+    )
+
+
+def test_a_mask_is_coloured_where_it_allows_and_hatched_where_it_hides() -> None:
+    hidden, kept = mask_picture(KEEP, TOKENS, TOKENS, BLUE).data
+    assert shown(kept) == KEEP.tolist()
+    assert shown(hidden) == (~KEEP).tolist()
+    assert {shade for _, shade in kept.colorscale} == {BLUE}
+    assert {shade for _, shade in hidden.colorscale} == {MASKED}
+    assert hidden.texttemplate == "╱"
+    assert "hidden" in hidden.hovertemplate
+    assert "may look" in kept.hovertemplate
+
+
+def test_tokens_stand_on_both_axes_escaped() -> None:
+    figure = mask_picture(KEEP, TOKENS, TOKENS, BLUE)
+    for axis, name in ((figure.layout.xaxis, "key"), (figure.layout.yaxis, "query")):
+        assert list(axis.ticktext) == ["&lt;sos&gt;", "a", "&lt;pad&gt;"]
+        assert axis.title.text.startswith(name)
+
+
+@pytest.mark.parametrize(("hides", "letters"), [(False, ("T", "F")), (True, ("F", "T"))])
+def test_the_letters_are_those_of_the_text_and_the_colours_those_of_the_meaning(hides: bool, letters: tuple[str, str]) -> None:
+    hidden, kept = convention_stages(stages(true_hides=hides), TOKENS, TOKENS, BLUE).data[:2]
+    assert shown(kept) == KEEP.tolist()
+    assert np.array(kept.text).tolist() == np.where(KEEP, letters[0], "").tolist()
+    assert np.array(hidden.text).tolist() == np.where(KEEP, "", letters[1]).tolist()
+    assert kept.hovertemplate.endswith(f"{'False' if hides else 'True'}: may look<extra></extra>")
+
+
+def test_scores_are_signed_and_weights_run_from_zero_to_one() -> None:
+    figure = convention_stages(stages(), TOKENS, TOKENS, BLUE)
+    before, masked, weights = figure.data[3], figure.data[5], figure.data[7]
+    assert (before.zmin, before.zmax) == (-4, 4)
+    assert (masked.zmin, masked.zmax) == (-4, 4)  # the fill must not drown the scores
+    assert (weights.zmin, weights.zmax) == (0, 1)
+    assert shown(masked) == KEEP.tolist()
+    assert np.array(figure.data[4].customdata)[0, 1] == "−10\u202f000"
+
+
+def test_a_hidden_cell_that_got_a_weight_all_the_same_shows_it() -> None:
+    hidden, weights = convention_stages(stages(), TOKENS, TOKENS, BLUE).data[6:]
+    assert shown(weights)[2] == [True, True, True]
+    assert shown(hidden)[2] == [False, False, False]
+    assert shown(hidden)[0] == [False, True, True]
+
+
+def test_infinities_are_told_and_never_sent_as_numbers() -> None:
+    masked = np.where(KEEP, 1, -np.inf).astype(np.float32)
+    figure = convention_stages(stages(masked=masked, weights=np.zeros((3, 3), dtype=np.float32)), TOKENS, TOKENS, BLUE)
+    assert "Infinity" not in figure.to_json()
+    json.loads(figure.to_json())
+    assert np.array(figure.data[4].customdata)[2].tolist() == ["−∞"] * 3
+
+
+def test_the_four_stages_do_not_overlap() -> None:
+    layout = convention_stages(stages(), TOKENS, TOKENS, BLUE).layout
+    domains = [layout[name].domain for name in ("yaxis", "yaxis2", "yaxis3", "yaxis4")]
+    for upper, lower in itertools.pairwise(domains):
+        assert lower[1] < upper[0]
+    assert [note.text for note in layout.annotations] == [
+        f"<b>{n}. {t}</b>" for n, t in enumerate(("mask", "before", "after", "weights"), 1)
+    ]
+
+
+def test_an_empty_row_shows_nan_as_nan() -> None:
+    rows = [("low", np.full(3, 1 / 3)), ("nan", np.full(3, np.nan)), ("zero", np.zeros(3))]
+    nothing, weights = empty_rows(rows, TOKENS).data
+    assert shown(nothing) == [[False] * 3, [True] * 3, [False] * 3]
+    assert shown(weights) == [[True] * 3, [False] * 3, [True] * 3]
+    assert nothing.texttemplate == "NaN"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (-10_000.0, "−10\u202f000"),
+        (1.19e-7, "1.19 × 10⁻⁷"),
+        (-2e-9, "−2 × 10⁻⁹"),
+        (0.25, "0.25"),
+        (-np.inf, "−∞"),
+        (np.nan, "NaN"),
+    ],
+)
+def test_numbers_as_people_write_them(value: float, said: str) -> None:
+    assert written_number(value) == said
