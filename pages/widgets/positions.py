@@ -72,6 +72,10 @@ def pick_table(view: View, side: Side) -> Table:
     """The pickers of kind and size. A model's own learned table has the model's own width; any other table can have any."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", "sinusoidal")
+    # Whoever goes over to a model of the other kind wants to see that model's own; whoever comes by a link, what it says.
+    if st.session_state.get("positions_of") not in (None, config.position):
+        st.session_state["positions_kind"] = config.position
+    st.session_state["positions_of"] = config.position
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = pick(words["kind"], kinds, "positions_kind", help=words["kind_help"])
         own = kind == config.position
