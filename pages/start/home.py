@@ -1,39 +1,41 @@
-"""What this is, what the loaded model does, and where to go."""
+"""What this is: the whole model as a map on the person's own sentence, and where to go from here."""
 
 import streamlit as st
 
-from pages.widgets.pages import GROUPS, page_files
-from pages.widgets.problems import explained, literal
+from pages.widgets.home.links import leave
+from pages.widgets.home.map import show_map
+from pages.widgets.home.overview import show_numbers, show_starts, show_tour, show_way_in
+from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
+from pages.widgets.source import show_source
 from pages.widgets.text import text
+from transformer import Transformer
 
+leave()
 words = text("home")
 st.title(words["heading"])
 st.markdown(words["sentence"])
+show_way_in()
 
 with explained():
     view = current_view()
-    st.subheader(words["now"])
     trace = show_reading(view)
-    config, card = view.pipeline.config, view.pipeline.card
-    for column, (label, value) in zip(
-        st.columns(4),
-        {
-            words["layers"]: f"{config.encoder_layers} + {config.decoder_layers}",
-            words["heads"]: config.heads,
-            words["tensors"]: len(trace),
-            words["exact"]: f"{card.accuracy:.1%}" if card.tested_on else "–",
-        }.items(),
-        strict=True,
-    ):
-        column.metric(label, value)
-    if card.command:
-        st.caption(literal(words["card"].format(description=card.description, tested=card.tested_on, command=card.command)))
 
-    st.subheader(words["pages"])
-    for file in page_files():
-        if file.parent.name != GROUPS[0]:
-            page = text(file.stem)
-            st.page_link(file, label=page["title"], icon=page["icon"])
-            st.markdown(page["sentence"])
+    st.subheader(words["map_heading"])
+    st.caption(words["map_says"])
+    show_map(view, trace)
+    show_numbers(view, trace)
+
+    st.subheader(words["starts_heading"])
+    st.caption(words["starts_says"])
+    show_starts()
+
+    show_tour(view)
+
+    with st.expander(words["computed"], icon=":material/function:"):
+        st.markdown(words["computed_text"])
+        for part in (Transformer.forward, Transformer.encode, Transformer.decode):
+            show_source(part)
+    with st.expander(words["next"], icon=":material/explore:"):
+        st.markdown(words["next_text"])

@@ -2,6 +2,7 @@
 are bound to the URL, so a link opens the same view."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from transformer.untrained import ACCEPTS, Untrained
 OWN_SIZES = "own sizes"
 # What each number input of `own sizes` sets, and what it shows first.
 FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
+TEXTS = ("source", "target", "batch", "batch_targets")
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
@@ -92,11 +94,14 @@ def current_view() -> View:
     targets = tuple(typed if typed.strip() else None for typed in (state["target"], *more_targets))
     if model in available():
         return View(model, sources, targets, model)
-    preset, sizes = model, {}
-    if model == OWN_SIZES:
-        preset = state["variant"]
-        sizes = {field: state[name] for name, fields in FIELDS.items() for field in fields}
-    return View(model, sources, targets, Untrained.of(preset, sources, targets, sizes))
+    own = sizes_of(model)
+    sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}
+    return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, targets, sizes))
+
+
+def sizes_of(model: str) -> dict[str, Any]:
+    """What the boxes of `own sizes` hold, by the name each has in a link; nothing for another model."""
+    return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}
 
 
 def sidebar() -> None:
@@ -136,7 +141,7 @@ def sidebar() -> None:
 
 def take(start: Start) -> None:
     """Put an example into the sidebar; for callbacks."""
-    for name in ("source", "target", "batch", "batch_targets"):
+    for name in TEXTS:
         st.session_state[name] = getattr(start, name)
 
 

@@ -1,0 +1,27 @@
+// Cards that are links.
+
+export default function cards({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".cards");
+  const view = viewOf(root, () => ({}));
+  view.go = setTriggerValue;
+  if (unchanged(view.data, data, "cards", "label", "ordered")) return;
+  view.data = data;
+  const list = make(data.ordered ? "ol" : "ul", { "aria-label": data.label });
+  for (const { title, says, small, link } of data.cards) {
+    const anchor = make(
+      "a",
+      { href: address(link) },
+      ...(small ? [make("span", { class: "small" }, small)] : []),
+      make("span", { class: "title" }, title),
+      make("span", { class: "says" }, ...coded(says)),
+    );
+    anchor.addEventListener("click", (event) => followed(event, link, {}, (...said) => view.go(...said)));
+    list.append(make("li", {}, anchor));
+  }
+  root.replaceChildren(list);
+}
+
+// "a `b` c" → "a ", <code>b</code>, " c"
+function coded(text) {
+  return text.split("`").map((part, index) => (index % 2 ? make("code", {}, part) : part));
+}
