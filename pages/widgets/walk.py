@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,8 +51,9 @@ def show_walk(view: View, trace: Trace) -> None:
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
+        words = text("walk")  # once: there can be hundreds of stops
         groups = [
-            (group_title(name), [(stop.path, _listed(stop), shape(stop)) for stop in found])
+            (group_title(name), [(stop.path, _listed(stop, words), shape(stop)) for stop in found])
             for name, found in groupby(stops, lambda stop: stop.group)
         ]
         outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
@@ -59,11 +61,10 @@ def show_walk(view: View, trace: Trace) -> None:
         _details(view, trace, by_path, here)
 
 
-def _listed(stop: Stop) -> str:
+def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
     """A stop in the list: without its layer, but with its sub-layer where others are called the same."""
-    words = text("walk")
-    several = stop.kind.startswith(("attention", "add_norm"))
-    return f"{words['parts'][stop.part]}: {title(stop)}" if several and stop.part else title(stop)
+    called = words["kinds"][stop.kind]["title"]
+    return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
 
 
 # --- stepping -------------------------------------------------------------------------------------------------------------
