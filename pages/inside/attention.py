@@ -49,8 +49,10 @@ with explained():
     else:
         show_whatif(view, trace, kind, layer, head)
 
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        show_source(MultiHeadAttention)
+    # Filled only when it is open: what is closed would be sent with every click.
+    with st.expander(words["computed"], icon=":material/function:", key="computed", bind="query-params") as computed:
+        if computed.open:
+            st.markdown(words["computed_text"])
+            show_source(MultiHeadAttention)
     with st.expander(words["next"], icon=":material/explore:"):
         st.markdown(words["next_text"])

@@ -1,5 +1,6 @@
 """Attention on the page: the overview of every head, and one head as a map or as lines."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,8 @@ from transformer.figures import KIND_COLORS, head_map
 from transformer.measures import MEASURES, rollout
 from transformer.trace import KINDS
 
+# Weights below it have no line, unless a person moves it.
+THRESHOLD = 0.05
 SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
@@ -127,9 +130,11 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
         key=f"lines-{kind}",
         heads=heads,
         locked=locked,
+        threshold=_threshold_in_url(),
     )
     _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
     _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
+    _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
     name = f"{view.model}-{kind}-layer{layer + 1}-lines"
     saving(f"lines-{kind}", name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
 
@@ -163,6 +168,11 @@ def _locked_in_url() -> list[tuple[str, int]]:
 def _heads_in_url(count: int) -> tuple[int, ...]:
     parts = st.query_params.get("heads", "").split(",")
     return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
+
+
+def _threshold_in_url() -> float:
+    found = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
+    return float(found[0]) if found else THRESHOLD
 
 
 def _to_url(name: str, value: str) -> None:

@@ -144,8 +144,17 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens, _ = _written(view, trace)
     options = [f"{position}: {token}" for position, token in enumerate(tokens)]
+    # A token of another text must not outlive it.
+    if st.session_state.get("matters") not in options:
+        st.session_state["matters"] = None
     picked = st.selectbox(
-        words["importance_pick"], options, index=None, placeholder=words["importance_none"], help=words["importance_help"]
+        words["importance_pick"],
+        options,
+        index=None,
+        key="matters",
+        bind="query-params",
+        placeholder=words["importance_none"],
+        help=words["importance_help"],
     )
     if picked is None:
         return

@@ -1,6 +1,10 @@
 """The Attention page in a real browser."""
 
+import csv
+import io
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser
@@ -144,8 +148,133 @@ def test_locked_tokens_of_the_lines_are_in_the_link(visitor: Visitor, browser: B
     assert other.complaints == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url: str, scheme: str) -> None:
+    visitor, sent = Visitor(browser, url, color_scheme=scheme), []
+    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    before, lines = len(sent), page.locator(".lines")
+    every = int(lines.get_attribute("data-lines") or 0)
+    page.get_by_role("button", name=re.compile("query 1, c")).hover()
+    page.wait_for_function("([root, every]) => Number(root.dataset.lines) < every", arg=[lines.element_handle(), every])
+    assert page.locator(".lines .token.shaded .share").first.inner_text()  # shares stand beside the keys
+    assert len(sent) == before
+    page.get_by_role("button", name=re.compile("query 1, c")).click()
+    visitor.settle()
+    assert len(sent) > before
+    visitor.context.close()
+    assert visitor.complaints == []
+
+
+def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    page.get_by_role("button", name="Head 3", exact=True).click()
+    slider = page.get_by_role("slider", name="Hide lines below")
+    slider.fill("0.3")
+    page.get_by_role("button", name=re.compile("key 2, b")).click()
+    visitor.settle()
+    link = page.url
+    assert {"locked=k2", "threshold=0.30"} <= set(link.split("&"))
+    assert re.search(r"heads=1(,|%2C)3(&|$)", link)
+    drawn = page.locator(".lines").get_attribute("data-lines")
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(link.removeprefix(f"{visitor.url}/"))
+    pressed = [fresh.get_by_role("button", name=f"Head {at}", exact=True).get_attribute("aria-pressed") for at in range(1, 5)]
+    assert pressed == ["true", "false", "true", "false"]
+    assert fresh.get_by_role("slider", name="Hide lines below").input_value() == "0.3"
+    assert fresh.get_by_role("button", name=re.compile("key 2, b")).get_attribute("aria-pressed") == "true"
+    assert fresh.locator(".lines").get_attribute("data-lines") == drawn
+    other.context.close()
+    assert other.complaints == []
+
+
+def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
+    """The name and content of the file that a choice of a picture's menu saves."""
+    page = visitor.page
+    if not page.get_by_role("button", name=choice).is_visible():
+        page.get_by_role("button", name="Save", exact=True).nth(picture).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=choice).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def words(svg: bytes) -> list[str]:
+    return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
+    visitor.open("attention?model=reverse&kind=cross&source=abc")
+    for picture, name, said in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
+        for ending in ("png", "svg", "csv"):
+            choice = {"csv": "Numbers as CSV"}.get(ending, f"Picture as {ending.upper()}")
+            file, content = saved(visitor, picture, choice)
+            assert file == f"{name}.{ending}"
+            if ending == "png":
+                assert content.startswith(b"\x89PNG")
+            elif ending == "svg":
+                assert said in words(content)
+        rows = list(csv.reader(io.StringIO(content.decode())))
+        # Four queries and five keys: of each of 2 × 4 heads a line a weight; of one head a row a query.
+        assert len(rows) - 1 == {0: 2 * 4 * 4 * 5, 1: 4}[picture]
+        visitor.page.keyboard.press("Escape")
+    file, page = saved(visitor, 1, "Picture as HTML")
+    assert file == "reverse-cross-layer1-head1.html"
+    assert not re.search(rb"<(script|link)[^>]+(src|href)=", page)
+
+    visitor.choose("Look at this head as", "lines")
+    _, svg = saved(visitor, 1, "Picture as SVG")
+    assert {"<sos>", "c", "b", "a"} <= set(words(svg))
+    assert svg.count(b"<path") > 0
+
+
+def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".st-key-head-map").evaluate("map => map.scrollWidth > map.clientWidth + 100")
+    overview = page.locator(".overview canvas").bounding_box()
+    assert overview is not None
+    assert overview["width"] <= 390
+    for axis, side in (("x", "left"), ("y", "top")):
+        overlap = """(labels, side) => {
+            const at = labels.map((label) => label.getBoundingClientRect()).sort((a, b) => a[side] - b[side]);
+            const size = side === 'left' ? () => 10 : (box) => box.height - 4;  // labels of keys are turned
+            return at.slice(1).filter((box, index) => box[side] < at[index][side] + size(at[index])).length;
+        }"""
+        labels = page.locator(f".st-key-head-map .{axis}tick text")
+        assert labels.count() == 32
+        assert labels.evaluate_all(overlap, side) == 0
+    visitor.context.close()
+    assert visitor.complaints == []
+
+
 def test_every_way_to_look_at_a_head_is_drawn(visitor: Visitor) -> None:
     visitor.open("attention?model=reverse&kind=cross&source=abc")
-    for look in ("lines", "pattern", "combined", "what-if", "map"):
+    for look in ("lines", "pattern", "steps", "combined", "what-if", "map"):
         visitor.choose("Look at this head as", look)
         assert not visitor.page.get_by_role("alert").filter(has_text="our side").count()
+
+
+def test_a_number_of_a_step_is_worked_out_by_a_link(visitor: Visitor) -> None:
+    where = "look=steps&step=scores&cell_row=1+·+c&cell_column=2+·+b&row=1+·+c"
+    page = visitor.open(f"attention?model=reverse&kind=cross&layer=2&head=3&source=abc&{where}")
+    found = re.fullmatch(r"sum = (\S+); the model computed (\S+)\.", page.get_by_text("the model computed").inner_text())
+    assert found
+    assert found[1] == found[2]
+    assert page.get_by_text("How well the key of 2 · b fits the query of 1 · c").is_visible()
+
+
+def test_titles_of_the_steps_stand_beside_one_another_on_a_phone(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("attention?model=reverse&source=abc&look=steps")
+    titles = page.locator(".st-key-steps .annotation-text")
+    boxes = titles.evaluate_all("all => all.map((title) => title.getBoundingClientRect().toJSON())")
+    assert len(boxes) == 11
+    for box in boxes:
+        for other in boxes:
+            apart = box["right"] <= other["left"] or other["right"] <= box["left"] or box["bottom"] <= other["top"]
+            assert box is other or apart or other["bottom"] <= box["top"]
+    visitor.context.close()

@@ -13,6 +13,9 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished
 LEVELS = 254
 MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its number
+MOST_LABELLED = 32  # tokens of an axis up to which each is written; of more, every second or third
+# px: the side of a cell with a number in it, of one with a label beside it, of others; and what stands beside the cells.
+WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 10, 210
 MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatched, not only grey
 
 
@@ -126,8 +129,8 @@ def head_map(
             texttemplate="%{z:.2f}" if longer <= MOST_WRITTEN else None,
             hovertemplate="query %{y}<br>key %{x}<br>weight %{z:.6f}<extra></extra>",
             hoverongaps=False,
-            xgap=1,
-            ygap=1,
+            xgap=int(longer <= MOST_HATCHED),
+            ygap=int(longer <= MOST_HATCHED),
         )
     )
     return token_map(figure, queries, keys, wide)
@@ -136,8 +139,9 @@ def head_map(
 def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wide: bool = False) -> go.Figure:
     """Tokens on both axes of a map of queries × keys, and cells that are square unless they may be `wide`."""
     longer = max(len(queries), len(keys))
-    figure.update_xaxes(token_axis("key: what is looked at", keys, side="top", tickangle=-45 if longer > 8 else 0))
-    figure.update_yaxes(token_axis("query: who is looking", queries))
+    across = token_axis("key: what is looked at", keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
+    figure.update_xaxes(across)
+    figure.update_yaxes(token_axis("query: who is looking", queries, MOST_LABELLED))
     figure.update_yaxes(autorange="reversed")
     if wide:
         figure.update_yaxes(title=None)  # there is no room beside few rows, and they name themselves
@@ -145,7 +149,13 @@ def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wi
         figure.update_yaxes(scaleanchor="x", constrain="domain")
         figure.update_xaxes(constrain="domain")
     finished(figure, height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)))
-    return figure.update_layout(margin={"t": 110})
+    return figure.update_layout(margin={"t": 110}, meta=least_width(len(keys), longer))
+
+
+def least_width(columns: int, longer: int) -> dict[str, int]:
+    """What `meta` says of the px a map needs: numbers must fit into its cells, and labels beside one another."""
+    cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
+    return {"least_width": BESIDE + columns * cell}
 
 
 def _tile_axis(name: str, count: int, size: int) -> dict[str, object]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, least_width
 from transformer.figures.theme import (
     LINE,
     MASK_SIGN,
@@ -26,7 +26,7 @@ from transformer.figures.theme import (
 # The two ends of the signed scale, a step in from its darkest: what takes away, and what adds.
 MINUS, PLUS = sample_colorscale(SIGNED, [0.2, 0.8])
 MOST_TICKS = 16
-MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE = 4, 130, 62
+MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE, MAP_WIDTH = 4, 130, 62, 190
 Labels = Sequence[str] | None
 
 
@@ -81,7 +81,8 @@ def tensor_map(matrix: Matrix) -> go.Figure:
     heatmaps[-1] |= {"colorbar": {"thickness": 10, "len": 1, "nticks": 5}, "showscale": True}
     heatmaps[-1] |= {"texttemplate": "%{z:.2f}" if written else None}
     figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(340 / height, 10, 24)))
-    return figure.update_layout(margin={"t": 90 if matrix.columns else 60})
+    figure.update_layout(margin={"t": 90 if matrix.columns else 60})
+    return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure
 
 
 def tensor_maps(matrices: Sequence[Matrix]) -> go.Figure:
@@ -108,7 +109,9 @@ def tensor_maps(matrices: Sequence[Matrix]) -> go.Figure:
         heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
         layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
         layout["annotations"].append(_heading(matrix, left, top))
-    return finished(go.Figure(heatmaps, layout), height=lines * pitch).update_layout(margin={"t": 0, "b": 0})
+    return finished(go.Figure(heatmaps, layout), height=lines * pitch).update_layout(
+        margin={"t": 0, "b": 0}, meta={"least_width": MAPS_ACROSS * MAP_WIDTH}
+    )
 
 
 def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from plotly.subplots import make_subplots
 
-from transformer.figures.attention import MOST_WRITTEN, token_map
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, token_map
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 
 
@@ -61,8 +61,8 @@ def difference_map(change: Float[np.ndarray, "query key"], queries: Sequence[str
             colorbar={"title": {"text": "change"}, "thickness": 12},
             texttemplate="%{z:+.2f}" if longer <= MOST_WRITTEN else None,
             hovertemplate="query %{y}<br>key %{x}<br>change of weight %{z:+.6f}<extra></extra>",
-            xgap=1,
-            ygap=1,
+            xgap=int(longer <= MOST_HATCHED),
+            ygap=int(longer <= MOST_HATCHED),
         )
     )
     return token_map(figure, queries, keys)

@@ -1,5 +1,6 @@
 """Save what is drawn: the picture as PNG or SVG, by the browser; the numbers as CSV; a chart as a page that works offline."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,13 +30,18 @@ def saving(
     with st.popover(words["menu"], icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}"):
         _mount(
             key=f"pictures {key}",
-            data={"key": key, "name": name, "formats": [[format, words[format]] for format in FORMATS]},
+            data={"place": class_of(key), "name": name, "formats": [[format, words[format]] for format in FORMATS]},
         )
         if numbers is not None:
             made = numbers
             _button(words["csv"], lambda: made().to_csv(), f"{name}.csv", "text/csv")
         if page is not None:
             _button(words["html"], page, f"{name}.html", "text/html")
+
+
+def class_of(key: str) -> str:
+    """The key as Streamlit has it in the class `st-key-…` of what is drawn."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())
 
 
 def _button(label: str, made: Callable[[], str], name: str, kind: str) -> None:

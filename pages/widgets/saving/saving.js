@@ -12,9 +12,8 @@ export default function saving({ data, parentElement }) {
   }));
 }
 
-async function save(format, { key, name }) {
-  // As Streamlit makes a class name of a key.
-  const place = document.querySelector(`.st-key-${key.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
+async function save(format, { place: key, name }) {
+  const place = document.querySelector(`.st-key-${key}`);
   const chart = place?.querySelector(".js-plotly-plot");
   if (chart) return byPlotly(chart, format, name);
   const asked = { svg: "" };

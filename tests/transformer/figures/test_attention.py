@@ -93,7 +93,7 @@ def test_masked_cells_of_a_head_map_are_not_drawn_as_weights() -> None:
     assert "masked" in masked["hovertemplate"]
 
 
-@pytest.mark.parametrize(("tokens", "labels"), [(10, 10), (40, 40), (64, 32)])
+@pytest.mark.parametrize(("tokens", "labels"), [(10, 10), (32, 32), (40, 20), (64, 32)])
 def test_labels_thin_out_where_they_would_overlap(tokens: int, labels: int) -> None:
     exact = weights(1, 1, tokens, tokens)[0, 0]
     names = [f"word{index}" for index in range(tokens)]
