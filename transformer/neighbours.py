@@ -3,6 +3,7 @@
 Everything here is NumPy on the model's own numbers, in double precision, so that what is shown is not rounded twice.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,8 @@ class Plane(NamedTuple):
     """A table seen along the two directions in which its rows differ most.
 
     Attributes:
-        points: where each row falls, its mean being at (0, 0).
-        shares: of the whole variance, how much each of the two axes holds, 0 to 1.
+        points: where each row falls; the mean of the rows that chose the axes is at (0, 0).
+        shares: of the variance of those rows, how much each of the two axes holds, 0 to 1.
     """
 
     points: Float[np.ndarray, "vocab 2"]
@@ -65,15 +66,20 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
     return tuple(Neighbour(other, float(found[other])) for other in order[:count])
 
 
-def plane(table: Table) -> Plane:
-    """Principal component analysis to two axes, by the singular value decomposition of the table less its mean row.
+def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:
+    """Principal component analysis to two axes, by the singular value decomposition of rows less their mean.
 
     An axis may as well point the other way; here its largest entry is positive, so that the same table gives the same picture.
+
+    Args:
+        table: every row of it gets a point.
+        fitted: the rows that choose the axes, and whose variance the shares are of; all by default.
     """
-    centred = table.astype(np.float64) - table.mean(0, dtype=np.float64)
-    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    exact = table.astype(np.float64)
+    chosen = exact if fitted is None else exact[list(fitted)]
+    _, sizes, axes = np.linalg.svd(chosen - chosen.mean(0), full_matrices=False)
     axes = axes * np.where(axes[np.arange(len(axes)), abs(axes).argmax(1)] < 0, -1, 1)[:, None]
     points, total = np.zeros((len(table), 2)), float((sizes**2).sum())
-    points[:, : len(axes)] = centred @ axes[:2].T
+    points[:, : len(axes)] = (exact - chosen.mean(0)) @ axes[:2].T
     shares = [float(size**2) / total if total else 0.0 for size in sizes[:2]] + [0.0, 0.0]
     return Plane(points, (shares[0], shares[1]))

@@ -66,8 +66,12 @@ def show_nearest(sentence: Sentence) -> None:
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _plane(key: Key, side: Side) -> Plane:
-    """The table of a model's side on a plane."""
-    return plane(token_table(runs().pipeline(key).model, side))
+    """The table of a model's side on a plane whose axes the words choose: a special token that was hardly trained has large
+    numbers, and would turn the picture towards itself."""
+    pipeline = runs().pipeline(key)
+    vocabulary = pipeline.vocabulary(side)
+    words = [token_id for token_id in range(len(vocabulary)) if token_id not in vocabulary.specials]
+    return plane(token_table(pipeline.model, side), words or None)
 
 
 def show_plane(view: View, sentence: Sentence) -> None:

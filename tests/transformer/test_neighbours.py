@@ -93,3 +93,13 @@ def test_tables_with_no_plane_in_them_still_have_points(rows: int, width: int):
     assert np.isfinite(found.points).all()
     assert 0 <= sum(found.shares) <= 1 + 1e-9
     assert plane(np.ones((4, 3), np.float32)).shares == (0, 0)
+
+
+def test_rows_that_do_not_choose_the_axes_are_put_in_where_they_fall():
+    table = drawn(3, 12, 6)
+    table[:2] *= 100
+    words, alone = range(2, 12), plane(table[2:])
+    found = plane(table, words)
+    assert found.shares == pytest.approx(alone.shares)
+    np.testing.assert_allclose(found.points[2:], alone.points, atol=1e-9)
+    assert abs(found.points[:2]).max() > abs(found.points[2:]).max()

@@ -96,9 +96,9 @@ def product_map(products: Float[np.ndarray, "position position"]) -> go.Figure:
             hovertemplate="position %{y}<br>position %{x}<br>dot product %{z:.6~g}<extra></extra>",
         )
     )
-    axis = {"title": {"text": "position"}, "showgrid": False, "zeroline": False, "constrain": "domain"}
+    axis = {"title": {"text": "position"}, "showgrid": False, "zeroline": False}
     figure.update_xaxes(axis, range=[-0.5, count - 0.5])
-    figure.update_yaxes(axis, range=[count - 0.5, -0.5], scaleanchor="x")
+    figure.update_yaxes(axis, range=[count - 0.5, -0.5])
     return finished(figure, height=460)
 
 
@@ -155,9 +155,9 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"]) -> go.Figure:
             hovertemplate="to dimension %{y}<br>from dimension %{x}<br>%{z:.6f}<extra></extra>",
         )
     )
-    axis = {"tickmode": "array", "tickvals": list(range(size)), "showgrid": False, "zeroline": False, "constrain": "domain"}
+    axis = {"tickmode": "array", "tickvals": list(range(size)), "showgrid": False, "zeroline": False}
     figure.update_xaxes(axis, title={"text": "from dimension of PE(pos)"}, side="top", range=[-0.5, size - 0.5])
-    figure.update_yaxes(axis, title={"text": "to dimension of PE(pos + k)"}, range=[size - 0.5, -0.5], scaleanchor="x")
+    figure.update_yaxes(axis, title={"text": "to dimension of PE(pos + k)"}, range=[size - 0.5, -0.5])
     for start in range(0, size - 1, 2):
         place = {"x0": start - 0.5, "x1": start + 1.5, "y0": start - 0.5, "y1": start + 1.5}
         figure.add_shape(type="rect", line={"color": LINE, "width": 2}, **place)
@@ -175,12 +175,20 @@ def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int,
     around = np.linspace(0, 2 * np.pi, 181, dtype=np.float32)
     figure = go.Figure(
         [
-            go.Scatter(x=np.cos(around), y=np.sin(around), mode="lines", line={"color": LINE, "width": 1}, hoverinfo="skip"),
+            go.Scatter(
+                x=np.cos(around),
+                y=np.sin(around),
+                mode="lines",
+                line={"color": LINE, "width": 1},
+                hoverinfo="skip",
+                showlegend=False,
+            ),
             go.Scatter(
                 x=points[:, 1].astype(np.float32),
                 y=points[:, 0].astype(np.float32),
                 mode="markers",
                 marker={"color": LINE, "size": 6},
+                showlegend=False,
                 hovertemplate="position %{pointNumber}<br>(%{x:.4f}, %{y:.4f})<extra></extra>",
             ),
         ]
@@ -191,18 +199,18 @@ def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int,
             go.Scatter(
                 x=[0, cosine],
                 y=[0, sine],
-                text=["", escaped(name)],
-                mode="lines+markers+text",
-                textposition=f"{'top' if sine >= 0 else 'bottom'} {'right' if cosine >= 0 else 'left'}",
+                name=escaped(name),
+                mode="lines+markers",
                 line={"color": HUES[index // 2], "width": 3, "dash": "dot" if index % 2 else "solid"},
                 marker={"color": HUES[index // 2], "size": [0, 10]},
                 hovertemplate=f"{escaped(name)}<br>(%{{x:.4f}}, %{{y:.4f}})<extra></extra>",
             )
         )
-    axis = {"range": [-1.5, 1.5], "zeroline": True, "constrain": "domain"}
+    axis = {"range": [-1.15, 1.15], "zeroline": True, "constrain": "domain"}
     figure.update_xaxes(axis, title={"text": escaped(names[1])})
     figure.update_yaxes(axis, title={"text": escaped(names[0])}, scaleanchor="x")
-    return finished(figure, height=520)
+    finished(figure, height=520)
+    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:

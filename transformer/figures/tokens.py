@@ -7,13 +7,14 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
+from transformer.figures.attention import MOST_HATCHED
 from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIGNED, escaped, finished, numbered, token_axis
 
 # Pixels of a row of tokens: beyond so many tokens, labels thin out and rows grow narrow.
 ROWS = ((15, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS = 28, 56
 MOST_TICKS = 16
+MOST_COSINES = 12  # tokens up to which each cell carries its number: the map has half a page
 
 
 def aligned_maps(
@@ -121,14 +122,12 @@ def similarity_map(cosines: Float[np.ndarray, "token token"], tokens: Sequence[s
             zmax=1,
             colorscale=SIGNED,
             colorbar={"title": {"text": "cosine"}, "thickness": 12},
-            texttemplate="%{z:.2f}" if longer <= MOST_WRITTEN else None,
+            texttemplate="%{z:.2f}" if longer <= MOST_COSINES else None,
             hovertemplate="%{y}<br>%{x}<br>cosine %{z:.4f}<extra></extra>",
         )
     )
-    figure.update_xaxes(
-        token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0, scaleanchor="y", constrain="domain")
-    )
-    figure.update_yaxes(token_axis("", tokens), autorange="reversed", constrain="domain")
+    figure.update_xaxes(token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0))
+    figure.update_yaxes(token_axis("", tokens), autorange="reversed")
     finished(figure, height=110 + longer * int(np.clip(460 / longer, 11, 46)))
     return figure.update_layout(margin={"t": 80})
 
@@ -162,7 +161,7 @@ def vocabulary_map(
                     "color": HUES[index % len(HUES)],
                     "symbol": SHAPES[index // len(HUES) % len(SHAPES)],
                     "size": 7,
-                    "opacity": 0.8,
+                    "opacity": 0.6,
                 },
                 hovertemplate=f"%{{text}}<br>{escaped(name)}<br>(%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
             )
@@ -175,7 +174,7 @@ def vocabulary_map(
             y=points[ringed, 1].astype(np.float32),
             text=[escaped(tokens[at]) for at in ringed],
             mode="markers+text",
-            textposition=beside(points[ringed], [len(tokens[at]) for at in ringed]),
+            textposition=beside(points[ringed], [len(tokens[at]) for at in ringed], np.ptp(points, axis=0)),
             marker={"symbol": "circle-open", "size": 14, "color": LINE, "line": {"width": 2}},
             hoverinfo="skip",
             showlegend=False,
@@ -199,14 +198,21 @@ PLACES = {
     "top left": (-1, 1),
     "bottom left": (-1, -1),
 }
+# Of its plot, how much the points fill.
+FILLED = 0.9
 # Pixels of the plot on a laptop, of a letter, of a line, and from a point to its label.
 PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
 
 
-def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int]) -> list[str]:
-    """For each point the side on which its label covers the fewest others, as far as can be told without drawing."""
-    extent = np.ptp(points, axis=0) if len(points) else np.ones(2)
-    at = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * 0.7
+def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
+    """For each point the side on which its label covers the fewest others, as far as can be told without drawing.
+
+    Args:
+        points: that are labelled.
+        letters: in each label.
+        extent: of the whole plot, in the units of the points.
+    """
+    at = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
     taken: list[Box] = [(x, y, GAP, GAP) for x, y in at.tolist()]
     chosen = []
     for (x, y), count in zip(at.tolist(), letters, strict=True):

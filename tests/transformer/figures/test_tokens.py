@@ -82,8 +82,8 @@ def test_every_token_is_one_point_in_the_look_of_its_class_and_those_of_the_text
 
 def test_labels_of_near_points_stand_on_different_sides() -> None:
     points = np.array([[0.0, 0.0], [0.001, 0.0], [0.0, 0.001], [1.0, 1.0]])
-    sides = beside(points, [6] * 4)
+    sides = beside(points, [6] * 4, np.ones(2))
     assert len(set(sides[:3])) == 3
     assert sides[3] == "top center"
-    assert beside(np.zeros((0, 2)), []) == []
-    assert len(beside(np.zeros((1, 2)), [3])) == 1
+    assert beside(np.zeros((0, 2)), [], np.zeros(2)) == []
+    assert len(beside(np.zeros((1, 2)), [3], np.zeros(2))) == 1
