@@ -71,7 +71,7 @@ def named(root: Call) -> dict[str, Call]:
     """Every call with a name for the link, in the order they began: `encoder.layers.0.self_attention:scale`."""
     found: dict[str, Call] = {}
     for call in root:
-        name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}"
+        name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}".lstrip(":")
         name, number = name or call.name, 1
         while (unique := f"{name}:{number}" if number > 1 else name) in found:
             number += 1
