@@ -45,7 +45,7 @@ def greedy(
     for _ in range(limit + 1):
         logits = model.decode(target, memory, mask)[:, -1]
         if never:
-            logits[:, list(never)] = -math.inf
+            logits = logits.index_fill(-1, torch.tensor(never), -math.inf)
         best = logits.argmax(-1)
         best = best.masked_fill(ended, model.config.target_pad)
         ended |= best == eos

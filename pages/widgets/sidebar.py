@@ -113,7 +113,7 @@ def sidebar() -> None:
             [*available(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
-            help=words["model_help"],
+            help=_models(),
             on_change=_start_anew,
         )
         about = st.container(gap="small")
@@ -148,6 +148,13 @@ def take(start: Start) -> None:
 def _start_anew() -> None:
     """Another model reads other texts: put its first example in place of what was typed for the last one."""
     take(starts(st.session_state["model"])[0])
+
+
+def _models() -> str:
+    """What each choice of a model is, one a line."""
+    words = text("sidebar")
+    lines = [f"- `{name}`: {literal(says)}" for name, says in {**available(), **words["presets"]}.items()]
+    return "\n".join([words["model_help"], "", *lines])
 
 
 def _about(model: str) -> None:

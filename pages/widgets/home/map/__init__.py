@@ -20,7 +20,7 @@ from transformer.trace import KINDS
 _mount = component.mounted(Path(__file__).parent, "home/links.js")
 
 # Bytes of small pictures of heads, all layers together; a text so long that there would be more gets none.
-MOST_BYTES = 300_000
+MOST_BYTES = 100_000
 
 Node = dict[str, Any]
 

@@ -1,0 +1,314 @@
+"""The Home page: the map, the cards and where they lead."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets.home import links
+from pages.widgets.home.links import Link
+from pages.widgets.pages import page_files, tour
+from pages.widgets.runs import runs
+from pages.widgets.text import text
+from tests.pages.conftest import Visitor
+from transformer.figures.attention import LEVELS, MASKED_LEVEL
+from transformer.trace import KINDS
+
+ROOT = Path(__file__).parents[2]
+WORDS = text("home")
+SHIPPED = {"model": "reverse", "source": "torch"}
+OWN = {"model": "own sizes", "variant": "shared_heads", "n_layers": "3", "n_heads": "5", "d_model": "20", "d_ff": "7"}
+PAGES = {file.stem for file in page_files()}
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def sent(app: AppTest, holds: str) -> dict[str, Any]:
+    """What was sent to the component whose data hold a name."""
+    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component") if f'"{holds}"' in each.proto.json]
+    return found[0]
+
+
+def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
+    return [inner for node in column["nodes"] for inner in node.get("nodes", [node])]
+
+
+def every_link(found: Any) -> list[dict[str, Any]]:
+    """Every link anywhere in what was sent."""
+    if isinstance(found, dict):
+        inner = [link for value in found.values() for link in every_link(value)]
+        return [found, *inner] if {"page", "query", "base"} <= found.keys() else inner
+    return [link for value in found for link in every_link(value)] if isinstance(found, list) else []
+
+
+# --- the map -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
+def test_the_map_is_that_of_the_models_own_configuration(query: dict[str, str]) -> None:
+    data = sent(opened(**query), "columns")
+    key = "reverse" if query["model"] == "reverse" else None
+    encoder, decoder = (nodes(column) for column in data["columns"])
+    titles = [[node.get("title") for node in column if node["type"] == "block"] for column in (encoder, decoder)]
+    words = WORDS["map"]
+    sub = [words["attention"]["encoder"], words["add_norm"], words["feed_forward"], words["add_norm"]]
+    final = [words["norm"]] if query["model"] != "own sizes" else []  # `shared_heads` has no norm after its stacks
+    assert titles[0] == [words["embedding"], words["position"], *sub, *final, words["memory"]]
+    assert titles[1][2:8] == [words["attention"]["decoder"], words["add_norm"], words["attention"]["cross"], *sub[1:]]
+    assert titles[1][8:] == [*final, words["linear"], words["softmax"]]
+    if query is OWN:
+        assert data["layers"] == {"encoder": 3, "decoder": 3}
+        notes = [node.get("note") for node in encoder]
+        assert "5 heads of 4" in notes
+        assert "20 → 7 → 20" in notes
+        assert words["learned"] in notes
+        assert data["heads"]["cross"]["shape"][:2] == [3, 5]
+    if key:
+        config = runs().pipeline(key).config
+        assert data["layers"] == {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+        assert any(f"{config.heads} heads of {config.d_head}" == node.get("note") for node in decoder)
+    if query["model"] == "pytorch":
+        assert any("× √512" in (node.get("note") or "") for node in encoder)
+
+
+def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
+    encoder, decoder = sent(opened(**SHIPPED), "columns")["columns"]
+    assert encoder["nodes"][0]["tokens"] == ["<sos>", *"torch", "<eos>"]
+    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hcrot"]
+    out = decoder["nodes"][-1]
+    assert out["tokens"] == [*"hcrot", "<eos>"]
+    rows = runs().trace("reverse", ("torch",), (None,), ()).probabilities[0]
+    assert out["shares"] == [f"{row.max().item():.0%}" for row in rows]
+
+
+def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out() -> None:
+    decoder = sent(opened(**SHIPPED, target="hxx"), "columns")["columns"][1]
+    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hxx"]
+    assert decoder["nodes"][0]["says"] == WORDS["map"]["target"]
+    trace = runs().trace("reverse", ("torch",), ("hxx",), ())
+    tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(trace.logits[0].argmax(-1).tolist())
+    assert decoder["nodes"][-1]["tokens"] == list(tokens)
+    assert decoder["nodes"][-1]["tokens"][:2] == ["h", "c"]
+
+
+def test_an_untrained_answer_is_what_the_page_says_it_is() -> None:
+    app = opened(**OWN, source="big cat")
+    out = sent(app, "columns")["columns"][1]["nodes"][-1]["tokens"]
+    assert f"**{' '.join(out)}**" in " ".join(markdown.value for markdown in app.main.markdown)
+
+
+def test_the_small_pictures_are_the_weights_of_every_head() -> None:
+    from base64 import b64decode
+
+    data = sent(opened(**SHIPPED), "columns")
+    trace = runs().trace("reverse", ("torch",), (None,), ())
+    for kind in KINDS:
+        picture = data["heads"][kind]
+        levels = np.frombuffer(b64decode(picture["levels"]), np.uint8).reshape(picture["shape"])
+        weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+        assert abs(levels[allowed] / LEVELS - weights[allowed]).max() < 0.003
+        assert (levels[~allowed] == MASKED_LEVEL).all()
+
+
+def test_a_long_text_has_no_small_pictures_that_would_be_too_much_to_send() -> None:
+    data = sent(opened(model="own sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
+    assert data["heads"] is None
+    assert len(json.dumps(data)) < 60_000
+
+
+@pytest.mark.parametrize("query", [SHIPPED, OWN])
+def test_every_block_leads_to_a_page_and_a_place_that_are_there(query: dict[str, str]) -> None:
+    app = opened(**query)
+    data = sent(app, "columns")
+    key = app.session_state["model"] if query is SHIPPED else None
+    blocks = [node for column in data["columns"] for node in nodes(column)]
+    assert all(block["link"] for block in blocks)
+    found = every_link(data)
+    assert {link["page"] for link in found} <= PAGES
+    assert {"tokens", "positions", "masks", "attention", "layers"} & PAGES <= {link["page"] for link in found}
+    stops = {link["query"]["stop"] for link in found if "stop" in link["query"]}
+    if key:
+        trace = runs().trace("reverse", ("torch",), (None,), ())
+        assert all(stop.format(index=trace.config.encoder_layers - 1) in trace for stop in stops)
+    for link in found:
+        assert set(link["query"]) <= {*links.CHOICES, *links.BOXES}
+        assert all(isinstance(value, str) for value in link["query"].values())
+        for name, value in query.items():
+            assert f"{name}={value.replace(' ', '+')}" in link["base"]
+
+
+def test_a_page_that_is_not_there_yet_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "page_files", lambda: [file for file in page_files() if file.stem in ("home", "attention")])
+    app = opened(**SHIPPED)
+    assert {link["page"] for each in ("columns", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
+    assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
+
+
+# --- cards -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_tour_is_the_tour() -> None:
+    app = opened(**SHIPPED)
+    stops = json.loads(app.main.get("bidi_component")[-1].proto.json)
+    assert stops["ordered"]
+    assert [card["link"]["page"] for card in stops["cards"]] == [stop.stem for stop in tour()]
+    assert all(card["says"] for card in stops["cards"])
+    assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.subheader)
+
+
+@pytest.mark.parametrize("start", WORDS["starts"], ids=lambda start: start["title"])
+def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str, Any]) -> None:
+    """The example that turns is the one everybody tries: one click, and the page shows it."""
+    if start["page"] not in PAGES:
+        pytest.skip("its page is not there yet")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in start["query"].items():
+        app.query_params[name] = value
+    app.run()
+    file = next(file for file in page_files() if file.stem == start["page"])
+    app.switch_page(str(file.relative_to(ROOT))).run()
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert {name: app.session_state[name] for name in start["query"] if name in links.BOXES} == {
+        name: value for name, value in start["query"].items() if name in links.BOXES
+    }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        "attention",
+        {"go": "attention"},
+        {"go": {"page": "attention"}},
+        {"go": {"page": "../app", "query": {}}},
+        {"go": {"page": "attention", "query": {"source": ["a"], "secret": "x", "kind": 3}}},
+    ],
+)
+def test_what_a_browser_says_is_not_trusted(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {"map": said}
+    monkeypatch.setattr(links.st, "session_state", state)
+    links.follow("map")
+    assert set(state) <= {"map", links.GOING}
+    assert state.get(links.GOING, ("attention", {})) == ("attention", {})
+
+
+def test_a_link_is_there_if_its_page_is() -> None:
+    assert Link("attention", {}).there
+    assert not Link("nowhere", {}).there
+    assert links.packed(Link("nowhere", {}), {}) is None
+    assert links.packed(Link("home", {}), {"source": "a b&c"}) == {"page": "home", "query": {}, "base": "source=a+b%26c"}
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_no_plotly_is_loaded_and_every_link_keeps_model_and_text(visitor: Visitor) -> None:
+    asked: list[str] = []
+    visitor.page.on("request", lambda request: asked.append(request.url))
+    page = visitor.open("?model=reverse&source=torch&target=hc")
+    assert asked
+    assert not [url for url in asked if "plotly" in url.lower()]
+    for link in page.locator(".map nav a").all():
+        address = link.get_attribute("href") or ""
+        assert re.match(r"(tokens|positions|masks|attention|layers)\?", address)
+        assert "model=reverse" in address
+        assert "source=torch" in address
+        assert "target=hc" in address
+        assert "{" not in address
+
+
+@pytest.mark.browser
+def test_a_block_opens_its_page_at_the_layer_that_is_picked_and_back_leads_home(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.locator(".map .right").get_by_role("button", name="layer 2").click()
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    address = block.get_attribute("href")
+    block.click()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    visitor.settle()
+    assert page.get_by_role("heading", name="Cross-attention, layer 2, head 1").is_visible()
+    assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+    assert set(page.url.partition("?")[2].split("&")) == set(str(address).partition("?")[2].split("&"))
+    page.go_back()
+    page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+    visitor.settle()
+    assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+    # A head of another kind, layer 1: what the earlier visit chose does not linger.
+    page.locator(".map .left .heads a").nth(2).click()
+    page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
+
+
+@pytest.mark.browser
+def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    focusable = page.locator(".map nav").locator("a, button")
+    focusable.first.focus()
+    for seen in range(focusable.count()):
+        place = page.evaluate(
+            """() => { let at = document.activeElement; while (at.shadowRoot) at = at.shadowRoot.activeElement;
+            return [at.textContent || at.getAttribute("aria-label"), getComputedStyle(at).outlineStyle] }"""
+        )
+        assert place[0]
+        if seen:
+            assert place[1] != "none"
+        if "Cross-attention" in place[0]:
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail("Tab does not reach the cross-attention")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+
+
+@pytest.mark.browser
+def test_one_click_opens_the_sentence_that_turns(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.get_by_role("link").filter(has_text="Tired or wide?").click()
+    page.get_by_role("heading", name="The head that turns", level=1).wait_for()
+    visitor.settle()
+    picker = page.get_by_test_id("stSidebar").get_by_role("combobox").first
+    assert picker.input_value() == "english-french"
+    assert page.get_by_label("Source text", exact=True).input_value().endswith("too tired")
+
+
+@pytest.mark.browser
+def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Browser, url: str) -> None:
+    for width, height, query in (
+        (390, 844, "?source=the+animal+did+not+cross+the+street+because+it+was+too+tired"),
+        (1280, 720, "?model=own+sizes&n_layers=12&n_heads=16&source=supercalifragilisticexpialidocious+is+a+word"),
+    ):
+        visitor = Visitor(browser, url, color_scheme="dark")
+        visitor.page.set_viewport_size({"width": width, "height": height})
+        page = visitor.open(query)
+        found = page.evaluate(
+            """() => {
+            const host = [...document.querySelectorAll("*")].find((at) => at.shadowRoot?.querySelector(".map"));
+            const map = host.shadowRoot.querySelector(".map"), around = map.getBoundingClientRect();
+            const boxes = [...map.querySelectorAll(".block, .tokens, .layers")].map((at) => at.getBoundingClientRect());
+            const out = [...map.querySelectorAll("a, button, .note, .title")].map((at) => at.getBoundingClientRect())
+                .filter((box) => box.left < around.left - 1 || box.right > around.right + 1).length;
+            const over = boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length;
+            return [boxes.length, out, over, document.documentElement.scrollWidth > innerWidth];
+        }"""
+        )
+        assert found[0] > 15
+        assert found[1:] == [0, 0, False]
+        visitor.context.close()
+        assert visitor.complaints == []
