@@ -1,6 +1,7 @@
 """Two sentences that differ in one adjective, and the head that turns furthest between them."""
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -88,7 +89,7 @@ def show_turning(model: str) -> None:
         )
     )
     nouns = [keys_a.index(noun) for noun in _nouns(keys_a)]
-    here = shift(rows[0], rows[1], *nouns)[layer, head]
+    here = round(float(shift(rows[0], rows[1], *nouns)[layer, head]), 3) + 0.0  # adding 0 makes −0 a plain 0
     for place, label, value, help in zip(
         st.columns(3),
         (words["shift"], words["mean_shift"].format(pairs=found["pairs"]), words["right"]),
@@ -97,6 +98,8 @@ def show_turning(model: str) -> None:
         strict=True,
     ):
         place.metric(label, value, help=help)
+    view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
+    st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
 
 
 def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.conftest import Visitor
 from transformer import Pipeline
 
 ROOT = Path(__file__).parents[2]
@@ -30,3 +33,29 @@ def test_the_numbers_are_those_of_the_cards() -> None:
     assert shown == [
         f"{Pipeline.load(name).card.measures['pronouns']['shift']:.3f}" for name in ("english-french", "english-french-static")
     ]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: str, scheme: str) -> None:
+    visitor = Visitor(browser, url, color_scheme=scheme)
+    page = visitor.open()
+    page.get_by_test_id("stMain").locator('a[href*="turning"]').first.click()
+    page.get_by_role("heading", name="The head that turns").wait_for()
+    visitor.settle()
+    assert page.url.split("?")[0].endswith("/turning")
+    for chart in (0, 1):
+        assert "tired/wide" in visitor.ticks(chart, "x")
+        assert visitor.ticks(chart, "y") == ["a: tired → il", "b: wide → elle"]
+    visitor.context.close()
+    assert visitor.complaints == []
+
+
+@pytest.mark.browser
+def test_its_head_can_be_opened_on_the_attention_page(visitor: Visitor) -> None:
+    page = visitor.open("turning")
+    link = page.get_by_role("link", name="Open this head on the Attention page").first.get_attribute("href")
+    found = Pipeline.load("english-french").card.measures["pronouns"]
+    page = visitor.open((link or "").split("/")[-1])
+    assert page.get_by_role("heading", name=f"Cross-attention, layer {found['layer']}, head {found['head']}").is_visible()
+    assert page.get_by_label("Source text", exact=True).input_value().endswith("tired")
