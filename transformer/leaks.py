@@ -63,6 +63,29 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
     return _leak(pipeline, target[1 : position + 1], before, after)
 
 
+@torch.inference_mode()
+def furthest_change(
+    pipeline: Pipeline, source: Ids, target: Ids, tokens: Sequence[int], edits: Sequence[Edit] = (), most: int = 32
+) -> tuple[int, int]:
+    """Of the changes that `change_later` can make, the (position, token) that moves an earlier prediction most.
+
+    Args:
+        tokens: ids to try at each position.
+        most: changes to try, from the last position on; all are run as one batch.
+
+    Raises:
+        InputError: nothing to change.
+    """
+    places = [(at, token) for at in range(len(target) - 1, 0, -1) for token in tokens if token != target[at]][:most]
+    if not places:
+        raise InputError("target length", len(target), "at least one token to change and another to put there are needed")
+    rows = [[*target], *([*target[:at], token, *target[at + 1 :]] for at, token in places)]
+    with tracing(pipeline.model, edits, keep=False):
+        logits = pipeline.model(torch.tensor([[*source]] * len(rows)), torch.tensor(rows))
+    moved = (logits.softmax(-1) - logits[:1].softmax(-1)).abs().amax(-1)
+    return max(zip(places, moved[1:], strict=True), key=lambda tried: float(tried[1][: tried[0][0]].max()))[0]
+
+
 def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
     """Put padding after the source, and look at every prediction.
 

@@ -15,16 +15,21 @@ from transformer.trace import KINDS
 MOST_SQUARES = 20
 
 STYLE = """<style>
-.broadcast {display: grid; grid-template-columns: minmax(5.5rem, auto) repeat(4, minmax(7.2rem, 1fr)); gap: .55rem 1rem;
-  align-items: start; overflow-x: auto; font-size: .875rem; line-height: 1.35;
-  padding-bottom: .5rem;}
-.broadcast .axis {font-weight: 600;}
-.broadcast .name {font-weight: 600; overflow-wrap: anywhere;}
-.broadcast .shape {font-family: monospace; font-weight: 400; opacity: .8;}
+.broadcast {display: grid; grid-template-columns: minmax(5.2rem, auto) repeat(4, minmax(5.2rem, 1fr)); gap: .55rem 1rem;
+  align-items: start; font-size: .875rem; line-height: 1.35; padding-bottom: .5rem;}
+.broadcast .axis, .broadcast .name {font-weight: 600;}
+.broadcast .shape {font-family: monospace; font-weight: 400; opacity: .8; white-space: nowrap;}
 .broadcast .squares {display: flex; flex-wrap: wrap; gap: 2px; margin-bottom: .15rem;}
 .broadcast i {width: 9px; height: 14px; box-sizing: border-box; border: 1px solid var(--kind); background: var(--kind);}
 .broadcast i.copy {background: none; border-style: dashed; opacity: .75;}
 .broadcast .says {opacity: .85;}
+.broadcast .cell .axis {display: none;}
+@media (max-width: 640px) {
+  .broadcast {grid-template-columns: 1fr 1fr;}
+  .broadcast > .axis {display: none;}
+  .broadcast .name {grid-column: 1 / -1;}
+  .broadcast .cell .axis {display: block;}
+}
 </style>"""
 
 
@@ -44,21 +49,28 @@ def show_broadcast(trace: Trace, kind: str) -> None:
     names = ("batch", "head", f"query: {queries}", f"key: {keys}")
     heads = "".join(f'<div class="axis">{html.escape(name)}</div>' for name in names)
     rows = [
-        _row(words["mask_row"][kind], tuple(mask.shape), scores, words),
-        _row(words["scores_row"], scores, scores, words),
+        _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
+        _row(words["scores_row"], scores, scores, names, words),
     ]
-    st.html(f'{STYLE}<div class="broadcast" style="--kind: {KIND_COLORS[kind]}"><div></div>{heads}{"".join(rows)}</div>')
+    style = f"--kind: {KIND_COLORS[kind]}"
+    st.html(f'{STYLE}<div class="broadcast" style="{style}"><div class="axis"></div>{heads}{"".join(rows)}</div>')
 
 
-def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], words: dict[str, Any]) -> str:
-    """A tensor: its name and shape, and along each axis as many squares as there are places, copies dashed."""
+def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> str:
+    """A tensor: its name and shape, and along each axis as many squares as there are places, copies dashed.
+
+    On a phone there is no row of axis names above, so each cell carries its own.
+    """
     shape = f"[{', '.join(map(str, sizes))}]"
     cells = [f'<div class="name">{html.escape(name)}<br><span class="shape">{shape}</span></div>']
-    for axis, size, full in zip(("batch", "head", "query", "key"), sizes, wanted, strict=True):
+    for axis, called, size, full in zip(("batch", "head", "query", "key"), names, sizes, wanted, strict=True):
         shown = min(full, MOST_SQUARES)
         squares = "".join(f"<i{' class=copy' if at >= size else ''}></i>" for at in range(shown))
         dots = "…" if full > shown else ""
         copied = size < full or (axis in ("head", "query") and size == 1)
         says = words["same_for"][axis].format(count=full) if copied else words["own_for"][axis].format(count=size)
-        cells.append(f'<div><div class="squares" aria-hidden="true">{squares}{dots}</div><div class="says">{says}</div></div>')
+        cells.append(
+            f'<div class="cell"><div class="axis">{html.escape(called)}</div>'
+            f'<div class="squares" aria-hidden="true">{squares}{dots}</div><div class="says">{says}</div></div>'
+        )
     return "".join(cells)

@@ -13,13 +13,14 @@ from pages.widgets.text import text
 from transformer.edits import interventions
 from transformer.figures.conventions import written_number
 from transformer.figures.whatif import probability_change
-from transformer.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
+from transformer.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
 
 NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
+MOST_TRIED = 3
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
 LEAKS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
+    function.__name__: function for function in (change_later, furthest_change, append_padding, fill_padding, padded_answer)
 }
 
 
@@ -33,13 +34,16 @@ def show_future(batch: Batch) -> None:
         return
     st.markdown(words["future_text"])
     places = [f"{at}: {token}" for at, token in enumerate(tokens)][1:]
+    first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:
-        place = choose(words["change"], places, places[-1], "leak_position", words["change_help"])
+        place = choose(words["change"], places, places[first_place - 1], "leak_position", words["change_help"])
     position = places.index(place) + 1
-    others, first = _others(batch, position)
+    others = _others(batch, position)
+    first = first_token if position == first_place else next((token for token in target if token in others), others[0])
     with right:
-        word = choose(words["word"], others, first, "leak_word", words["word_help"])
+        options = list(pipeline.target_vocabulary.tokens_of(others))
+        word = choose(words["word"], options, options[others.index(first)], "leak_word", words["word_help"])
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     kept, open_ = (
@@ -112,12 +116,23 @@ def _answers(key: Key, source: Ids, count: int) -> None:
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
 
 
-def _others(batch: Batch, position: int) -> tuple[list[str], str]:
-    """Every token that may stand at a position instead, and the first of the target that is another."""
-    vocabulary, target = batch.view.pipeline.target_vocabulary, batch.alone("target")
-    ids = [token for token in range(len(vocabulary)) if token not in (target[position], vocabulary.pad, vocabulary.sos)]
-    first = next((token for token in target if token in ids), ids[0])
-    return list(vocabulary.tokens_of(ids)), vocabulary.tokens_of([first])[0]
+def _others(batch: Batch, position: int) -> list[int]:
+    """The id of every token that may stand at a position of the target instead."""
+    vocabulary = batch.view.pipeline.target_vocabulary
+    never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
+    return [token for token in range(len(vocabulary)) if token not in never]
+
+
+def _furthest(batch: Batch) -> tuple[int, int]:
+    """What to show first, (position, token): of a trained model the change that moves most, so that the leak is plain to see;
+    tried are words of the target itself."""
+    pipeline, source, target = batch.view.pipeline, batch.alone("source"), batch.alone("target")
+    last = len(target) - 1
+    others = _others(batch, last)
+    if not pipeline.trained:
+        return last, next((token for token in target if token in others), others[0])
+    own = tuple(dict.fromkeys(token for token in target if token in others))
+    return _found(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
 
 
 # Keyed by value: the model by what describes it, the ids, and the edits as phrases.

@@ -153,12 +153,13 @@ def test_with_the_causal_mask_the_page_shows_zero_and_without_it_what_two_runs_g
     source = pipeline.read(app.session_state["source"]).ids
     answer = pipeline.answers([app.session_state["source"]])[0].tokens
     target = [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]
-    off = app.session_state["leak_position"], app.session_state["leak_word"]
-    assert off == (f"{len(answer)}: {answer[-1]}", answer[0])
+    position = int(app.session_state["leak_position"].split(":")[0])
+    (word,) = pipeline.target_vocabulary.ids([app.session_state["leak_word"]])
     edits = interventions("no causal mask", pipeline.config)
-    leak = change_later(pipeline, source, target, len(answer), target[1], edits)
+    leak = change_later(pipeline, source, target, position, word, edits)
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
-    assert leak.largest > 0.5
+    # What is shown first is to be plain to see.
+    assert leak.largest > 0.9
 
 
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
@@ -233,11 +234,12 @@ def test_the_batch_filled_by_one_click_is_in_the_link_and_on_the_axes(visitor: V
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("part", ["broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"])
-def test_nothing_is_wider_than_a_phone(browser: Browser, url: str, part: str) -> None:
+def test_nothing_is_wider_than_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open(f"masks?model=reverse&batch=abc&mask_part={quote(part)}")
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1")
+    page = visitor.open("masks?model=reverse&batch=abc")
+    for part in ("broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"):
+        visitor.choose("Look at", part)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), part
     visitor.context.close()
     assert visitor.complaints == []

@@ -5,7 +5,7 @@ import torch
 
 from transformer import InputError, Patch, Pipeline, run_traced
 from transformer.edits import interventions
-from transformer.leaks import append_padding, change_later, fill_padding, padded_answer
+from transformer.leaks import append_padding, change_later, fill_padding, furthest_change, padded_answer
 from transformer.untrained import Untrained
 
 SOURCE, TARGET = "she left", "elle est partie"
@@ -44,6 +44,23 @@ def test_with_the_causal_mask_nothing_at_all_changes(translator: Pipeline, ids: 
     assert leak.before.tolist() == pytest.approx(
         translator.trace(SOURCE, TARGET).probabilities[0][range(2), ids[1][1:3]].tolist(), abs=1e-7
     )
+
+
+def test_the_furthest_change_is_the_largest_of_all_that_were_tried(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    off, tokens = interventions("no causal mask", translator.config), (*ids[1][1:], 30, 40)
+    changes = {
+        (at, token): change_later(translator, *ids, at, token, off).largest
+        for at in range(1, 4)
+        for token in tokens
+        if token != ids[1][at]
+    }
+    found = furthest_change(translator, *ids, tokens, off)
+    assert changes[found] == pytest.approx(max(changes.values()), abs=1e-5)
+    assert furthest_change(translator, *ids, tokens, off, most=1)[0] == 3
+    with pytest.raises(InputError, match="at least one token"):
+        furthest_change(translator, ids[0], ids[1][:1], tokens, off)
 
 
 @pytest.mark.parametrize("position", [-1, 0, 4])

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
-from transformer.figures.masks import MOST_TICKS, SAID, cells, flat, two_states
+from transformer.figures.masks import MOST_TICKS, SAID, cells, flat, slant, two_states
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 96, 14
+STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 104, 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         number = str(index + 1) if index else ""
         top = 1 - (index * pitch + STAGE_HEAD) / total
         bottom = top - STAGE_HEIGHT / total
-        layout[f"xaxis{number}"] = token_axis("key", keys, MOST_TICKS, side="top", tickangle=-45, anchor=f"y{number}")
+        layout[f"xaxis{number}"] = token_axis("key", keys, MOST_TICKS, side="top", tickangle=slant(keys), anchor=f"y{number}")
         layout[f"yaxis{number}"] = token_axis(
             "query", queries, MOST_TICKS, autorange="reversed", anchor=f"x{number}", domain=[bottom, top]
         )

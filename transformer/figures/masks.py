@@ -11,7 +11,8 @@ from transformer.figures.attention import MOST_HATCHED
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, finished, numbered, token_axis
 
 MOST_TICKS = 20  # tokens written on an axis of a picture a third of a page wide
-PICTURE_HEIGHT = 400
+MOST_SLANTED = 8  # tokens up to which slanted labels stay apart
+PICTURE_HEIGHT = 410
 # What hovering says of a cell that may be looked at, and of one that may not.
 SAID = ("may look", "hidden")
 
@@ -25,10 +26,15 @@ def mask_picture(keep: Bool[np.ndarray, "query key"], queries: Sequence[str], ke
         color: of what may be looked at.
     """
     figure = go.Figure(two_states(keep, queries, keys, color, SAID))
-    figure.update_xaxes(token_axis("key: what is looked at", keys, MOST_TICKS, side="top", tickangle=-45))
+    figure.update_xaxes(token_axis("key: what is looked at", keys, MOST_TICKS, side="top", tickangle=slant(keys)))
     figure.update_yaxes(token_axis("query: who is looking", queries, MOST_TICKS, autorange="reversed"))
     finished(figure, height=PICTURE_HEIGHT)
-    return figure.update_layout(margin={"t": 96})
+    return figure.update_layout(margin={"t": 104})
+
+
+def slant(tokens: Sequence[str]) -> int:
+    """Degrees by which labels above a narrow picture are turned so that they do not run into one another."""
+    return -90 if len(tokens) > MOST_SLANTED else -45
 
 
 def two_states(
