@@ -11,6 +11,8 @@ from pages.widgets.text import text
 from transformer import HeadlightError
 from transformer.vocabulary import Unknown
 
+# Unknown tokens that are named one by one.
+MOST_UNKNOWN = 4
 LOG = logging.getLogger("headlight")
 
 
@@ -36,12 +38,18 @@ def explained() -> Iterator[None]:
 
 
 def warn_unknown(side: str, unknown: tuple[Unknown, ...], accepts: str) -> None:
-    """Say which tokens the model does not know, what it knows instead, and what may be typed."""
+    """Say which tokens the model does not know, what it knows instead, and what may be typed; of many, the first few."""
     words = text("common")
-    for token in unknown:
+    if not unknown:
+        return
+    lines = []
+    for token in unknown[:MOST_UNKNOWN]:
         closest = words["closest"].format(tokens=", ".join(token.closest)) if token.closest else ""
-        said = words["unknown"].format(side=side, token=token.token, closest=closest, accepts=accepts)
-        st.warning(literal(said), icon=":material/help:")
+        lines.append(words["unknown"].format(side=side, token=token.token, closest=closest))
+    if len(unknown) > MOST_UNKNOWN:
+        lines.append(words["unknown_more"].format(count=len(unknown) - MOST_UNKNOWN))
+    lines.append(words["trained_on"].format(accepts=accepts))
+    st.warning("  \n".join(map(literal, lines)), icon=":material/help:")
 
 
 def literal(said: str) -> str:

@@ -227,6 +227,17 @@ def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(look: s
         assert not said(app)
 
 
+def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named() -> None:
+    app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
+    assert len(app.warning) == 2
+    first, second = (warning.value.replace("\\", "") for warning in app.warning)
+    assert all(f"The source has “{token}”" in first for token in "1234")
+    assert "“5”" not in first
+    assert "And 2 more." in first
+    assert first.count("It was trained on 1 to 12 letters from a to z") == 1
+    assert "The target has “7”" in second
+
+
 def test_importance_and_edits_work_on_an_untrained_model() -> None:
     for source in ("the cat", "1 5 0"):
         view = seen(opened(model="own sizes", source=source))
