@@ -96,11 +96,11 @@ def pick_table(view: View, side: Side) -> Table:
     else:
         values = untrained_table(positions, wide)
     table = Table(values, kind, own, fixed and pipeline.trained)
-    st.caption(_origin(table, config.max_len, side))
+    st.caption(origin(table, config.max_len, side))
     return table
 
 
-def _origin(table: Table, max_len: int, side: Side) -> str:
+def origin(table: Table, max_len: int, side: Side) -> str:
     """Where the numbers come from."""
     words = text("positions")
     if table.kind == "sinusoidal":
@@ -117,7 +117,9 @@ def whole(
     """A whole number that stands in the URL. One left by a larger table must not outlive it."""
     words = text("positions")
     value = st.session_state.get(key)
-    if value is not None and not least <= value <= most:
+    if value is not None and disabled:
+        st.session_state[key] = None
+    elif value is not None and not least <= value <= most:
         st.session_state[key] = min(max(value, least), most)
     return st.number_input(
         words[key],

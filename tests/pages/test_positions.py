@@ -1,6 +1,5 @@
 """The Positions page: what it says is what the model has."""
 
-import base64
 import json
 import math
 import re
@@ -11,9 +10,11 @@ import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
+from pages.widgets.positions import Table, origin
 from pages.widgets.positions_views import shipped_with_learned_positions
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
+from tests.transformer.figures.test_steps import array
 from transformer import Pipeline, TransformerConfig
 from transformer.positions import sinusoidal_table
 
@@ -38,12 +39,6 @@ def fine(app: AppTest) -> None:
 
 def drawn(app: AppTest, index: int) -> dict[str, Any]:
     return json.loads(app.get("plotly_chart")[index].proto.spec)
-
-
-def array(values: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).reshape(
-        [int(size) for size in str(values["shape"]).split(",")]
-    )
 
 
 def said(app: AppTest) -> str:
@@ -108,8 +103,7 @@ def test_waves_are_the_columns_that_are_chosen() -> None:
     dots = [trace for trace in drawn(app, 1)["data"] if trace["mode"] == "markers"]
     assert [trace["name"].partition(":")[0] for trace in dots] == ["dimension 5", "dimension 40"]
     for trace, dimension in zip(dots, (5, 40), strict=True):
-        values = np.frombuffer(base64.b64decode(trace["y"]["bdata"]), dtype=trace["y"]["dtype"])
-        assert (values == table[:, dimension]).all()
+        assert (array(trace["y"]) == table[:, dimension]).all()
     app.multiselect(key="positions_waves").set_value([]).run()
     assert "No dimension is chosen" in said(app)
 
@@ -125,6 +119,35 @@ def test_distance_decides_for_waves_in_pairs_not_for_an_odd_width_nor_for_a_rand
     app.segmented_control(key="positions_kind").set_value("learned").run()
     assert number(app, along) > 1
     assert "Random rows" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "trained", "expected"),
+    [
+        ("sinusoidal", True, False, "These are the numbers that this model adds"),
+        ("sinusoidal", False, False, "the same formula with other sizes"),
+        ("learned", True, True, "this model learned for its target side"),
+        ("learned", True, False, "**not trained**"),
+        ("learned", False, False, "**before** training"),
+    ],
+)
+def test_it_is_said_where_a_table_comes_from(kind: Any, own: bool, trained: bool, expected: str) -> None:
+    words = origin(Table(np.zeros((6, 4), np.float32), kind, own, trained), 100, "target")
+    assert expected in words
+    assert "6 positions × 4 dimensions" in words
+    assert ("100 in all" in words) == own
+
+
+def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_before() -> None:
+    app = at("reverse", "a b", d_model=33)
+    app.sidebar.selectbox(key="model").set_value("shared_heads").run()
+    fine(app)
+    assert app.number_input(key="positions_d_model").value is None
+    assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 256)
+    app.segmented_control(key="positions_kind").set_value("sinusoidal").run()
+    app.number_input(key="positions_d_model").set_value(5).run()
+    fine(app)
+    assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 5)
 
 
 def test_that_no_trained_table_of_positions_is_shipped_is_read_from_the_models() -> None:

@@ -1,5 +1,6 @@
 """The Tokens page: what it says is what the model has."""
 
+import json
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from pages.widgets.tokens import chips, classes
 from pages.widgets.tokens_vocabulary import found_ids
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
+from tests.transformer.figures.test_steps import array
 from transformer import Pipeline
 from transformer.neighbours import token_table
 from transformer.untrained import Untrained
@@ -37,6 +39,12 @@ def shown(app: AppTest) -> list[list[tuple[str, str, str, str, str]]]:
     return [CHIP.findall(element.proto.body) for element in app.get("html") if "tokens" in element.proto.body]
 
 
+def drawn(app: AppTest, index: int) -> list[np.ndarray]:
+    """The numbers of every heatmap of a chart."""
+    traces = json.loads(app.get("plotly_chart")[index].proto.spec)["data"]
+    return [array(trace["z"]) for trace in traces]
+
+
 def said(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
@@ -55,6 +63,26 @@ def test_every_token_stands_with_its_id_and_an_unknown_one_with_what_it_is_read_
         ("known", "&lt;eos&gt;", "", "2", "2"),
     ]
     assert any("catt" in warning.value and "Closest known: cat" in warning.value.replace("\\", "") for warning in app.warning)
+
+
+def test_the_pictures_are_those_of_the_trace() -> None:
+    app = at("reverse", "cab", batch="abcde")
+    app.segmented_control(key="tokens_item").set_value(1).run()
+    trace = Pipeline.load("reverse").trace(["cab", "abcde"])
+    rows, scaled = (trace[f"source_embedding.{name}"].numpy()[0] for name in ("token", "scaled"))
+    (first,) = drawn(app, 0)
+    before, after = drawn(app, 1)
+    assert (first == rows).all()
+    assert (before == rows).all()
+    assert (after == scaled).all()
+    (similar,) = drawn(app, 2)
+    lengths = np.linalg.norm(rows, axis=1)
+    np.testing.assert_allclose(similar, rows @ rows.T / lengths[:, None] / lengths, atol=1e-6)
+    assert (app.dataframe[0].value.to_numpy() == rows).all()
+    padding, word = drawn(app, 4)[0]
+    table = token_table(Pipeline.load("reverse").model, "source")
+    assert (padding == table[0]).all()
+    assert (word == rows[1]).all()
 
 
 def test_both_sides_show_their_own_text_and_vocabulary() -> None:
