@@ -149,12 +149,12 @@ def show_masks(batch: Batch) -> None:
 
 
 def _axes(name: str, mask: Any) -> dict[str, int]:
-    """The sizes of a mask by the names of their axes, an axis of size 1 named by its number alone."""
+    """The sizes of a mask by the names of their axes; an axis that is the same for all is named by its number alone."""
     side = "source" if name == "source" else "target"
-    return {
-        axis if size > 1 or axis == "batch" else f"{at}": size
-        for at, (axis, size) in enumerate(zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True))
-    }
+    axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
+    # A batch may hold one text; the causal mask has no batch at all.
+    own = () if name == "causal" else ("batch",)
+    return {axis if size > 1 or axis in own else str(at): size for at, (axis, size) in enumerate(axes)}
 
 
 def show_numbers(batch: Batch) -> None:
