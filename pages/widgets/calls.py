@@ -144,8 +144,10 @@ def _configuration(config: TransformerConfig) -> None:
     for name in fields:
         here, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}
         if not only or {here, *usual.values()} != {here}:
-            mark = words["differs"] if here != usual["vanilla"] else ""
-            rows.append((name, f"{_value(here)}{mark}", _usual(usual), said[name]["meaning"], said[name]["grows"]))
+            found = said[name]
+            mark = words["differs"] if here != usual["vanilla"] and "usual" not in found else ""
+            as_usual = found.get("usual") or _usual(usual, found.get("paper"))
+            rows.append((name, f"{_value(here)}{mark}", as_usual, found["meaning"], found["grows"]))
     st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
 
 
@@ -162,11 +164,11 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> str:
     return f"<style>{STYLE}</style>{table}"
 
 
-def _usual(values: dict[str, object]) -> str:
-    """`512; shared_heads: 256`: what most variants have, and those that differ."""
-    most = values["vanilla"]
-    others = [f"{name}: {_value(value)}" for name, value in values.items() if value != most]
-    return "; ".join([_value(most), *others])
+def _usual(values: dict[str, object], paper: str | None) -> str:
+    """`512; shared_heads: 256`: what `vanilla` has, then those that differ from it."""
+    others = [f"{name}: {_value(value)}" for name, value in values.items() if value != values["vanilla"]]
+    others += [text("calls")["paper"].format(value=paper)] if paper else []
+    return "; ".join([_value(values["vanilla"]), *others])
 
 
 def _value(value: object) -> str:

@@ -156,7 +156,7 @@ def _choose(label: str, options: list[str], key: str) -> str:
 
 
 def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
-    columns = text("ledger")["columns"]
+    words = text("ledger")
     lines = [
         {
             "number": number,
@@ -168,13 +168,14 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
             "flops": row.flops,
             "bytes": row.bytes,
             "held": row.held,
+            "shares": row.shares or ("" if row.held else words["again"]),
             "layer": row.group,
             "work": row.work,
             "axes": " ".join(row.axes),
         }
         for number, row in rows
     ]
-    return pd.DataFrame(lines).rename(columns=columns)
+    return pd.DataFrame(lines).rename(columns=words["columns"])
 
 
 def _near(path: str, seen_from: str) -> str:
