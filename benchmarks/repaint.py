@@ -13,6 +13,7 @@ bytes are all that the server sent over the websocket until the page is still.
 """
 
 import argparse
+import os
 import platform
 import random
 import statistics
@@ -197,19 +198,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--markdown", action="store_true")
     asked = parser.parse_args()
+
+    def line(cells: Sequence[str]) -> None:
+        print(f"| {' | '.join(cells)} |" if asked.markdown else "  ".join(f"{cell:>14}" for cell in cells), flush=True)
+
     header = ["layers × heads × tokens", "page", "click on", "median s", "most s", "most kB", "promise kept"]
-    rows = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}, {busy}\n")
+        line(header)
+        if asked.markdown:
+            line(["---"] * len(header))
         for size in SIZES:
-            found = measure(browser, size, asked.rounds)
-            rows += [row(size, name, what, clicks) for (name, what), clicks in sorted(found.items())]
-        print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}\n")
+            for (name, what), clicks in sorted(measure(browser, size, asked.rounds).items()):
+                line(row(size, name, what, clicks))
         browser.close()
-    if asked.markdown:
-        rows = [["---"] * len(header), *rows]
-    for cells in [header, *rows]:
-        print(f"| {' | '.join(cells)} |" if asked.markdown else "  ".join(f"{cell:>14}" for cell in cells))
 
 
 if __name__ == "__main__":

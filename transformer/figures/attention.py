@@ -15,7 +15,7 @@ MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its number
 MOST_LABELLED = 32  # tokens of an axis up to which each is written; of more, every second or third
 # px: the side of a cell with a number in it, of one with a label beside it, of others; and what stands beside the cells.
-WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 10, 210
+WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
 MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatched, not only grey
 
 
