@@ -71,7 +71,7 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         )
         for axis in ("xaxis", "yaxis"):
             layout[f"{axis}{number}"]["tickfont"] = {"size": 10}
-            layout[f"{axis}{number}"]["title"] |= {"font": {"size": 12}, "standoff": 4}
+            layout[f"{axis}{number}"]["title"] |= {"font": {"size": 12}, "standoff": 4 if axis == "xaxis" else 12}
         if "colorbar" in maps[-1]:
             maps[-1]["colorbar"] |= {"y": (top + bottom) / 2, "len": STAGE_HEIGHT / total, "lenmode": "fraction"}
         heatmaps += [one | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for one in maps]

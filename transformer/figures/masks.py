@@ -36,6 +36,8 @@ def mask_picture(keep: Bool[np.ndarray, "query key"], queries: Sequence[str], ke
 
 def slant(tokens: Sequence[str]) -> int:
     """Degrees by which labels above a narrow picture are turned so that they do not run into one another."""
+    if max(map(len, tokens), default=0) <= 2:
+        return 0
     return -90 if len(tokens) > MOST_SLANTED else -45
 
 
