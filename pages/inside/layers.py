@@ -24,7 +24,8 @@ with explained():
         trace = show_reading(view, batch=True)
 
     part = pick(words["part"], list(words["parts"]), "part")
-    st.caption(words["parts"][part])
+    if words["parts"][part]:
+        st.caption(words["parts"][part])
     if part == "walk":
         show_walk(view, trace)
     elif part == "filmstrip":

@@ -37,6 +37,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     part = pick(words["part"], list(inside), "work_part")
     side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens
     at = pick_position(words["position"], [f"{at} · {token}" for at, token in enumerate(side[item])], "work_position")
+    st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
         if step == "norm":
@@ -54,7 +55,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, i
     st.markdown(words["why"])
     most = max(np.abs(vector).max() for vector in (found.x, found.added, found.result))
     x, added = (_row(stops[path], vector, most) for path, vector in zip(found.inputs, (found.x, found.added), strict=True))
-    picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual")
+    picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual", False)
     _numbers(words["numbers"], [float(np.linalg.norm(vector)) for vector in (found.x, found.added, found.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
     _table({"x": found.x, "sublayer(x)": found.added, "x + sublayer(x)": found.result, "traced": found.traced})
@@ -68,7 +69,7 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at
     st.markdown(words["why"])
     most = max(np.abs(found.x).max(), np.abs(found.result).max())
     before, after = _row(stops[found.inputs[0]], found.x, most), _row(stops[found.path], found.result, most)
-    picture([before], words["sign"], after, words["says"], "work_norm")
+    picture([before], words["sign"], after, words["says"], "work_norm", False)
     _numbers(words["numbers"], [found.mean, found.variance, float(np.sqrt(found.variance + found.eps))])
     st.latex(
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
@@ -88,7 +89,14 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     st.markdown(words["why"])
     most = float(np.abs(found.hidden).max())
     hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]
-    picture([_row(hidden, found.hidden, most)], words["sign"], _row(activated, found.activated, most), words["says"], "work_ff")
+    picture(
+        [_row(hidden, found.hidden, most)],
+        words["sign"],
+        _row(activated, found.activated, most),
+        words["says"],
+        "work_ff",
+        False,
+    )
     fires = int(found.fires.sum())
     _numbers(words["numbers"], [fires, found.share, float(np.linalg.norm(found.result))], ("d", ".1%", ".4g"))
     st.latex(r"H = x\,W_1 + b_1 \qquad H' = \max(0, H) \qquad y = H'\,W_2 + b_2")

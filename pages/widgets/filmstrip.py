@@ -1,11 +1,14 @@
 """A whole layer at a glance: its tensors in miniature, in order, to scale."""
 
+from itertools import groupby
+
 import streamlit as st
 
 from pages.widgets.pickers import pick
+from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.stops import drawn, group_title
-from pages.widgets.tensors import picked, scale_of, strip
+from pages.widgets.tensors import picked, strip
 from pages.widgets.text import text
 from pages.widgets.walk import STOP
 from transformer import Trace
@@ -26,28 +29,22 @@ def show_filmstrip(view: View, trace: Trace) -> None:
         if len(trace.target_tokens) > 1:
             item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
     found = [stop for stop in stops if stop.group == group]
-    parts = list(dict.fromkeys(stop.part for stop in found))
     st.subheader(group_title(group), anchor=False)
-    frames_of = {stop.path: drawn(view.pipeline, trace, stop, item, None) for stop in found}
-    scale = scale_of(frames_of.values())
-    for part in parts:
-        frames = [frames_of[stop.path] for stop in found if stop.part == part]
-        if part:
-            st.markdown(f"**{text('walk')['parts'][part]}**")
-        says = words["says"].format(where=group_title(group), titles=", ".join(frame.title for frame in frames))
-        strip(
-            frames,
-            scale,
-            st.session_state.get(STOP, ""),
-            says,
-            f"{KEY}-{part}",
-            lambda part=part: _open(f"{KEY}-{part}", list(frames_of)),
-        )
+    called = text("walk")["parts"]
+    parts = {
+        called.get(part, ""): [drawn(view.pipeline, trace, stop, item, None) for stop in stops]
+        for part, stops in groupby(found, lambda stop: stop.part)
+    }
+    titles = ", ".join(frame.title for frames in parts.values() for frame in frames)
+    says = words["says"].format(where=group_title(group), titles=titles)
+    paths = [stop.path for stop in found]
+    strip(parts, st.session_state.get(STOP, ""), says, KEY, lambda: _open(paths))
+    saving(KEY, f"{view.model}-{group}")
     st.caption(words["caption"].format(count=len(found)))
 
 
-def _open(key: str, paths: list[str]) -> None:
-    path = picked(key, paths)
+def _open(paths: list[str]) -> None:
+    path = picked(KEY, paths)
     if path is not None:
         st.session_state[STOP] = path
         st.session_state["part"] = "walk"

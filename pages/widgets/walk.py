@@ -5,41 +5,21 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.widgets.charts import show
+from pages.widgets.details import show_details
 from pages.widgets.pickers import pick
 from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
-from pages.widgets.source import show_source
-from pages.widgets.stops import (
-    drawn,
-    group_title,
-    heading,
-    hidden,
-    in_one_scale,
-    inputs,
-    named_shape,
-    shape,
-    statistics,
-    title,
-    written,
-)
+from pages.widgets.stops import drawn, group_title, heading, in_one_scale, inputs, shape, written
 from pages.widgets.tensors import Drawn, outline, picked, picture
 from pages.widgets.text import text
 from transformer import Trace
-from transformer.embedding import Learned, sinusoid
-from transformer.figures.steps import Matrix, tensor_map
-from transformer.figures.walk import MOST_COLUMNS, strongest
-from transformer.masks import attention_softmax, source_mask, target_mask
-from transformer.walk import Stop, caller, walk
+from transformer.walk import Stop, walk
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 SPEEDS = ("0.5", "1", "2", "4")
-# What the method that calls a tap leaves to a function of another file.
-CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 
 def show_walk(view: View, trace: Trace) -> None:
@@ -58,7 +38,7 @@ def show_walk(view: View, trace: Trace) -> None:
         ]
         outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
     with right:
-        _details(view, trace, by_path, here)
+        show_details(view, trace, by_path, here, _go)
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
@@ -152,27 +132,6 @@ def _numbers(shown: Drawn) -> pd.DataFrame:
     return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
 
 
-def _details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
-    """The numbers, the formula, the parameters and the source."""
-    words = text("walk")
-    st.table(_table(view, stops, here))
-    _statistics(trace, here)
-    st.latex(written(here, trace.config)[1])
-    with st.container(horizontal=True):
-        for path in here.inputs:
-            if path in stops:
-                st.button(
-                    words["go"].format(title=title(stops[path])),
-                    key=f"go {path}",
-                    on_click=_go,
-                    args=(path,),
-                    icon=":material/subdirectory_arrow_left:",
-                    help=path,
-                )
-    _parameters(view, here)
-    _source(view, here)
-
-
 def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:
     """Which text of the batch and which head, where there are several."""
     words = text("walk")
@@ -186,78 +145,3 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
             picked_head = pick(words["head"], heads, "walk_head")
             head = None if picked_head == heads[0] else int(picked_head) - 1
     return item, head
-
-
-def _table(view: View, stops: Mapping[str, Stop], here: Stop) -> pd.DataFrame:
-    """Inputs, parameters and result with their shapes."""
-    words = text("walk")
-    given, learned, made = words["roles"]
-    rows = []
-    for path in here.inputs:
-        if path in stops:
-            rows.append((given, path, named_shape(stops[path].axes, stops[path].shape)))
-        else:
-            rows.append((given, words["given_ids"], ""))
-    rows += [(learned, name, str(list(_parameter(view, name).shape))) for name in here.parameters]
-    rows.append((made, here.path, named_shape(here.axes, here.shape)))
-    return pd.DataFrame(rows, columns=words["columns"])
-
-
-def _statistics(trace: Trace, here: Stop) -> None:
-    words, masked = text("walk"), hidden(trace, here)
-    if here.kind in ("source_mask", "target_mask"):
-        values = trace[here.path].numpy()
-        st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
-        return
-    numbers, count = statistics(trace[here.path], masked)
-    row = [f"{value:.4g}".replace("-", "−") for value in numbers]
-    st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
-    if masked is None:
-        st.caption(words["statistics_help"])
-    else:
-        st.caption(words["statistics_visible"].format(shown=count, hidden=int(masked.sum())))
-
-
-def _parameter(view: View, name: str) -> np.ndarray:
-    return view.pipeline.model.get_parameter(name).detach().numpy()
-
-
-def _parameters(view: View, here: Stop) -> None:
-    words = text("walk")
-    if not here.parameters:
-        st.caption(words["parameters_none"])
-        return
-    found = {name: _parameter(view, name) for name in here.parameters}
-    label = words["parameters"].format(count=f"{sum(values.size for values in found.values()):,}")
-    opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
-    if not opened.open:
-        return
-    with opened:
-        for name, values in found.items():
-            st.markdown(
-                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=f"{values.size:,}")
-            )
-            matrix = np.atleast_2d(values)
-            small = strongest(matrix, MOST_COLUMNS, MOST_COLUMNS)
-            if small.shape != matrix.shape:
-                each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
-                st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
-            figure = tensor_map(Matrix(small, None, None, *words["parameters_axes"], signed=True))
-            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=list(values.shape)))
-
-
-def _source(view: View, here: Stop) -> None:
-    words = text("walk")
-    opened = st.expander(words["source"], icon=":material/code:", key="walk_source", on_change="rerun")
-    if not opened.open:
-        return
-    with opened:
-        method, number = caller(view.pipeline.model, here.path)
-        st.markdown(words["source_line"].format(number=number, tap=here.path.rpartition(".")[2]))
-        show_source(method)
-        called = CALLED.get(here.kind)
-        if here.kind == "embedding.position":
-            called = Learned if here.parameters else sinusoid
-        if called is not None:
-            st.markdown(words["source_called"])
-            show_source(called)

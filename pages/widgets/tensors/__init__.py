@@ -4,7 +4,7 @@ Drawn by the page, not by Plotly: a step must repaint in a moment, exact numbers
 component that has a key is not built anew at each step.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
 _stop = mounted(HERE / "stop", "picture.js", "tensors/paint.js")
-_strip = mounted(HERE / "strip", "tensors/paint.js")
+_strip = mounted(HERE / "strip", "picture.js", "tensors/paint.js")
 _outline = mounted(HERE / "outline")
 
 
@@ -47,7 +47,7 @@ class Drawn(NamedTuple):
     tokens: Mapping[str, Sequence[str]]
 
 
-def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, key: str) -> None:
+def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, key: str, hint: bool = True) -> None:
     """Inputs, what was done, and the result, all in one scale: a cell is as wide and as high in each.
 
     The exact numbers are sent, so that pointing tells them, and dragging over columns opens these.
@@ -58,7 +58,9 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
         result: what came of it.
         says: the whole in words, for those who do not see it.
         key: of the widget.
+        hint: say below how to read it and what can be done with it.
     """
+    words = dict(text("tensors")["picture"])
     sent, numbers = [], []
     for one in (*inputs, result):
         described, values = _sent(one, sum(part.size for part in numbers))
@@ -71,31 +73,30 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
         "says": says,
         "colors": _colors(),
         "most_columns": MOST_COLUMNS,
-        "text": dict(text("tensors")["picture"]),
+        "text": words if hint else {**words, "hint": ""},
     }
     _stop(key=key, data=parcel(data, np.concatenate(numbers)))
 
 
-def scale_of(frames: Iterable[Drawn]) -> tuple[float, float]:
+def _scale_of(frames: Sequence[Drawn]) -> tuple[float, float]:
     """Pixels a row and a column in miniatures of several tensors, so that the highest and the widest still fit."""
     sizes = [_cells(frame.panel) for frame in frames]
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
-def strip(
-    frames: Sequence[Drawn], scale: tuple[float, float], selected: str, says: str, key: str, on_pick: Callable[[], None]
-) -> None:
-    """Miniatures in order, with arrows between.
+def strip(parts: Mapping[str, Sequence[Drawn]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
+    """Miniatures in order, all in one scale, with arrows between.
 
     Args:
-        frames: the tensors.
-        scale: pixels a row and a column (`scale_of`).
+        parts: the tensors under the title of their part; an empty title is not shown.
         selected: path of the one that stands out.
         says: the whole in words.
         key: of the widget.
         on_pick: called when one is clicked; `picked` tells which.
     """
-    (down, across), sent = scale, []
+    frames = [frame for part in parts.values() for frame in part]
+    heads = {part[0].path: title for title, part in parts.items()}
+    (down, across), sent = _scale_of(frames), []
     for frame in frames:
         height, width = _cells(frame.panel)
         # To scale, but never too small to be seen or hit.
@@ -106,6 +107,7 @@ def strip(
                 "path": frame.path,
                 "title": frame.title,
                 "shape": frame.shape,
+                "part": heads.get(frame.path, ""),
                 "width": wide,
                 "height": high,
                 "rows": levels.shape[0],

@@ -2,12 +2,15 @@
 
 export default function strip({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".strip");
-  const view = viewOf(root, () => ({}));
+  const view = viewOf(root, () => {
+    answersWith(root, () => drawn(root));
+    return {};
+  });
   view.send = setTriggerValue;
   const { frames, colors, text } = data;
   const ratio = devicePixelRatio || 1;
   const pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
-  const items = frames.map((frame) => {
+  const items = frames.flatMap((frame) => {
     const canvas = make("canvas", { "aria-hidden": "true" });
     canvas.width = Math.round(frame.width * ratio);
     canvas.height = Math.round(frame.height * ratio);
@@ -25,10 +28,22 @@ export default function strip({ data, parentElement, setTriggerValue }) {
     button.setAttribute("aria-label", filled(text.frame, frame));
     if (frame.path === data.selected) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => view.send("pick", frame.path));
-    return make("li", {}, button);
+    const item = make("li", {}, button);
+    return frame.part ? [make("li", { class: "part" }, make("b", {}, frame.part)), item] : [item];
   });
   const list = make("ol", {}, ...items);
   list.setAttribute("aria-label", data.says);
   root.replaceChildren(list);
   root.dataset.painted = (view.count = (view.count ?? 0) + 1);
+}
+
+// All of it as an SVG, the cells as pixels.
+function drawn(root) {
+  const sheet = new Sheet(root);
+  for (const canvas of root.querySelectorAll("canvas")) {
+    const [x, y, width, height] = sheet.place(canvas);
+    sheet.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
+  }
+  for (const words of root.querySelectorAll(".part b, .name, .size")) sheet.write(words);
+  return sheet.svg();
 }
