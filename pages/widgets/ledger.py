@@ -224,7 +224,7 @@ def _lesson(trace: Trace, along: str) -> str:
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
         less = lengths.target - lengths.source
-        target = lessons["length_differ" if less else "length_same"].format(less=less)
+        target = lessons["length_differ" if less else "length_same"].format(less=_signed(less))
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
         return said + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":
@@ -232,11 +232,15 @@ def _lesson(trace: Trace, along: str) -> str:
     if along == "heads":
         return lessons[f"heads_{config.head_projection}"]
     less = config.decoder_layers - config.encoder_layers
-    return lessons["layers"].format(both=lessons["layers_differ" if less else "layers_same"].format(less=less))
+    return lessons["layers"].format(both=lessons["layers_differ" if less else "layers_same"].format(less=_signed(less)))
 
 
 def _amount(part: Cost, name: str) -> int:
     return getattr(part, name.lower())
+
+
+def _signed(difference: int) -> str:
+    return f"{difference:+}".replace("-", "−")
 
 
 def _large(count: int) -> str:

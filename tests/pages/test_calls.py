@@ -71,7 +71,7 @@ def test_the_configuration_shows_the_value_here_and_the_usual_one(model: str) ->
 
 
 def test_only_the_fields_that_differ_on_request() -> None:
-    app = opened(model="vanilla", calls_differing="true")
+    app = opened(model="reverse", calls_differing="true")
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     assert "<code>position</code>" in table
     assert "<code>norm_first</code>" not in table

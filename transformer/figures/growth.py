@@ -21,6 +21,7 @@ WORK_COLORS: dict[str, str] = dict(
 TOTAL = "all together"
 # Shares below this have no room for their number.
 LEAST_WRITTEN = 0.06
+MOST_TICKS = 12
 
 
 def shares(costs: Mapping[str, Mapping[str, int]]) -> go.Figure:
@@ -103,9 +104,20 @@ def growth(
         note = {"x": x, "y": 1, "yref": "paper", "yshift": -16 * place, "showarrow": False, "yanchor": "top", "xanchor": "left"}
         figure.add_annotation(text=f" {escaped(said)}", **note)
     scale: dict[str, Any] = {"type": "log"} if logarithmic else {"type": "linear", "rangemode": "tozero"}
-    figure.update_xaxes(title={"text": escaped(along)}, zeroline=False, **scale)
+    figure.update_xaxes(title={"text": escaped(along)}, zeroline=False, **scale, **(_ticks(sizes) if logarithmic else {}))
     figure.update_yaxes(title={"text": escaped(counted)}, zeroline=False, exponentformat="power", **scale)
+    drawn = np.concatenate([values[values > 0] for values in lines.values()])
+    if logarithmic and drawn.size and drawn.max() > 100 * drawn.min():
+        figure.update_yaxes(dtick=1)  # tens, hundreds, thousands, and nothing between
     return finished(figure, height=460).update_layout(hovermode="closest", **_legend())
+
+
+def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
+    """Numbers written out along a logarithmic axis: every size where they are few, else 1, 2, 5, 10, 20, …"""
+    few = list(sizes) if len(sizes) <= MOST_TICKS else []
+    round_ones = [first * 10**power for power in range(8) for first in (1, 2, 5)]
+    shown = few or [number for number in round_ones if sizes[0] <= number <= sizes[-1]]
+    return {"tickmode": "array", "tickvals": shown, "ticktext": [f"{number:,}" for number in shown]}
 
 
 def _legend() -> dict[str, Any]:

@@ -69,6 +69,15 @@ def test_without_a_limit_there_is_one_mark() -> None:
     assert figure.layout.yaxis.title.text == "bytes"
 
 
+def test_sizes_along_a_logarithmic_axis_are_written_out() -> None:
+    figure = growth(SIZES, LINES, "heads", "bytes", here=1, logarithmic=True)
+    assert list(figure.layout.xaxis.ticktext) == ["1", "2", "4", "8"]
+    many = range(3, 1300)
+    figure = growth(many, {TOTAL: np.arange(3, 1300, dtype=float)}, "length", "bytes", here=9, logarithmic=True)
+    assert list(figure.layout.xaxis.ticktext) == ["5", "10", "20", "50", "100", "200", "500", "1,000"]
+    assert figure.layout.yaxis.dtick == 1
+
+
 def test_figures_can_be_saved_as_numbers() -> None:
     table = numbers(growth(SIZES, LINES, "length", "FLOPs", here=4, logarithmic=True))
     values = table[table["series"] == "scores and weights"]["y"].tolist()
