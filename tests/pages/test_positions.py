@@ -104,6 +104,9 @@ def test_waves_are_the_columns_that_are_chosen() -> None:
     assert [trace["name"].partition(":")[0] for trace in dots] == ["dimension 5", "dimension 40"]
     for trace, dimension in zip(dots, (5, 40), strict=True):
         assert (array(trace["y"]) == table[:, dimension]).all()
+    lines = [array(trace["y"]) for trace in drawn(app, 1)["data"] if trace["mode"] == "lines"]
+    for line, dimension in zip(lines, (5, 40), strict=True):
+        np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # a curve runs through its dots
     app.multiselect(key="positions_waves").set_value([]).run()
     assert "No dimension is chosen" in said(app)
 
@@ -188,6 +191,10 @@ def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str
     assert number(app, "Largest difference, without positions") < 1e-5
     tokens = source.split() if model == "shared_heads" else ["<sos>", *source.split(), "<eos>"]
     kept = app.selectbox(key="positions_first").options
+    first, last = (tokens.index(option.split()[-1]) for option in (kept[0], kept[-1]))
+    swapped = list(tokens)
+    swapped[first], swapped[last] = tokens[last], tokens[first]
+    assert f"→ {' '.join(swapped)}" in said(app).replace("\\", "")
     assert len(kept) == len(source.split())
     changes = app.dataframe[-1].value
     assert list(changes.index) == [f"{place} {token}" for place, token in enumerate(tokens)]
