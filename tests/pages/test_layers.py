@@ -6,14 +6,19 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
+from pages.widgets.stops import heading, hidden, statistics, written
 from pages.widgets.walk import STOP
 from tests.pages.conftest import Visitor
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
 from transformer.pipeline import Pipeline
+from transformer.trace import run_traced
 from transformer.untrained import Untrained
+from transformer.walk import walk
 
 ROOT = Path(__file__).parents[2]
 PAGE = "pages/inside/layers.py"
@@ -145,6 +150,41 @@ def test_parameters_on_the_page_are_all_of_the_model() -> None:
         {"encoder_layers": 1, "decoder_layers": 1, "heads": 2, "d_model": 16, "d_ff": 32},
     )
     assert sum(counted.values()) == sum(p.numel() for p in key.build().model.parameters())
+
+
+# --- what is written about a stop ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_every_stop_is_written_about_in_every_variant(preset: str, norm_first: bool) -> None:
+    trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
+    for stop in walk(trace):
+        why, formula = written(stop, trace.config)
+        assert why.endswith(".")
+        assert "$" not in why + formula
+        assert formula.count("{") == formula.count("}")
+        assert heading(stop)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_what_a_mask_hides_is_hidden_from_the_statistics(preset: str, norm_first: bool) -> None:
+    trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
+    for stop in walk(trace):
+        masked, values = hidden(trace, stop), trace[stop.path].numpy()
+        late = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
+        if stop.kind.rpartition(".")[2] in late:
+            own = stop.path.startswith("decoder.layers") and "self_attention" in stop.path
+            mask = (trace.masks.target if own else trace.masks.source).numpy()  # type: ignore[union-attr]
+            assert masked is not None
+            assert (masked == ~np.broadcast_to(mask, masked.shape)).all()
+        else:
+            assert masked is None
+        if values.dtype != bool:
+            numbers, count = statistics(trace[stop.path], masked)
+            seen = values if masked is None else values[~masked]
+            assert count == seen.size
+            assert np.isfinite(numbers).all()
+            assert numbers == pytest.approx((seen.min(), seen.max(), seen.mean(), seen.std()), rel=1e-4, abs=1e-6)
 
 
 # --- stepping -------------------------------------------------------------------------------------------------------------
