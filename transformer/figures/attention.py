@@ -1,11 +1,10 @@
-"""Attention as pictures: every head at once, and one head to be read."""
+"""One head as a picture, and weights as the picture of every head has them."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float, UInt8
-from plotly.colors import get_colorscale
 
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
 
@@ -23,68 +22,6 @@ def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*an
     """Weights as bytes: an eighth of the size of float64, and off by at most 0.002."""
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)
     return np.where(allowed, levels, np.uint8(MASKED_LEVEL))
-
-
-def tiled(tiles: UInt8[np.ndarray, "layer head query key"]) -> UInt8[np.ndarray, "rows columns"]:
-    """All heads side by side: layers down, heads across."""
-    layers, heads, queries, keys = tiles.shape
-    return tiles.transpose(0, 2, 1, 3).reshape(layers * queries, heads * keys)
-
-
-def mosaic(
-    weights: Float[np.ndarray, "layer head query key"],
-    allowed: Bool[np.ndarray, "layer head query key"],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    selected: tuple[int, int],
-    color: str,
-) -> go.Figure:
-    """Every layer × head in one heatmap; the selected one is framed.
-
-    Args:
-        weights: 0 to 1.
-        allowed: False where a query may not look; drawn grey, whatever the weight.
-        queries, keys: the tokens, for hovering.
-        selected: (layer, head), counted from 0.
-        color: of the frame.
-    """
-    layers, heads, rows, columns = weights.shape
-    scale = get_colorscale(WEIGHTS)
-    top = LEVELS / MASKED_LEVEL
-    figure = go.Figure(
-        go.Heatmap(
-            z=tiled(quantized(weights, allowed)),
-            x=[f"head {head + 1}, {key}" for head in range(heads) for key in numbered(keys)],
-            y=[f"layer {layer + 1}, {query}" for layer in range(layers) for query in numbered(queries)],
-            zmin=0,
-            zmax=MASKED_LEVEL,
-            # The last byte is not a weight but a sign, so the scale ends in a step.
-            colorscale=[*([at * top, shade] for at, shade in scale), [top, MASKED], [1, MASKED]],
-            colorbar={
-                "title": {"text": "weight"},
-                "tickvals": [0, LEVELS / 4, LEVELS / 2, 3 * LEVELS / 4, LEVELS],
-                "ticktext": ["0", "0.25", "0.5", "0.75", "1"],
-                "thickness": 12,
-            },
-            hovertemplate=f"%{{y}} (query)<br>%{{x}} (key)<br>weight %{{z}}/{LEVELS} ({MASKED_LEVEL}: masked)<extra></extra>",
-        )
-    )
-    figure.update_xaxes(_tile_axis("head", heads, columns), side="top")
-    figure.update_yaxes(_tile_axis("layer", layers, rows), autorange=False, range=[layers * rows - 0.5, -0.5])
-    for line in (head * columns - 0.5 for head in range(heads + 1)):
-        figure.add_shape(type="line", x0=line, x1=line, y0=-0.5, y1=layers * rows - 0.5, line={"color": LINE, "width": 2})
-    for line in (layer * rows - 0.5 for layer in range(layers + 1)):
-        figure.add_shape(type="line", y0=line, y1=line, x0=-0.5, x1=heads * columns - 0.5, line={"color": LINE, "width": 2})
-    layer, head = selected
-    figure.add_shape(
-        type="rect",
-        x0=head * columns - 0.5,
-        x1=(head + 1) * columns - 0.5,
-        y0=layer * rows - 0.5,
-        y1=(layer + 1) * rows - 0.5,
-        line={"color": color, "width": 5},
-    )
-    return finished(figure, height=70 + layers * int(np.clip(880 / heads, 90, 200)))
 
 
 def head_map(
@@ -156,15 +93,3 @@ def least_width(columns: int, longer: int) -> dict[str, int]:
     """What `meta` says of the px a map needs: numbers must fit into its cells, and labels beside one another."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": BESIDE + columns * cell}
-
-
-def _tile_axis(name: str, count: int, size: int) -> dict[str, object]:
-    return {
-        "type": "category",
-        "tickmode": "array",
-        "tickvals": [index * size + (size - 1) / 2 for index in range(count)],
-        "ticktext": [f"{name} {index + 1}" for index in range(count)],
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-    }

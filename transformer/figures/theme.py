@@ -38,7 +38,7 @@ def escaped(text: str) -> str:
 def numbered(tokens: Sequence[str]) -> list[str]:
     """Tokens with their positions, counted from 0, so that equal tokens stay apart: `3: cat`.
 
-    Plain ASCII, because these stand in the payload once for every row and column of a mosaic.
+    Plain ASCII, because these stand in the payload once for every row and column of a map.
     """
     return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 

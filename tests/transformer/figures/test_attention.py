@@ -1,4 +1,4 @@
-"""The two attention pictures, read back from the figure that would be sent."""
+"""The map of one head, read back from the figure that would be sent, and weights as bytes."""
 
 import base64
 import json
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from transformer.figures import KIND_COLORS, head_map, mosaic
-from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized, tiled
+from transformer.figures import head_map
+from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 
 QUERIES = ["<sos>", "le", "<b>chat</b>"]
 KEYS = ["<sos>", "the", "cat", "<eos>"]
@@ -38,38 +38,6 @@ def test_a_weight_as_a_byte_is_off_by_at_most_half_a_level() -> None:
 def test_a_masked_weight_is_a_sign_and_no_number() -> None:
     exact = np.array([[0.0, 1.0]])
     assert quantized(exact, np.array([[False, True]])).tolist() == [[MASKED_LEVEL, LEVELS]]
-
-
-def test_tiles_stand_with_layers_down_and_heads_across() -> None:
-    tiles = np.arange(2 * 3 * 4 * 5, dtype=np.uint8).reshape(2, 3, 4, 5)
-    whole = tiled(tiles)
-    assert whole.shape == (8, 15)
-    for layer in range(2):
-        for head in range(3):
-            assert (whole[layer * 4 : layer * 4 + 4, head * 5 : head * 5 + 5] == tiles[layer, head]).all()
-
-
-def test_a_mosaic_is_one_heatmap_of_bytes_with_every_head_in_it() -> None:
-    exact = weights(2, 3, 3, 4)
-    allowed = np.ones_like(exact, dtype=bool)
-    allowed[..., 3] = False
-    picture = sent(mosaic(exact, allowed, QUERIES, KEYS, (1, 2), KIND_COLORS["cross"]))
-    (heatmap,) = picture["data"]
-    assert heatmap["z"]["dtype"] == "u1"
-    assert (array(heatmap["z"]) == tiled(quantized(exact, allowed))).all()
-    assert len(set(heatmap["x"])) == 12  # hovering tells equal tokens of different heads apart
-    assert len(set(heatmap["y"])) == 6
-    assert heatmap["x"][4] == "head 2, 0: &lt;sos&gt;"
-    frame = [shape for shape in picture["layout"]["shapes"] if shape["type"] == "rect"]
-    assert [(shape["x0"], shape["x1"], shape["y0"], shape["y1"]) for shape in frame] == [(7.5, 11.5, 2.5, 5.5)]
-    assert frame[0]["line"]["color"] == KIND_COLORS["cross"]
-
-
-def test_a_mosaic_of_48_large_maps_stays_below_1_4_of_its_raw_bytes() -> None:
-    exact = weights(6, 8, 128, 128)
-    tokens = [f"word{index}" for index in range(128)]
-    size = len(mosaic(exact, np.ones_like(exact, dtype=bool), tokens, tokens, (0, 0), "red").to_json())
-    assert size <= 1.4 * 6 * 8 * 128 * 128
 
 
 def test_a_head_map_holds_the_exact_weights_and_every_token() -> None:
