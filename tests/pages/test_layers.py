@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -400,18 +401,18 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
 
 @browser_only
 def test_a_pick_while_playing_is_kept_and_played_on_from(walker: Walker) -> None:
-    page = walker.at("model=reverse&source=abcd&walk_speed=4").page
+    page = walker.at("model=reverse&source=abcd&walk_speed=2").page
     page.get_by_role("button", name="Play").click()
     walker.settle()
     page.keyboard.press("ArrowRight")
     walker.is_at("source_embedding.token")
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(700)
     assert walker.path == "source_embedding.token"  # not snatched away before its time
     walker.is_at("source_embedding.scaled")
     page.get_by_role("button", name="Pause").click()
     walker.settle()
     here = walker.path
-    page.wait_for_timeout(4500)
+    page.wait_for_timeout(2500)
     assert walker.path == here
 
 
@@ -428,6 +429,22 @@ def test_the_list_and_the_filmstrip_open_what_is_clicked(walker: Walker) -> None
     walker.settle()
     assert f"stop={LAYER}.feed_forward.activated" in page.url
     assert "part=filmstrip" not in page.url
+
+
+@browser_only
+@pytest.mark.parametrize(
+    ("query", "root", "pictures", "words"),
+    [(f"stop={LAYER}.self_attention.scores", ".stop", 3, "Raw scores"), ("part=filmstrip", ".strip", 20, "Attention weights")],
+)
+def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
+    page = walker.open(f"layers?model=reverse&source=abcd&{query}")
+    page.locator(f"{root}[data-painted]").wait_for()
+    ask = """root => { const asked = { svg: '' };
+        root.dispatchEvent(new CustomEvent('picture', { detail: asked })); return asked.svg; }"""
+    svg = ElementTree.fromstring(page.locator(root).evaluate(ask))
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(svg.findall(f"{space}image")) == pictures
+    assert words in [text.text for text in svg.findall(f"{space}text")]
 
 
 @browser_only
