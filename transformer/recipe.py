@@ -29,6 +29,7 @@ class Recipe:
         stillness: weight of a penalty on cross-attention that moves when one adjective changes what a pronoun refers to
             (`Training.turning`); 0 for none. It makes a model that is right without a head that shows why.
         snapshots: how many snapshots to keep along the way.
+        about: one line for a picker, where the world's own does not say what is special about this model.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
     """
 
@@ -46,6 +47,7 @@ class Recipe:
     test_pairs: int = 300
     stillness: float = 0.0
     snapshots: int = 0
+    about: str = ""
     preset: str = "pytorch"
     config: tuple[tuple[str, Any], ...] = ()
 
@@ -84,6 +86,13 @@ RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
     "english-french-static": Recipe(world="english-french-static", steps=2000, stillness=2.0, config=sizes(128, 4, 2, 256)),
     "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+    "reverse-shared": Recipe(
+        world="reverse",
+        about="the same, but with learned positions and one projection that all heads share",
+        steps=4000,
+        preset="shared_heads",
+        config=sizes(64, 4, 2, 256),
+    ),
     "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
     "sort": Recipe(world="sort", steps=4500, config=sizes(64, 4, 2, 256)),
     "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),

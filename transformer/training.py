@@ -161,7 +161,7 @@ class Training:
         world, recipe = self.world, self.recipe
         return Card(
             world=world.name,
-            description=world.description,
+            description=recipe.about or world.description,
             accepts=world.accepts,
             longest=world.longest,
             command=command,

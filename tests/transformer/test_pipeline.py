@@ -14,6 +14,7 @@ from transformer.config import PRESETS
 from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
 from transformer.interventions import Ablate, Block, Patch, Scale
 from transformer.pipeline import Pipeline
+from transformer.recipe import RECIPES
 from transformer.tasks import WORLDS
 from transformer.vocabulary import Unknown, Vocabulary
 
@@ -205,7 +206,8 @@ def test_every_shipped_model_is_on_the_list_and_loads():
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
     world = WORLDS[card.world]
-    assert (card.description, card.accepts, card.longest) == (world.description, world.accepts, world.longest)
+    description = RECIPES[name].about or world.description
+    assert (card.description, card.accepts, card.longest) == (description, world.accepts, world.longest)
     assert f"transformer.training {name}" in card.command
     assert {"steps", "batch", "seed", "learning_rate", "config"} <= card.recipe.keys()
     assert card.trained_on == card.recipe["steps"] * card.recipe["batch"]
