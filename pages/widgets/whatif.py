@@ -109,7 +109,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     st.caption(words["forced_caption"])
     tokens, before = _written(view, trace)
     _, after = _written(view, again)
-    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]))
+    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]), written=True)
     show(figure, "probability-change", words["forced_alt"])
 
     st.markdown(f"**{words['difference']}**")
@@ -119,7 +119,8 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         st.info(words["unchanged"].format(most=abs(change).max()), icon=":material/check:")
         return
     queries, keys = trace.attention_tokens(kind)
-    show(difference_map(change, queries, keys), "difference", words["difference_alt"])
+    allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+    show(difference_map(change, allowed, queries, keys), "difference", words["difference_alt"])
 
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:

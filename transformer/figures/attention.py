@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float, UInt8
+from plotly.colors import sample_colorscale
 
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
 
@@ -15,6 +16,10 @@ MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its
 MOST_LABELLED = 32  # tokens of an axis up to which each is written; of more, every second or third
 # px: the side of a cell with a number in it, of one with a label beside it, of others; and what stands beside the cells.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
+# The share of each primary colour in how light a colour is, and where black and white stand out from it alike (WCAG 2).
+LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
+SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
+BLACK = '<span style="color:black">{}</span>'
 MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatched, not only grey
 
 
@@ -42,18 +47,7 @@ def head_map(
     longer = max(weights.shape)
     figure = go.Figure()
     if not allowed.all():
-        figure.add_trace(
-            go.Heatmap(
-                z=np.where(allowed, np.nan, 1).astype(np.float32),
-                x=numbered(keys),
-                y=numbered(queries),
-                colorscale=[[0, MASKED], [1, MASKED]],
-                showscale=False,
-                texttemplate=MASK_SIGN if longer <= MOST_HATCHED else None,
-                textfont={"color": LINE},
-                hovertemplate="query %{y}<br>key %{x}<br>masked: may not be looked at<extra></extra>",
-            )
-        )
+        figure.add_trace(masked_cells(allowed, queries, keys))
     figure.add_trace(
         go.Heatmap(
             z=np.where(allowed, weights, np.nan).astype(np.float32),
@@ -63,7 +57,7 @@ def head_map(
             zmax=1,
             colorscale=WEIGHTS,
             colorbar={"title": {"text": "weight"}, "thickness": 12},
-            texttemplate="%{z:.2f}" if longer <= MOST_WRITTEN else None,
+            **(in_cells(np.where(allowed, weights, np.nan), "{:.2f}", WEIGHTS) if longer <= MOST_WRITTEN else {}),
             hovertemplate="query %{y}<br>key %{x}<br>weight %{z:.6f}<extra></extra>",
             hoverongaps=False,
             xgap=int(longer <= MOST_HATCHED),
@@ -71,6 +65,54 @@ def head_map(
         )
     )
     return token_map(figure, queries, keys, wide)
+
+
+def masked_cells(allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> go.Heatmap:
+    """What lies below a map where a query may not look: grey, and hatched unless the cells are too small."""
+    return go.Heatmap(
+        z=np.where(allowed, np.nan, 1).astype(np.float32),
+        x=numbered(keys),
+        y=numbered(queries),
+        colorscale=[[0, MASKED], [1, MASKED]],
+        showscale=False,
+        texttemplate=MASK_SIGN if max(allowed.shape) <= MOST_HATCHED else None,
+        textfont={"color": LINE},
+        hovertemplate="query %{y}<br>key %{x}<br>masked: may not be looked at<extra></extra>",
+        # Where a cell is not masked, there is nothing to say of it.
+        hoverongaps=False,
+    )
+
+
+def in_cells(
+    values: Float[np.ndarray, "row column"], form: str, scale: str, low: float = 0.0, high: float = 1.0
+) -> dict[str, object]:
+    """The number in each cell of a heatmap, for `go.Heatmap`; short ones are black where that is read better than white.
+
+    Plotly by itself takes a dark grey, and that only on light colours: on the greens halfway it can hardly be read. But it
+    takes markup for letters when it fits numbers into cells, so only those that surely fit can have any.
+
+    Args:
+        values: of the cells; nothing is written where there is none.
+        form: how a number is written, as for `str.format`; a zero never has a sign.
+        scale, low, high: the colours of the heatmap, and the values at their two ends.
+    """
+    told = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
+    if max((len(said) for row in told for said in row), default=0) > SHORT:
+        return {"text": told, "texttemplate": "%{text}"}
+    places = np.nan_to_num((np.clip(values, low, high) - low) / (high - low)).astype(float)
+    shades = np.array(sample_colorscale(scale, places.ravel().tolist(), colortype="tuple")).reshape(*values.shape, 3)
+    linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
+    black = linear @ LUMINANCE > EVEN
+    text = [
+        [BLACK.format(said) if said and dark else said for said, dark in zip(*pair, strict=True)]
+        for pair in zip(told, black, strict=True)
+    ]
+    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": SHORT_SIZE}}
+
+
+def unsigned_zero(said: str) -> str:
+    """A number as it is written, but a zero without a sign."""
+    return said.replace("-", "−") if said.strip("+-0.") else said.lstrip("+-")
 
 
 def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wide: bool = False) -> go.Figure:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, least_width
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, in_cells, least_width
 from transformer.figures.theme import (
     LINE,
     MASK_SIGN,
@@ -79,7 +79,9 @@ def tensor_map(matrix: Matrix) -> go.Figure:
     }
     heatmaps = _heatmaps(matrix, longer <= MOST_HATCHED)
     heatmaps[-1] |= {"colorbar": {"thickness": 10, "len": 1, "nticks": 5}, "showscale": True}
-    heatmaps[-1] |= {"texttemplate": "%{z:.2f}" if written else None}
+    if written:
+        top = heatmaps[-1]
+        heatmaps[-1] = top | in_cells(top["z"], "{:.2f}", top["colorscale"], float(top["zmin"]), float(top["zmax"]))
     figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(340 / height, 10, 24)))
     figure.update_layout(margin={"t": 90 if matrix.columns else 60})
     return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure

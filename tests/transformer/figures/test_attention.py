@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plotly.colors import sample_colorscale
 
 from transformer.figures import head_map
-from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.attention import LEVELS, MASKED_LEVEL, in_cells, quantized
 
 QUERIES = ["<sos>", "le", "<b>chat</b>"]
 KEYS = ["<sos>", "the", "cat", "<eos>"]
@@ -68,3 +69,28 @@ def test_labels_thin_out_where_they_would_overlap(tokens: int, labels: int) -> N
     picture = sent(head_map(exact, np.ones_like(exact, dtype=bool), names, names))
     assert len(picture["layout"]["xaxis"]["ticktext"]) == labels
     assert len(picture["data"][0]["x"]) == tokens
+
+
+@pytest.mark.parametrize("scale", ["Viridis", "RdBu"])
+def test_a_number_in_a_cell_can_be_read_on_every_colour_of_the_scale(scale: str) -> None:
+    values = np.linspace(0, 1, 101)[None]
+    (written,) = in_cells(values, "{:.2f}", scale)["text"]
+    for value, said in zip(values[0].tolist(), written, strict=True):
+        # By the formula of WCAG 2, worked out here anew.
+        (shade,) = sample_colorscale(scale, [value], colortype="tuple")
+        red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in shade)
+        light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        black, white = (light + 0.05) / 0.05, 1.05 / (light + 0.05)
+        assert (black if "color:black" in said else white) >= 4.5
+
+
+def test_numbers_that_may_not_fit_are_without_markup_which_plotly_would_count_as_letters() -> None:
+    told = in_cells(np.array([[-0.001, -0.5, 10.0]]), "{:.2f}", "RdBu", -10.0, 10.0)
+    assert told == {"text": [["0.00", "−0.50", "10.00"]], "texttemplate": "%{text}"}
+
+
+def test_nothing_is_written_in_a_masked_cell() -> None:
+    exact, allowed = weights(1, 1, 3, 3)[0, 0], np.tril(np.ones((3, 3), dtype=bool))
+    _, shown = head_map(exact, allowed, QUERIES, QUERIES).data
+    assert [[bool(said) for said in row] for row in shown.text] == allowed.tolist()
+    assert f"{exact[1, 0]:.2f}" in shown.text[1][0]
