@@ -15,6 +15,7 @@ from transformer.tasks import world
 CLEAR = 0.5
 # Where two patterns hold alike, the one that says more is named.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
+METRIC_WIDTH = 140
 
 
 def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
@@ -57,9 +58,10 @@ def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
         st.markdown(f"**{in_words(measures, layer, head)}**")
         st.caption(words["intro"])
         names = [name for name in MEASURES if name in measures]
-        for columns in (names[:5], names[5:]):
-            for place, name in zip(st.columns(5), columns, strict=False):
-                place.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name])
+        # In a row as long as the page is wide: on a phone, columns would stand one below the other.
+        with st.container(horizontal=True):
+            for name in names:
+                st.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name], width=METRIC_WIDTH)
         st.markdown(f"**{words['table']}**")
         frame = table(measures)
         st.dataframe(frame, hide_index=True, width="stretch")

@@ -116,6 +116,10 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     page.get_by_role("button", name="No positional encoding").click()
     visitor.settle()
     said = page.get_by_text(re.compile(r"\d+ of \d+ tokens differ")).inner_text()
+    # Above each token's bars stands how its probability changed.
+    changes = page.locator(".st-key-probability-change .annotation-text").all_text_contents()
+    assert len(changes) == len("headlight") + 1
+    assert min(float(change.replace("−", "-")) for change in changes) < -0.1
     assert "edits=no+positions" in page.url.replace("%20", "+")
 
     other = Visitor(browser, visitor.url)
@@ -193,7 +197,7 @@ def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
     """The name and content of the file that a choice of a picture's menu saves."""
     page = visitor.page
     if not page.get_by_role("button", name=choice).is_visible():
-        page.get_by_role("button", name="Save", exact=True).nth(picture).click()
+        page.get_by_role("button", name=re.compile("^Save ")).nth(picture).click()
     with page.expect_download() as download:
         page.get_by_role("button", name=choice).click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
@@ -218,6 +222,7 @@ def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
         # Four queries and five keys: of each of 2 × 4 heads a line a weight; of one head a row a query.
         assert len(rows) - 1 == {0: 2 * 4 * 4 * 5, 1: 4}[picture]
         visitor.page.keyboard.press("Escape")
+        assert visitor.page.get_by_role("button", name=f"Save {name}", exact=True).count() == 1
     file, page = saved(visitor, 1, "Picture as HTML")
     assert file == "reverse-cross-layer1-head1.html"
     assert not re.search(rb"<(script|link)[^>]+(src|href)=", page)
