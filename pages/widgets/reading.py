@@ -17,9 +17,13 @@ def show_reading(view: View, batch: bool = False) -> Trace:
         batch: show every sentence and return the trace of them all, instead of the first alone.
 
     Raises:
-        HeadlightError: a text it cannot read at all.
+        HeadlightError: a text it cannot read at all, or, where every sentence is asked for, a batch that is none.
     """
     words = text("common")
+    if view.problem and batch:
+        raise view.problem
+    if view.problem:
+        st.warning(words["first_alone"].format(problem=literal(str(view.problem))), icon=":material/view_agenda:")
     items = range(len(view.sources) if batch else 1)
     for item in items:
         _warn(view, item)

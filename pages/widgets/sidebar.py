@@ -32,12 +32,14 @@ class View:
         sources: texts as typed: the first, and up to three more that are read with it as a batch.
         targets: for each of them the text the decoder shall read, or None for the model's own answer.
         key: the model by value, as `runs` keeps it.
+        problem: what is wrong with the batch; the first text then stands alone. None where it can be read.
     """
 
     model: str
     sources: Sources
     targets: Targets
     key: Key
+    problem: InputError | None = None
 
     @property
     def source(self) -> str:
@@ -78,20 +80,44 @@ class View:
 
 
 def current_view() -> View:
-    """What the sidebar holds, for the page that runs after `app.py` has drawn it.
+    """What the sidebar holds, for the page that runs after `app.py` has drawn it. A batch that cannot be read is left out and
+    said in `problem`: a page of the first text alone can do without it.
 
     Raises:
-        HeadlightError: too many sentences, targets that are not as many, or numbers that are no ids.
+        HeadlightError: numbers of the first text or its target that are no ids.
+    """
+    state = st.session_state
+    first, target = state["source"], state["target"] if state["target"].strip() else None
+    try:
+        sources, targets = _batch()
+        return _view((first, *sources), (target, *targets))
+    except InputError as problem:
+        return replace(_view((first,), (target,)), problem=problem)
+
+
+def _batch() -> tuple[Sources, Targets]:
+    """The further sentences and their targets.
+
+    Raises:
+        InputError: too many sentences, or targets that are not as many.
     """
     state, words = st.session_state, text("sidebar")
-    model, more = state["model"], [line for line in state["batch"].splitlines() if line.strip()]
+    more = [line for line in state["batch"].splitlines() if line.strip()]
     if len(more) >= SENTENCES:
         raise InputError(words["batch"], len(more), words["too_many"].format(most=SENTENCES - 1))
-    more_targets = state["batch_targets"].rstrip().splitlines() or [""] * len(more)
-    if len(more_targets) != len(more):
-        raise InputError(words["batch_targets"], len(more_targets), words["not_as_many"].format(count=len(more)))
-    sources = (state["source"], *more)
-    targets = tuple(typed if typed.strip() else None for typed in (state["target"], *more_targets))
+    targets = state["batch_targets"].rstrip().splitlines() or [""] * len(more)
+    if len(targets) != len(more):
+        raise InputError(words["batch_targets"], len(targets), words["not_as_many"].format(count=len(more)))
+    return tuple(more), tuple(typed if typed.strip() else None for typed in targets)
+
+
+def _view(sources: Sources, targets: Targets) -> View:
+    """These texts with the model that is chosen.
+
+    Raises:
+        InputError: numbers that are no ids.
+    """
+    model = st.session_state["model"]
     if model in available():
         return View(model, sources, targets, model)
     own = sizes_of(model)

@@ -122,12 +122,38 @@ def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
         ({"batch": "a\nb\nc\nd"}, f"up to {SENTENCES - 1} sentences"),
         ({"batch": "a\nb", "batch_targets": "a\nb\nc"}, "there are 2 further source texts"),
         ({"batch_targets": "a"}, "there are 0 further source texts"),
-        ({"model": "vanilla", "source": f"1 {LARGEST_ID + 1}"}, f"allowed are 0 to {LARGEST_ID}"),
-        ({"model": "own sizes", "source": "3 -1"}, f"allowed are 0 to {LARGEST_ID}"),
+        (
+            {"model": "vanilla", "source": "1 5", "target": "1", "batch": f"1 {LARGEST_ID + 1}"},
+            f"allowed are 0 to {LARGEST_ID}",
+        ),
     ],
 )
-def test_what_cannot_be_read_together_is_explained(query: dict[str, str], expected: str) -> None:
-    assert expected in said(opened(**{"model": "reverse", **query}))
+def test_a_batch_that_cannot_be_read_leaves_the_first_text(query: dict[str, str], expected: str) -> None:
+    whole = {"model": "reverse", "source": "abc", "target": "cb", **query}
+    view = seen(opened(**whole))
+    assert expected in str(view.problem)
+    assert (view.sources, view.targets) == ((whole["source"],), (whole["target"],))
+    assert view.trace() is seen(opened(**{name: whole[name] for name in ("model", "source", "target")})).trace()
+
+
+@pytest.mark.parametrize("model", ["vanilla", "own sizes"])
+@pytest.mark.parametrize("source", [f"1 {LARGEST_ID + 1}", "3 -1"])
+def test_what_is_no_id_is_explained(model: str, source: str) -> None:
+    assert f"allowed are 0 to {LARGEST_ID}" in said(opened(model=model, source=source))
+
+
+def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
+        app.query_params[name] = value
+    app.run()
+    for page in ("pages/start/home.py", ATTENTION, "pages/inputs/positions.py"):
+        app.switch_page(page).run()
+        assert not said(app)
+        assert any(f"up to {SENTENCES - 1} sentences" in warning.value for warning in app.warning)
+        assert any("cba" in line.value for line in app.markdown)
+    app.switch_page("pages/inputs/masks.py").run()
+    assert f"up to {SENTENCES - 1} sentences" in said(app)
 
 
 def test_own_sizes_are_those_of_the_model() -> None:
