@@ -90,8 +90,9 @@ def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
     rows = trace.source_tokens if side == "source" else trace.target_tokens
     ids = np.array([pipeline.vocabulary(side).ids(row) for row in rows])
     shown = panel(ids, ("batch", side), "ids", item)
-    labels = [token if token == str(at) else f"{token} · {at}" for token, at in zip(rows[item], ids[item], strict=True)]
-    return Drawn(path, words["given_ids"], str(list(ids.shape)), shown, shown.most, "", {side: labels})
+    # Raw ids are their own tokens: written in the cells, they need not stand beside them too.
+    raw = all(token == str(at) for token, at in zip(rows[item], ids[item], strict=True))
+    return Drawn(path, words["given_ids"], str(list(ids.shape)), shown, shown.most, "", {} if raw else {side: rows[item]})
 
 
 def inputs(pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None) -> list[Drawn]:

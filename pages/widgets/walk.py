@@ -53,14 +53,17 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 def _navigation(stops: Sequence[Stop]) -> str:
     """Back, play, next, and every tensor to choose from; returns the path of the stop."""
     words, paths = text("walk"), [stop.path for stop in stops]
+    # At first the step where numbers appear: what comes before it is a mask, often without anything hidden.
+    first = next((at for at, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
     # Another model may have left a tensor that is not there.
-    if st.session_state.get(STOP, paths[0]) not in paths:
-        st.session_state[STOP] = paths[0]
+    if st.session_state.get(STOP, paths[first]) not in paths:
+        st.session_state[STOP] = paths[first]
     label = words["stop"].format(count=len(paths))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         # Drawn before the buttons beside it: only then is known what a link says.
-        at = paths.index(st.selectbox(label, paths, key=STOP, bind="query-params", help=words["stop_help"]))
+        chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
+        at = paths.index(chosen)
     last = at + 1 == len(paths)
     playing = bool(st.session_state.get(PLAYING)) and not last
     with buttons:
@@ -71,7 +74,7 @@ def _navigation(stops: Sequence[Stop]) -> str:
         st.button(label, key="walk_play", on_click=_play, args=(not playing,), disabled=last, icon=icon)
         seconds = float(pick(words["speed"], SPEEDS, "walk_speed"))
     if playing:
-        # A person's own pick starts the wait anew, so playing does not snatch it away.
+        # A fragment runs at once, too: not before its time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
         st.fragment(_tick, run_every=seconds)(paths)
     return paths[at]
@@ -82,12 +85,18 @@ def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> 
 
 
 def _go(path: str | None) -> None:
+    """To where a person wants to look; what was playing stops, so that it is not snatched away."""
     if path is not None:
         st.session_state[STOP] = path
+        _pause()
 
 
 def _play(playing: bool) -> None:
     st.session_state[PLAYING] = playing
+
+
+def _pause() -> None:
+    _play(False)
 
 
 def _tick(paths: Sequence[str]) -> None:

@@ -202,7 +202,7 @@ def test_a_step_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_back_and_next_go_through_every_tensor_in_order() -> None:
-    app = opened(model="reverse", source="abcd")
+    app = opened(model="reverse", source="abcd", stop="source_mask")
     paths = app.selectbox(key=STOP).options
     assert app.button(key="walk_Left").disabled
     for path in paths[1:4]:
@@ -223,9 +223,9 @@ def test_an_input_can_be_gone_to() -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["nowhere", "encoder.layers.99.self_attention.scores", "", "<script>"])
-def test_a_link_to_no_tensor_opens_the_first(nonsense: str) -> None:
+def test_a_link_to_no_tensor_opens_the_one_shown_at_first(nonsense: str) -> None:
     app = opened(model="reverse", source="abcd", stop=nonsense)
-    assert app.selectbox(key=STOP).value == app.selectbox(key=STOP).options[0]
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
 def test_a_tensor_of_another_model_does_not_outlive_it() -> None:
@@ -233,7 +233,7 @@ def test_a_tensor_of_another_model_does_not_outlive_it() -> None:
     assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
     app.sidebar.selectbox(key="model").set_value("reverse").run()
     assert not app.exception
-    assert app.selectbox(key=STOP).value == "source_mask"
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
 # --- every part, every model ---------------------------------------------------------------------------------------------
@@ -336,6 +336,25 @@ def test_pictures_are_to_scale(walker: Walker) -> None:
     assert scores["w"] / query["w"] == pytest.approx(9 / 32, rel=0.01)
 
 
+WRITTEN = """window.written = [];
+const write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    window.written.push(text);
+    return write.call(this, text, ...rest);
+};"""
+
+
+@browser_only
+def test_token_ids_are_written_and_axes_are_named(walker: Walker) -> None:
+    walker.page.add_init_script(WRITTEN)
+    page = walker.at("model=reverse&source=abcd").page
+    pipeline = Pipeline.load("reverse")
+    tokens = pipeline.trace("abcd").source_tokens[0]
+    ids = map(str, pipeline.vocabulary("source").ids(tokens))
+    assert {*tokens, *ids} <= set(page.evaluate("written"))
+    expect(walker.root.locator(".axes")).to_have_text(["↓ source", "↓ source → d_model"])
+
+
 @browser_only
 def test_pointing_tells_the_exact_number_also_where_a_dot_stands_for_several(walker: Walker) -> None:
     walker.at("model=reverse&source=abcd&stop=logits")
@@ -400,19 +419,22 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
 
 
 @browser_only
-def test_a_pick_while_playing_is_kept_and_played_on_from(walker: Walker) -> None:
-    page = walker.at("model=reverse&source=abcd&walk_speed=2").page
+@pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
+def test_playing_stops_when_a_person_picks(walker: Walker, how: str) -> None:
+    page = walker.at("model=reverse&source=abcd&walk_speed=1&stop=source_mask").page
     page.get_by_role("button", name="Play").click()
-    walker.settle()
-    page.keyboard.press("ArrowRight")
     walker.is_at("source_embedding.token")
-    page.wait_for_timeout(700)
-    assert walker.path == "source_embedding.token"  # not snatched away before its time
-    walker.is_at("source_embedding.scaled")
-    page.get_by_role("button", name="Pause").click()
+    if how == "arrow key":
+        page.keyboard.press("ArrowRight")
+    elif how == "list":
+        page.locator('.outline [data-path="source_embedding.sum"]').click()
+    else:
+        page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
     walker.settle()
     here = walker.path
-    page.wait_for_timeout(2500)
+    assert here == "source_embedding.sum" or how != "list"
+    page.wait_for_timeout(1500)
     assert walker.path == here
 
 

@@ -71,6 +71,9 @@ class View {
     panel.canvas.addEventListener("pointerdown", (event) => this.drag(panel, event));
     panel.canvas.addEventListener("dblclick", () => this.zoom(panel, 0, panel.columns));
     const head = make("div", { class: "title" }, make("b", {}, panel.title), make("span", { class: "shape" }, panel.shape));
+    const named = (arrow, axis) => (axis && axis !== "1" ? [`${arrow} ${axis}`] : []);
+    const axes = [...named("↓", panel.axes[1]), ...named("→", panel.scale === "ids" ? "" : panel.axes[2])];
+    if (axes.length) head.append(make("span", { class: "axes" }, axes.join(" ")));
     const parts = [head, panel.canvas, this.legend(panel)];
     if (panel.columns > this.data.most_columns) {
       const ends = ["from", "to"].map((end) => {
@@ -178,15 +181,19 @@ class View {
     const ratio = devicePixelRatio || 1;
     const side = panel.strip ? panel.tiles : Math.min(place.side, panel.tiles);
     const lines = Math.ceil(panel.tiles / side);
-    const w = Math.max(1, panel.columns * u);
     const h = Math.max(2, panel.rows * v);
     const style = getComputedStyle(this.root);
     const context = canvas.getContext("2d");
     const font = (size) => `${size}px ${style.fontFamily}`;
     context.font = font(12);
+    // Ids are words, not amounts: they are written, not coloured, and want the room of a word.
+    const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
+    const w = Math.max(1, panel.columns * u, ids ? Math.max(...ids.map((id) => context.measureText(id).width)) + 10 : 0);
     const longest = (tokens) => Math.min(LONGEST, Math.max(0, ...(tokens ?? []).map((token) => context.measureText(shown(token)).width)));
     const heads = panel.tiles > 1 && h >= 11;
-    const rowTokens = v >= LABELLED && panel.row_tokens && side === 1 ? panel.row_tokens : null;
+    // Of a long text every second or third row has its token beside it; with many heads only where all have one.
+    const nth = Math.ceil(LABELLED / v);
+    const rowTokens = (nth === 1 || panel.tiles === 1) && panel.row_tokens && side === 1 ? panel.row_tokens : null;
     const columnTokens = u >= COLUMN_LABELLED && panel.column_tokens && !panel.strip ? panel.column_tokens : null;
     const headWidth = heads && side === 1 ? 16 : 0;
     const left = Math.ceil((rowTokens ? longest(rowTokens) + 6 : 0) + headWidth);
@@ -213,12 +220,17 @@ class View {
         for (let column = 0; column < across; column++) levels[row * across + column] = this.level(panel, tile, row, column);
       }
       if (levels.includes(MASKED)) hatched(context, ratio, this.data.colors, box);
-      painted(context, levels, down, across, pixels, box);
+      if (!ids) painted(context, levels, down, across, pixels, box);
       context.strokeStyle = this.data.colors.line;
       context.lineWidth = 1;
       context.strokeRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
       if (heads) this.write(context, ratio, font(11), String(tile + 1), side === 1 ? headWidth - 4 : x + w / 2, side === 1 ? y + h / 2 : y - 7, side === 1 ? "right" : "center", style.color);
-      if (rowTokens) rowTokens.forEach((token, row) => this.write(context, ratio, font(Math.min(12, v)), clip(context, shown(token), LONGEST), x - 5, y + (row + 0.5) * v, "right", style.color));
+      const labels = font(Math.min(12, nth * v));
+      for (const [at, align, words] of [[x - 5, "right", rowTokens], [x + w / 2, "center", ids]]) {
+        (words ?? []).forEach((word, row) => {
+          if (row % nth === 0) this.write(context, ratio, labels, clip(context, shown(word), LONGEST), at, y + (row + 0.5) * v, align, style.color);
+        });
+      }
     }
     if (columnTokens && panel.from === 0 && panel.to === panel.columns) {
       for (let across = 0; across < side; across++) {
@@ -271,7 +283,7 @@ class View {
       const [x, y, width, height] = sheet.place(canvas);
       sheet.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
     }
-    for (const words of this.flow.querySelectorAll(".title b, .shape")) sheet.write(words);
+    for (const words of this.flow.querySelectorAll(".title b, .shape, .axes")) sheet.write(words);
     const { color } = getComputedStyle(this.root);
     const sign = this.flow.querySelector(".sign");
     sheet.write(sign);
@@ -327,7 +339,8 @@ class View {
     };
     const lines = [panel.title, panel.axes[0] ? `${panel.axes[0]} ${tile + 1}` : ""];
     if (told.length === 1) {
-      lines.push(named(panel.axes[1], panel.row_tokens, r), named(panel.axes[2], panel.column_tokens, c), value([r, c]));
+      const across = panel.scale === "ids" ? "" : named(panel.axes[2], panel.column_tokens, c);
+      lines.push(named(panel.axes[1], panel.row_tokens, r), across, value([r, c]));
     } else {
       // Exact, although the dot shows only the strongest: around the pointer where there are too many.
       const middle = told.findIndex(([i, j]) => i === r && j === c);
