@@ -64,10 +64,13 @@ class Swap(NamedTuple):
         changes: of each token of the sentence, in the order before the swap: the length of its vector's change, as a share
             of the vector's length.
         largest: the largest difference of any number.
+        before, after: the encoder's output for either sentence, both in the order before the swap.
     """
 
     changes: Float[np.ndarray, " source"]
     largest: float
+    before: Float[np.ndarray, "source d_model"]
+    after: Float[np.ndarray, "source d_model"]
 
 
 def cell(position: int, dimension: int, d_model: int) -> Cell:
@@ -182,4 +185,4 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
     lengths = np.linalg.norm(before, axis=1)
     moved = np.linalg.norm(after - before, axis=1)
     changes = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > 0)
-    return Swap(changes, float(abs(after - before).max()))
+    return Swap(changes, float(abs(after - before).max()), before.astype(np.float32), after.astype(np.float32))

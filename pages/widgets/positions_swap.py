@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.pickers import pick
 from pages.widgets.problems import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -11,6 +12,7 @@ from pages.widgets.text import text
 from transformer import Trace
 from transformer.edits import interventions
 from transformer.figures.positions import change_bars
+from transformer.figures.tokens import aligned_maps
 from transformer.positions import Swap, swap
 
 WITHOUT = "no positions"
@@ -44,12 +46,26 @@ def show_swap(view: View, trace: Trace) -> None:
         )
     changes = {name: effect.changes for name, effect in found.items()}
     show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+    _show_outputs(tokens, {name: found[words[name]] for name in ("with", "without")})
     st.markdown(words["swap_result"])
     with st.expander(words["swap_numbers"], icon=":material/table:"):
         st.dataframe(pd.DataFrame(changes, [f"{place} {token}" for place, token in enumerate(tokens)]))
 
 
-@st.cache_data(show_spinner=False, max_entries=256)
+def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
+    """What the encoder makes of either sentence, number by number, and where the two differ."""
+    words = text("positions")
+    named = {words[name]: name for name in found}
+    name = named[pick(words["swap_run"], list(named), "positions_run")]
+    run = found[name]
+    panels = {words["swap_before"]: run.before, words["swap_after"]: run.after, words["swap_change"]: run.after - run.before}
+    figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
+    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=words[name]))
+    st.caption(words[f"swap_outputs_{name}"])
+
+
+# An entry takes 100 kB for a sentence and a shipped model.
+@st.cache_data(show_spinner=False, max_entries=64)
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its positions or without."""
     pipeline = runs().pipeline(key)

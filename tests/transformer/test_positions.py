@@ -171,6 +171,8 @@ def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.D
     )
     if ids[first] != ids[second]:
         after[[first, second]] = after[[second, first]]
+    np.testing.assert_allclose(found.before, before, atol=1e-4)
+    np.testing.assert_allclose(found.after, after, atol=1e-4)
     assert abs(found.largest - abs(after - before).max()) <= 1e-4
     lengths = np.linalg.norm(before, axis=1)
     expected = np.divide(np.linalg.norm(after - before, axis=1), lengths, out=np.zeros_like(lengths), where=lengths > 0)

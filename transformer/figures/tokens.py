@@ -12,7 +12,7 @@ from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIG
 
 # Pixels of a row of tokens: beyond so many tokens, labels thin out and rows grow narrow.
 ROWS = ((15, 20), (40, 14), (10**6, 8))
-PANEL_TITLE, DIMENSION_AXIS = 28, 56
+PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
 MOST_COSINES = 12  # tokens up to which each cell carries its number: the map has half a page
 
@@ -79,10 +79,13 @@ def aligned_maps(
         "cmin": -most,
         "cmax": most,
         "colorscale": SIGNED,
-        "colorbar": {"thickness": 10, "len": 1, "nticks": 5},
+        # Below the picture, where it takes no width from it: a phone has none to spare.
+        "colorbar": {"orientation": "h", "thickness": 8, "lenmode": "pixels", "len": 180, "nticks": 5, "xpad": 0}
+        | {"x": 1, "xanchor": "right", "yref": "container", "y": 0, "yanchor": "bottom", "ypad": 2},
     }
-    figure = finished(go.Figure(heatmaps, layout), height=total + DIMENSION_AXIS)
-    return figure.update_layout(margin={"t": 4, "b": DIMENSION_AXIS - 4})
+    below = DIMENSION_AXIS + COLOR_SCALE
+    figure = finished(go.Figure(heatmaps, layout), height=total + below)
+    return figure.update_layout(margin={"t": 4, "b": below - 4})
 
 
 def framed(row: int, column: int) -> list[dict[str, Any]]:
