@@ -13,11 +13,14 @@ from pages.widgets.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.widgets.pickers import pick
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
-from transformer import Trace
+from transformer import Pipeline, Trace
 from transformer.figures.positions import position_map
 from transformer.figures.tokens import aligned_maps
 from transformer.pipeline import Side
 from transformer.positions import cell, model_table, sinusoidal_table, untrained_table
+
+# The kind of a table that can be set beside the one a model has learned.
+BEFORE = "learned, before training"
 
 
 class Table(NamedTuple):
@@ -71,7 +74,8 @@ def show_sum(view: View, trace: Trace) -> Side:
 def pick_table(view: View, side: Side) -> Table:
     """The pickers of kind and size. A model's own learned table has the model's own width; any other table can have any."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
-    kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", "sinusoidal")
+    before = (BEFORE,) if pipeline.trained else ()
+    kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")
     # Whoever goes over to a model of the other kind wants to see that model's own; whoever comes by a link, what it says.
     if st.session_state.get("positions_of") not in (None, config.position):
         st.session_state["positions_kind"] = config.position
@@ -82,8 +86,10 @@ def pick_table(view: View, side: Side) -> Table:
         # What is learned cannot be made any longer or wider than it was learned.
         fixed = own and kind == "learned"
         most = min(POSITIONS, config.max_len) if fixed else POSITIONS
-        first = min(most, config.max_len, POSITIONS_FIRST)
-        length = whole("positions_length", 2, most, placeholder=words["length_own"].format(length=first))
+        learned = config.position == "learned" and pipeline.trained and kind != "sinusoidal"
+        first = min(most, trained_rows(pipeline, side) if learned else config.max_len, POSITIONS_FIRST)
+        placeholder = words["length_trained" if learned else "length_own"].format(length=first)
+        length = whole("positions_length", 2, most, placeholder=placeholder)
         width = min(config.d_model, POSITION_DIMENSIONS)
         d_model = whole(
             "positions_d_model", 1, POSITION_DIMENSIONS, placeholder=words["d_model_own"].format(width=width), disabled=fixed
@@ -95,9 +101,17 @@ def pick_table(view: View, side: Side) -> Table:
         values = model_table(pipeline.model, side)[:positions]
     else:
         values = untrained_table(positions, wide)
-    table = Table(values, kind, own, fixed and pipeline.trained)
+    table = Table(values, "sinusoidal" if kind == "sinusoidal" else "learned", own, fixed and pipeline.trained)
     st.caption(origin(table, config.max_len, side))
+    if table.trained:
+        st.caption(words["rows_trained"].format(rows=trained_rows(pipeline, side), longest=pipeline.card.longest))
     return table
+
+
+def trained_rows(pipeline: Pipeline, side: Side) -> int:
+    """How many rows of a learned table its training reached: the source stands between a start and an end token, the decoder
+    reads its text after a start token. The target texts of a task with learned positions are as long as its sources."""
+    return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))
 
 
 def origin(table: Table, max_len: int, side: Side) -> str:

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets.positions import Table, origin
+from pages.widgets.positions import Table, origin, trained_rows
 from pages.widgets.positions_views import shipped_with_learned_positions
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
 from tests.transformer.figures.test_steps import array
-from transformer import Pipeline, TransformerConfig
-from transformer.positions import sinusoidal_table
+from transformer import Pipeline, Transformer, TransformerConfig
+from transformer.positions import model_table, sinusoidal_table
 
 PAGE = "pages/inputs/positions.py"
 
@@ -153,6 +154,34 @@ def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_befor
     assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 5)
 
 
+def test_a_table_that_was_learned_is_set_beside_one_before_training() -> None:
+    app = at("reverse-shared", "abc", "distances")
+    model = Pipeline.load("reverse-shared").model
+    trained = model_table(model, "source")[:14]  # 12 letters between a start and an end
+    np.testing.assert_allclose(array(drawn(app, 1)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
+    assert "training reached the first 14 rows" in said(app)
+    assert "neighbours alike" in said(app)
+    near = (trained @ trained.T).diagonal(1).mean()
+    app.segmented_control(key="positions_kind").set_value("learned, before training").run()
+    fine(app)
+    drawn_rows = array(drawn(app, 1)["data"][0]["z"])
+    assert drawn_rows.shape == (14, 14)
+    assert "Random rows" in said(app)
+    assert near > drawn_rows.diagonal(1).mean() + 5  # what the page says of neighbours
+
+
+def test_training_reached_as_many_rows_as_is_said() -> None:
+    pipeline = Pipeline.load("reverse-shared")
+    with torch.random.fork_rng():
+        torch.manual_seed(pipeline.card.recipe["seed"])
+        start = Transformer(pipeline.config)
+    for side in ("source", "target"):
+        moved = (model_table(pipeline.model, side) != model_table(start, side)).any(1)
+        reached = trained_rows(pipeline, side)
+        assert moved[:reached].all()
+        assert not moved[reached:].any()
+
+
 def test_that_no_trained_table_of_positions_is_shipped_is_read_from_the_models() -> None:
     configs = {name: Pipeline.load(name).config for name in Pipeline.available()}
     learned = tuple(name for name, config in configs.items() if config.position == "learned")
@@ -196,6 +225,14 @@ def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str
     swapped[first], swapped[last] = tokens[last], tokens[first]
     assert f"→ {' '.join(swapped)}" in said(app).replace("\\", "")
     assert len(kept) == len(source.split())
+    before, after, change = (array(heatmap["z"]) for heatmap in drawn(app, 3)["data"])
+    np.testing.assert_allclose(change, after - before, atol=1e-6)
+    view = Pipeline.load(model).trace(source) if model == "english-french" else None
+    if view is not None:
+        np.testing.assert_allclose(before, view["encoder.output"].numpy()[0], atol=1e-5)
+    assert abs(abs(change).max() - number(app, "Largest difference, with positions")) < 0.06
+    app.segmented_control(key="positions_run").set_value("without positions").run()
+    assert abs(array(drawn(app, 3)["data"][2]["z"])).max() < 1e-5
     changes = app.dataframe[-1].value
     assert list(changes.index) == [f"{place} {token}" for place, token in enumerate(tokens)]
     assert changes["without positions"].max() < 1e-5
