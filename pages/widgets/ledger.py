@@ -21,6 +21,9 @@ from transformer.trace import Tokens
 
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
+# Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector.
+WIDTHS = {"operation": 105, "inputs": 85, "shape": 80}
+COUNTS = {"parameters": 80, "flops": 73, "bytes": 70, "held": 70}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
@@ -126,16 +129,15 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
     found = total(row.cost for _, row in kept)
     st.caption(words["found"].format(count=len(kept), all=len(rows), **found._asdict()))
     frame, columns = _frame(kept), words["columns"]
-    numbers = [columns[name] for name in ("parameters", "flops", "bytes", "held")]
     st.dataframe(
         frame,
         hide_index=True,
         width="stretch",
         height=min(HEIGHT, 38 + 35 * len(frame)),
         column_config={
-            **{name: st.column_config.NumberColumn(format="localized") for name in numbers},
             columns["number"]: st.column_config.NumberColumn(width=40),
-            columns["inputs"]: st.column_config.TextColumn(width=190),
+            **{columns[name]: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            **{columns[name]: st.column_config.NumberColumn(format="localized", width=width) for name, width in COUNTS.items()},
         },
         key="ledger-table",
     )

@@ -410,6 +410,25 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browse
 
 
 @browser_only
+def test_arrow_keys_belong_to_the_text_or_the_list_they_are_pressed_in(walker: Walker) -> None:
+    page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
+    page.get_by_label("Source text", exact=True).press("ArrowLeft")
+    row = page.locator(f'.outline [data-path="{LAYER}.self_attention.scores"]')
+    row.press("ArrowDown")
+    below = page.locator(f'.outline [data-path="{LAYER}.self_attention.scaled_scores"]')
+    expect(below).to_be_focused()
+    below.press("ArrowLeft")
+    summary = page.locator(".outline summary", has_text="Encoder layer 1")
+    expect(summary).to_be_focused()
+    summary.press("ArrowLeft")
+    expect(row).to_be_hidden()
+    summary.press("ArrowRight")
+    expect(row).to_be_visible()
+    walker.settle()
+    assert walker.path == f"{LAYER}.self_attention.scores"
+
+
+@browser_only
 def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
     page.get_by_role("button", name="Play").click()

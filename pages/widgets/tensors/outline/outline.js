@@ -2,7 +2,10 @@
 
 export default function outline({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".outline");
-  const view = viewOf(root, () => ({}));
+  const view = viewOf(root, () => {
+    root.addEventListener("keydown", (event) => key(root, event));
+    return {};
+  });
   view.send = setTriggerValue;
   const listed = JSON.stringify(data.groups);
   if (listed !== view.listed) {
@@ -35,4 +38,26 @@ export default function outline({ data, parentElement, setTriggerValue }) {
     }
   }
   view.selected = data.selected;
+}
+
+// In the list the arrow keys move within it and fold, as in any tree; the page, which steps with them, must not hear them.
+function key(root, event) {
+  const here = event.target.closest("summary, button");
+  if (!here || event.altKey || event.ctrlKey || event.metaKey) return;
+  const lines = [...root.querySelectorAll("summary, details[open] button")];
+  const at = lines.indexOf(here);
+  const group = here.closest("details");
+  const outer = here.tagName === "SUMMARY";
+  const keys = {
+    ArrowDown: () => lines[at + 1]?.focus(),
+    ArrowUp: () => lines[at - 1]?.focus(),
+    Home: () => lines[0].focus(),
+    End: () => lines.at(-1).focus(),
+    ArrowRight: () => outer && (group.open ? lines[at + 1]?.focus() : (group.open = true)),
+    ArrowLeft: () => (outer ? (group.open = false) : group.querySelector("summary").focus()),
+  };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  event.stopPropagation();
+  keys[event.key]();
 }

@@ -197,7 +197,7 @@ class View {
     const columnTokens = u >= COLUMN_LABELLED && panel.column_tokens && !panel.strip ? panel.column_tokens : null;
     const headWidth = heads && side === 1 ? 16 : 0;
     const left = Math.ceil((rowTokens ? longest(rowTokens) + 6 : 0) + headWidth);
-    const top = Math.ceil((columnTokens ? longest(columnTokens) + 6 : 0) + (heads && side > 1 ? 15 : 0));
+    const top = Math.ceil((columnTokens ? longest(columnTokens) + 6 : 0) + (heads && side > 1 ? 15 : 0)) || (nth > 1 ? 4 : 0);
     const [wide, high] = [left + side * w + (side - 1) * GAP, top + lines * h + (lines - 1) * (GAP + (side > 1 && heads ? 12 : 0))];
     canvas.width = Math.round(wide * ratio);
     canvas.height = Math.round(high * ratio);
