@@ -28,11 +28,10 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     """Pick a layer, a sub-layer and a position; what is added, what is normalised, what fires."""
     words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
-    with st.container(horizontal=True):
-        layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
-        item = 0
-        if len(trace.target_tokens) > 1:
-            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
+    item = 0
+    if len(trace.target_tokens) > 1:
+        item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
     inside = {stop.part: stop.path.removesuffix("_add_norm.sum") for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "work_part")
     side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens

@@ -23,11 +23,11 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Start from the layers: that is what a layer's filmstrip is for.
     layers = sorted(groups, key=lambda group: " " not in group)
-    with st.container(horizontal=True):
-        group = pick(words["layer"], layers, GROUP)
-        item = 0
-        if len(trace.target_tokens) > 1:
-            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    # Not side by side: on a phone the buttons would not be broken into lines then, and the last would be cut off.
+    group = pick(words["layer"], layers, GROUP)
+    item = 0
+    if len(trace.target_tokens) > 1:
+        item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
     found = [stop for stop in stops if stop.group == group]
     st.subheader(group_title(group), anchor=False)
     called = text("walk")["parts"]

@@ -145,10 +145,13 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
     """Which text of the batch and which head, where there are several."""
     words = text("walk")
     shown = [here, *(stops[path] for path in here.inputs if path in stops)]
-    item, head = 0, None
-    with st.container(horizontal=True):
-        if len(trace.target_tokens) > 1:
+    item, head, batch = 0, None, len(trace.target_tokens) > 1
+    # Not a horizontal container: in it, buttons are not broken into lines on a phone.
+    left, right = st.columns([1, 4]) if batch else (None, st.container())
+    if left is not None:
+        with left:
             item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    with right:
         if any("head" in stop.axes for stop in shown):
             heads = [words["all_heads"], *map(str, range(1, trace.config.heads + 1))]
             picked_head = pick(words["head"], heads, "walk_head")
