@@ -383,7 +383,7 @@ def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Vis
     go(visitor, "The head that turns")
     assert page.get_by_label("heads", exact=True).input_value() == "2"
     page.get_by_test_id("stSidebar").get_by_role("combobox").first.click()
-    page.get_by_role("option", name="reverse").click()
+    page.get_by_role("option", name="reverse", exact=True).click()
     visitor.settle()
     assert held(page) == {"model": "reverse", "source": "headlight", "target": "", "batch": "", "batch_targets": ""}
     page.go_back()
