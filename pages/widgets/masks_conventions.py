@@ -45,7 +45,8 @@ def show_conventions(batch: Batch, at: Head) -> None:
     found = conventions(scores, ids, at.kind, trace.config)
     queries, keys = trace.attention_tokens(at.kind, item)
     st.caption(words["conventions_caption"])
-    for place, one in zip(st.columns(3), found, strict=True):
+    # The pictures are equally tall, so from the bottom they stand level, however long the text above each is.
+    for place, one in zip(st.columns(3, vertical_alignment="bottom"), found, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
             st.caption(words["conventions"][one.name])
