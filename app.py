@@ -4,6 +4,7 @@ streamlit run app.py
 """
 
 import os
+from pathlib import Path
 
 # Before torch is imported: threads that wait for work must sleep, or on a busy machine a forward pass can take seconds.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -17,10 +18,13 @@ from pages.widgets.runs import warm_up
 from pages.widgets.sidebar import sidebar
 from pages.widgets.text import text
 
+STYLE = Path(__file__).parent / "assets" / "app.css"
+
 
 def visit() -> None:
     """One run for one visitor."""
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
+    st.html(STYLE)
     page = navigation()
     sidebar()
     try:
