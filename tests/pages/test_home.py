@@ -245,6 +245,13 @@ def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) ->
     assert page.get_by_role("heading", name="Cross-attention, layer 2, head 1").is_visible()
     assert page.get_by_label("Source text", exact=True).input_value() == "torch"
     assert set(page.url.partition("?")[2].split("&")) == set(str(address).partition("?")[2].split("&"))
+    page.get_by_test_id("stSidebarNav").get_by_text("Home", exact=True).click()
+    page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+    visitor.settle()
+    assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+    # A head of another kind, layer 1: what the earlier visit chose does not linger.
+    page.locator(".map .left .heads a").nth(2).click()
+    page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
 
 
 @pytest.mark.browser
