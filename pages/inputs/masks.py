@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.masks import show_batch, show_masks, show_numbers
 from pages.widgets.masks_broadcast import show_broadcast
 from pages.widgets.masks_conventions import pick_head, show_conventions, show_empty_row
@@ -10,7 +11,6 @@ from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from transformer import masks
 from transformer.attention import MultiHeadAttention
@@ -45,9 +45,6 @@ with explained():
     else:
         show_padding(batch)
 
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        for function in (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide):
-            show_source(function)
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"])
+    parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)
+    show_computed(words["computed_text"], *parts)
+    show_next(words["next_text"])

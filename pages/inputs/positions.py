@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.pickers import pick
 from pages.widgets.positions import pick_table, show_cell, show_sum
 from pages.widgets.positions_swap import show_swap
@@ -9,7 +10,6 @@ from pages.widgets.positions_views import show_distances, show_rotation, show_wa
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from transformer.embedding import Embedding, Learned, sinusoid
 from transformer.positions import rotation, swap
@@ -41,9 +41,5 @@ with explained():
     st.subheader(words["swap"])
     show_swap(view, trace)
 
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        for part in (sinusoid, Learned, Embedding.forward, rotation, swap):
-            show_source(part)
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"])
+    show_computed(words["computed_text"], sinusoid, Learned, Embedding.forward, rotation, swap)
+    show_next(words["next_text"])

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from pages.widgets.tokens import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.widgets.tokens_vocabulary import show_nearest, show_plane, show_similarity, show_table
@@ -47,9 +47,5 @@ with explained():
     st.subheader(words["vocabulary"])
     show_table(sentence)
 
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        for part in (Vocabulary.ids, Embedding.forward, cosines):
-            show_source(part)
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"])
+    show_computed(words["computed_text"], Vocabulary.ids, Embedding.forward, cosines)
+    show_next(words["next_text"])

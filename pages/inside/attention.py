@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.doing import show_doing
 from pages.widgets.heads import show_combined, show_lines, show_map, show_overview
 from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
-from pages.widgets.source import show_source
 from pages.widgets.steps import show_steps
 from pages.widgets.text import text
 from pages.widgets.whatif import show_whatif
@@ -49,10 +49,5 @@ with explained():
     else:
         show_whatif(view, trace, kind, layer, head)
 
-    # Filled only when it is open: what is closed would be sent with every click.
-    with st.expander(words["computed"], icon=":material/function:", key="computed", bind="query-params") as computed:
-        if computed.open:
-            st.markdown(words["computed_text"])
-            show_source(MultiHeadAttention)
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"])
+    show_computed(words["computed_text"], MultiHeadAttention)
+    show_next(words["next_text"])

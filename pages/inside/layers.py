@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.widgets.arithmetic import show_arithmetic
 from pages.widgets.calls import show_calls
+from pages.widgets.closing import show_next
 from pages.widgets.filmstrip import show_filmstrip
 from pages.widgets.ledger import show_ledger
 from pages.widgets.pickers import pick
@@ -39,5 +40,4 @@ with explained():
     else:
         show_calls(view, trace)
 
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"][part])
+    show_next(words["next_text"][part])

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.problems import explained
 from pages.widgets.text import text
-from pages.widgets.turning import MODELS, show_turning
+from pages.widgets.turning import MODELS, read, show_turning
+from transformer.measures import shift
 
 words = text("turning")
 st.title(words["title"])
@@ -14,3 +16,5 @@ with explained():
     for model in MODELS:
         show_turning(model)
     st.info(words["explanation"], icon=":material/psychology_alt:")
+    show_computed(words["computed_text"], shift, read)
+    show_next(words["next_text"])

@@ -2,17 +2,15 @@
 
 import streamlit as st
 
-from pages.widgets.home.links import leave
+from pages.widgets.closing import show_computed, show_next
 from pages.widgets.home.map import show_map
 from pages.widgets.home.overview import show_numbers, show_starts, show_tour, show_way_in
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from transformer import Transformer
 
-leave()
 words = text("home")
 st.title(words["heading"])
 st.markdown(words["sentence"])
@@ -33,9 +31,5 @@ with explained():
 
     show_tour(view)
 
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        for part in (Transformer.forward, Transformer.encode, Transformer.decode):
-            show_source(part)
-    with st.expander(words["next"], icon=":material/explore:"):
-        st.markdown(words["next_text"])
+    show_computed(words["computed_text"], Transformer.forward, Transformer.encode, Transformer.decode)
+    show_next(words["next_text"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from pages.widgets.closing import show_computed
 from pages.widgets.ledger import traced_ids
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
@@ -52,9 +53,7 @@ def show_calls(view: View, trace: Trace) -> None:
         _show(calls[here])
     st.subheader(words["configuration"], anchor=False)
     _configuration(view.pipeline.config)
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        show_source(forward_calls)
+    show_computed(words["computed_text"], forward_calls)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.closing import show_computed
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
@@ -47,10 +47,7 @@ def show_ledger(view: View, trace: Trace) -> None:
         _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
     st.subheader(words["growth"], anchor=False)
     _growth(trace)
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_text"])
-        show_source(step_flops)
-        show_source(cost)
+    show_computed(words["computed_text"], step_flops, cost)
 
 
 def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:

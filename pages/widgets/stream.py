@@ -5,9 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.closing import show_computed
 from pages.widgets.pickers import pick
 from pages.widgets.problems import literal
-from pages.widgets.source import show_source
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.figures.stream import token_lines
@@ -40,10 +40,8 @@ def show_stream(trace: Trace) -> None:
     _in_words(stream, numbered[followed], followed, steps)
     with st.expander(words["numbers"], icon=":material/table:"):
         st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
-    with st.expander(words["computed"], icon=":material/function:"):
-        st.markdown(words["computed_pre" if trace.config.norm_first else "computed_post"])
-        st.latex(words["formula"])
-        show_source(AddNorm)
+    says = words["computed_pre" if trace.config.norm_first else "computed_post"]
+    show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
 
 
 def pick_position(label: str, numbered: list[str], key: str) -> int:

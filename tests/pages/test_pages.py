@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.pages import GROUPS, page_files
+from pages.widgets.text import text as texts
 
 ROOT = Path(__file__).parents[2]
 PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
@@ -34,6 +35,19 @@ def test_page_opens(page: str) -> None:
 def test_every_chart_says_what_it_shows(page: str) -> None:
     for chart in opened(page).get("plotly_chart"):
         assert chart.proto.alt
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.endswith("layers.py")])  # its parts have their own tests
+def test_how_it_is_computed_is_sent_when_it_is_opened(page: str) -> None:
+    """Source that nobody looks at would cost every first visitor the highlighter, and every click its own bytes."""
+    app = opened(page)
+    assert not app.code
+    app.query_params["computed"] = "true"
+    app.run()
+    (unfolded,) = [each for each in app.expander if each.label == texts("common")["computed"]]
+    assert unfolded.code
+    assert unfolded.markdown
+    assert not app.exception
 
 
 @pytest.mark.parametrize("page", PAGES)

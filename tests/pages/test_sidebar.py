@@ -1,5 +1,6 @@
 """The sidebar: every kind of model, a batch, and a state that lives in the URL."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -374,6 +375,35 @@ def test_state_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert "/attention" not in page.url
     assert held(page) == EXAMPLE
     assert all(value.replace(" ", "+") in page.url for value in EXAMPLE.values())
+
+
+@pytest.mark.browser
+def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> None:
+    """What was chosen on a page is part of how it was left, whichever link led away."""
+    page = visitor.open("masks?model=reverse&source=torch")
+    visitor.choose("three conventions", "three conventions")
+    seen = [page.url]
+    go(visitor, "Attention")
+    visitor.choose("cross", "cross")
+    seen.append(page.url)
+    page.get_by_test_id("stMain").get_by_role("link", name="Layers").last.click()  # the next stop of the tour
+    page.get_by_role("heading", name="Layers", level=1).wait_for()
+    visitor.settle()
+    page.keyboard.press("ArrowRight")
+    visitor.settle()
+    seen.append(page.url)
+    assert [url.rpartition("/")[2].partition("?")[0] for url in seen] == ["masks", "attention", "layers"]
+    assert "mask_part=three+conventions" in seen[0]
+    assert "kind=cross" in seen[1]
+    assert "stop=" in seen[2]
+    titles = ("Masks", "Attention", "Layers")
+    for before, at in pairwise((2, 1, 0, 1, 2)):
+        page.go_back() if at < before else page.go_forward()
+        page.get_by_role("heading", name=titles[at], level=1).wait_for()
+        visitor.settle()
+        assert page.url == seen[at]
+    page.go_back()
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
 
 
 @pytest.mark.browser

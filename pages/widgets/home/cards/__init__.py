@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pages.widgets.component import mounted
-from pages.widgets.home.links import Link, follow, packed
+from pages.widgets.home.links import Link, packed
 
 _mount = mounted(Path(__file__).parent, "home/links.js")
 
@@ -37,4 +37,4 @@ def cards(found: Sequence[Card], key: str, label: str, base: dict[str, Any], ord
         ordered: number them.
     """
     data = [{**card._asdict(), "link": link} for card in found if (link := packed(card.link, base))]
-    _mount(key=key, data={"cards": data, "label": label, "ordered": ordered}, on_go_change=lambda: follow(key))
+    _mount(key=key, data={"cards": data, "label": label, "ordered": ordered})

@@ -1,9 +1,8 @@
 // Cards that are links.
 
-export default function cards({ data, parentElement, setTriggerValue }) {
+export default function cards({ data, parentElement }) {
   const root = parentElement.querySelector(".cards");
   const view = viewOf(root, () => ({}));
-  view.go = setTriggerValue;
   if (unchanged(view.data, data, "cards", "label", "ordered")) return;
   view.data = data;
   const list = make(data.ordered ? "ol" : "ul", { "aria-label": data.label });
@@ -15,7 +14,7 @@ export default function cards({ data, parentElement, setTriggerValue }) {
       make("span", { class: "title" }, title),
       make("span", { class: "says" }, ...coded(says)),
     );
-    anchor.addEventListener("click", (event) => followed(event, link, {}, (...said) => view.go(...said)));
+    anchor.addEventListener("click", followed);
     list.append(make("li", {}, anchor));
   }
   root.replaceChildren(list);

@@ -8,7 +8,7 @@ import numpy as np
 from plotly.colors import sample_colorscale
 
 from pages.widgets import component
-from pages.widgets.home.links import Link, chosen, follow, packed
+from pages.widgets.home.links import Link, chosen, packed
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace, TransformerConfig
@@ -51,7 +51,6 @@ def show_map(view: View, trace: Trace) -> None:
             "top": LEVELS,
             "text": words["map"],
         },
-        on_go_change=lambda: follow("map"),
     )
 
 

@@ -4,9 +4,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const ROUND = 7; // px, radius of the corners of a line
 const AWAY = 11; // px from a block's side to the line that goes around it
 
-export default function map({ data, parentElement, setTriggerValue }) {
+export default function map({ data, parentElement }) {
   const root = parentElement.querySelector(".map");
-  return viewOf(root, () => new View(root)).update(data, setTriggerValue);
+  return viewOf(root, () => new View(root)).update(data);
 }
 
 class View {
@@ -16,8 +16,7 @@ class View {
     this.observer = new ResizeObserver(() => this.lines());
   }
 
-  update(data, setTriggerValue) {
-    this.go = setTriggerValue;
+  update(data) {
     const same = unchanged(this.data, data, "columns", "layers", "heads", "colors", "text");
     this.data = data;
     if (!same) this.build();
@@ -108,7 +107,7 @@ class View {
     if (!link) return make("span", attributes, ...children);
     const anchor = make("a", attributes, ...children);
     const more = () => (stack ? { layer: this.layer[stack], index: this.layer[stack] - 1 } : {});
-    anchor.addEventListener("click", (event) => followed(event, link, more(), (...said) => this.go(...said)));
+    anchor.addEventListener("click", followed);
     const point = () => anchor.setAttribute("href", address(link, more()));
     if (stack) this.redrawn[stack].push(point);
     else point();
@@ -127,7 +126,7 @@ class View {
       const canvas = make("canvas", { width: columns, height: rows });
       const anchor = make(link ? "a" : "span", {}, canvas);
       const more = () => ({ layer: this.layer[stack], head: head + 1 });
-      if (link) anchor.addEventListener("click", (event) => followed(event, link, more(), (...said) => this.go(...said)));
+      if (link) anchor.addEventListener("click", followed);
       this.redrawn[stack].push((layer) => {
         this.paint(canvas, bytes, ((layer - 1) * count + head) * rows * columns);
         const name = filled(text.head, { kind: title, layer, head: head + 1 });
