@@ -2,9 +2,10 @@
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer.config import TransformerConfig
+from transformer.linear import Linear
 from transformer.masks import Mask, attention_softmax
 from transformer.tap import Module, Tap, editing
 
@@ -20,7 +21,7 @@ class PerHeadProjection(Module):
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
         self.count = config.heads
-        self.projection = nn.Linear(config.d_model, config.d_model, bias=config.projection_bias)
+        self.projection = Linear(config.d_model, config.d_model, bias=config.projection_bias)
         self.projected = Tap(f"batch {axis} d_model")
         self.heads = Tap(f"batch head {axis} d_head")
 
@@ -42,7 +43,7 @@ class SharedProjection(Module):
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
         self.count = config.heads
-        self.projection = nn.Linear(config.d_head, config.d_head, bias=config.projection_bias)
+        self.projection = Linear(config.d_head, config.d_head, bias=config.projection_bias)
         self.split = Tap(f"batch {axis} head d_head")
         self.projected = Tap(f"batch {axis} head d_head")
         self.heads = Tap(f"batch head {axis} d_head")
@@ -68,7 +69,7 @@ class MultiHeadAttention(Module):
         super().__init__()
         projection = PROJECTIONS[config.head_projection]
         self.query, self.key, self.value = (projection(config, axis) for axis in ("query", "key", "key"))
-        self.output_projection = nn.Linear(config.d_model, config.d_model, bias=config.output_bias)
+        self.output_projection = Linear(config.d_model, config.d_model, bias=config.output_bias)
         self.divisor, self.fill = config.score_scale, config.mask_fill
         self.mask_before_scaling = config.mask_before_scaling
 

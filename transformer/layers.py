@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
 from transformer.config import TransformerConfig
+from transformer.linear import Linear
 from transformer.masks import Mask
 from transformer.tap import Module, Tap
 
@@ -28,8 +29,8 @@ class FeedForward(Module):
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
-        self.expand = nn.Linear(config.d_model, config.d_ff)
-        self.contract = nn.Linear(config.d_ff, config.d_model)
+        self.expand = Linear(config.d_model, config.d_ff)
+        self.contract = Linear(config.d_ff, config.d_model)
         self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
         self.hidden = Tap(f"batch {axis} d_ff")
         self.activated = Tap(f"batch {axis} d_ff")

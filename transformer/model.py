@@ -7,6 +7,7 @@ from transformer.config import TransformerConfig
 from transformer.embedding import Embedding
 from transformer.errors import InputError
 from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.linear import Linear
 from transformer.masks import Mask, source_mask, target_mask
 from transformer.tap import Module, Tap, name_taps, watched
 
@@ -61,7 +62,7 @@ class Transformer(Module):
         self.encoder = Encoder(config)
         self.target_embedding = Embedding(config, "target")
         self.decoder = Decoder(config)
-        self.output_projection = nn.Linear(config.d_model, config.target_vocab)
+        self.output_projection = Linear(config.d_model, config.target_vocab)
 
         self.source_mask = Tap("batch 1 1 source")
         self.target_mask = Tap("batch 1 target target")

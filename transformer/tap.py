@@ -85,7 +85,8 @@ class Scope:
     """What one `with tracing(…)` sees: the edits to make, and the tensors that passed, in the order they were computed."""
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
-        self.config, self.taps, self.keep = model.config, model.taps, keep
+        self.config, self.taps = model.config, model.taps
+        self.keep = keep or bool(edits)  # an edit may need what passed before it
         self.values: dict[str, Tensor] = {}
         self.edits: dict[str, list[Edit]] = defaultdict(list)
         for edit in edits:
@@ -100,7 +101,7 @@ class Scope:
             values = self._edited(tap, values)
         if values.ndim != len(tap.axes):
             raise PathError(path, tuple(values.shape), f"has the axes {' '.join(tap.axes)}")
-        if self.keep or self.edits:
+        if self.keep:
             self.values[path] = values
         return values
 
