@@ -381,6 +381,75 @@ def test_pointing_tells_the_exact_number_also_where_a_dot_stands_for_several(wal
 
 
 @browser_only
+def test_every_number_can_be_reached_with_the_keyboard(walker: Walker) -> None:
+    path = f"{LAYER}.self_attention.weights"
+    page = walker.at(f"model=reverse&source=abcd&stop={path}").page
+    weights = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
+    picture, tip = walker.root.locator(".panel canvas").last, walker.root.locator(".tip")
+
+    def said() -> float:
+        assert walker.root.get_by_role("status").inner_text() == ", ".join(tip.inner_text().splitlines())
+        return float(tip.inner_text().splitlines()[-1].replace("−", "-"))
+
+    page.keyboard.press("Tab")
+    picture.focus()
+    assert said() == pytest.approx(weights[0, 0, 0], rel=1e-6)
+    for key, (head, query, to) in {
+        "ArrowRight": (0, 0, 1),
+        "ArrowDown": (0, 1, 1),
+        "End": (0, 1, -1),
+        "ArrowLeft": (0, 1, -2),
+        "Home": (0, 1, 0),
+    }.items():
+        page.keyboard.press(key)
+        assert said() == pytest.approx(weights[head, query, to], rel=1e-6)
+    for _ in range(weights.shape[1]):
+        page.keyboard.press("ArrowDown")  # over the edge of a head, into the one below
+    assert walker.geometry["side"] == 1
+    assert said() == pytest.approx(weights[1, 1, 0], rel=1e-6)
+    # What is pointed at with the mouse is told in the same words.
+    mark = walker.root.locator(".mark").bounding_box()
+    assert mark
+    told = tip.inner_text()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    assert tip.inner_text() == told
+
+    assert walker.path == path
+    page.keyboard.press("ArrowRight")  # outside the picture the keys belong to the walk again
+    walker.is_at(f"{LAYER}.self_attention.head_output")
+    walker.root.locator(".panel canvas").last.click()
+    page.keyboard.press("ArrowLeft")  # and a click does not take them away
+    walker.is_at(path)
+
+
+@browser_only
+def test_a_tap_tells_a_number(browser: Browser, url: str) -> None:
+    walker = Walker(browser, url, has_touch=True)
+    walker.page.set_viewport_size({"width": 390, "height": 844})
+    walker.at("model=reverse&source=abcd&stop=logits")
+    canvas, tip = walker.root.locator(".panel canvas").last, walker.root.locator(".tip")
+    canvas.tap(position={"x": walker.geometry["panels"][-1]["left"] + 1, "y": walker.geometry["panels"][-1]["top"] + 1})
+    value = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0, 0, 0]
+    assert float(tip.inner_text().splitlines()[-1].replace("−", "-")) == pytest.approx(value, rel=1e-6)
+    walker.page.locator("h1").tap()
+    expect(tip).to_be_hidden()
+    walker.context.close()
+    assert walker.complaints == []
+
+
+@browser_only
+def test_vectors_of_one_position_are_drawn_a_dot_a_number(walker: Walker) -> None:
+    walker.page.set_viewport_size({"width": 1280, "height": 720})
+    walker.at("model=english-french&part=arithmetic&work_part=feed_forward")
+    for root in walker.page.locator(".stop").all():
+        expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
+        panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]
+        assert [panel["each"] for panel in panels] == [[1, 1]] * len(panels)
+
+
+@browser_only
 def test_columns_can_be_opened_until_every_dot_is_one_number(walker: Walker) -> None:
     walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
     walker.root.get_by_label("last column").fill("99")

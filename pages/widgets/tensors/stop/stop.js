@@ -8,6 +8,7 @@ const COLUMN_LABELLED = 13;
 const LONGEST = 78; // px of a label
 const NARROW = 560; // px: below, the result stands under the inputs
 const MOST_TOLD = 12; // exact numbers told of a dot that stands for several
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity] };
 
 export default function stop({ data, parentElement }) {
   const root = parentElement.querySelector(".stop");
@@ -21,8 +22,10 @@ class View {
     this.painted = 0;
     this.observer = new ResizeObserver(() => this.data && this.width() !== this.seen && this.draw());
     this.tip = make("div", { class: "tip", hidden: "", "aria-hidden": "true" });
+    this.mark = make("div", { class: "mark", hidden: "", "aria-hidden": "true" });
+    this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
     this.sheet = make("div", { class: "sheet" });
-    root.replaceChildren(this.sheet, this.tip);
+    root.replaceChildren(this.sheet, this.mark, this.tip, this.says);
     answersWith(root, () => this.drawn());
   }
 
@@ -31,7 +34,7 @@ class View {
     this.data = data;
     const { colors } = data;
     this.pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
-    this.tip.hidden = true;
+    this.leave();
     this.panels = [...data.inputs, data.result].map((panel) => {
       const count = panel.tiles * panel.rows * panel.columns;
       const values = new Float32Array(bytes.slice(panel.at, panel.at + 4 * count).buffer);
@@ -65,9 +68,17 @@ class View {
 
   box(panel) {
     const { text } = this.data;
-    panel.canvas = make("canvas", { role: "img", "aria-label": panel.says });
+    panel.canvas = make("canvas", { role: "application", tabindex: 0, "aria-label": panel.says });
     panel.canvas.addEventListener("pointermove", (event) => this.point(panel, event));
     panel.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    // A finger that taps does not move, and leaves before the click.
+    panel.canvas.addEventListener("click", (event) => this.point(panel, event));
+    panel.canvas.addEventListener("keydown", (event) => this.key(panel, event));
+    panel.canvas.addEventListener("blur", () => this.leave());
+    panel.canvas.addEventListener("focus", () => {
+      // A click must not take the arrow keys away from the page, which steps with them.
+      if (panel.canvas.matches(":focus-visible")) this.go(panel, panel.last ?? { tile: 0, r: 0, c: panel.from });
+    });
     panel.canvas.addEventListener("pointerdown", (event) => this.drag(panel, event));
     panel.canvas.addEventListener("dblclick", () => this.zoom(panel, 0, panel.columns));
     const head = make("div", { class: "title" }, make("b", {}, panel.title), make("span", { class: "shape" }, panel.shape));
@@ -124,6 +135,7 @@ class View {
     const narrow = width < NARROW;
     const inputs = panels.slice(0, -1);
     const tiles = Math.max(...panels.map((panel) => (panel.strip ? 1 : panel.tiles)));
+    const labels = panels.some((panel) => panel.row_tokens) ? LONGEST : 0;
     const choices = [];
     for (let side = 1; side <= tiles; side++) {
       if (tiles % side) continue;
@@ -131,7 +143,7 @@ class View {
         const sizes = panels.map((panel) => spread(panel, side));
         const result = sizes.at(-1);
         const before = sizes.slice(0, -1);
-        const room = width - (narrow ? 0 : 150) - LONGEST * (narrow ? 1 : stacked ? 2 : panels.length);
+        const room = width - (narrow ? 0 : 150) - labels * (narrow ? 1 : stacked ? 2 : panels.length);
         const most = (name) => Math.max(0, ...before.map((size) => size[name]));
         const total = (name) => before.reduce((sum, size) => sum + size[name], 0);
         let [across, gaps] = [total("across") + result.across, total("acrossGaps") + result.acrossGaps + 24 * panels.length];
@@ -170,6 +182,7 @@ class View {
       u: place.u, v: place.v, stacked: place.stacked, narrow: place.narrow, side: place.side,
       panels: this.panels.map(({ path, box, each }) => ({ path, ...box, each })),
     });
+    if (this.read) this.go(this.read, this.read.last);
     this.root.dataset.painted = ++this.painted;
   }
 
@@ -319,10 +332,14 @@ class View {
   }
 
   point(panel, event) {
-    const { text } = this.data;
     const spot = this.spot(panel, event);
     this.tip.hidden = !spot;
-    if (!spot) return;
+    if (spot) this.tell(panel, spot, event.clientX, event.clientY);
+  }
+
+  // What stands at a dot, beside a place of the window.
+  tell(panel, spot, clientX, clientY) {
+    const { text } = this.data;
     const { tile, r, c } = spot;
     const named = (axis, tokens, at) => (tokens ? `${axis} ${at}: ${shown(tokens[at])}` : axis ? `${axis} ${at}` : "");
     const row = Math.floor(r / panel.each[0]) * panel.each[0];
@@ -350,12 +367,65 @@ class View {
       }
       if (told.length > MOST_TOLD) lines.push(filled(text.more, { count: told.length - MOST_TOLD }));
     }
+    this.tip.hidden = false;
     this.tip.replaceChildren(...lines.filter(Boolean).map((line) => make("div", {}, line)));
     const home = this.root.getBoundingClientRect();
-    const [x, y] = [event.clientX - home.left, event.clientY - home.top];
+    const [x, y] = [clientX - home.left, clientY - home.top];
     const beside = x + 16 + this.tip.offsetWidth > home.width ? x - 16 - this.tip.offsetWidth : x + 16;
     this.tip.style.left = `${Math.max(0, beside)}px`;
     this.tip.style.top = `${Math.max(0, y + 14 + this.tip.offsetHeight > home.height ? y - 14 - this.tip.offsetHeight : y + 14)}px`;
+  }
+
+  // With the keyboard: a mark goes from dot to dot while the picture has the focus, over the edges of heads, too.
+  key(panel, event) {
+    if (this.read !== panel || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key !== "Escape" && !STEPS[event.key]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "Escape") return panel.canvas.blur();
+    const { side, lines } = panel.box;
+    const { row, column, down, across } = this.dot(panel, panel.last);
+    const [y, x] = STEPS[event.key];
+    const toRow = Math.max(0, Math.min(lines * down - 1, row + y));
+    const toColumn = Math.max(0, Math.min(side * across - 1, column + x));
+    const tile = Math.floor(toRow / down) * side + Math.floor(toColumn / across);
+    if (tile >= panel.tiles) return;
+    this.go(panel, { tile, r: (toRow % down) * panel.each[0], c: panel.from + (toColumn % across) * panel.each[1] });
+  }
+
+  // Row and column of a dot among those of all heads, and how many dots there are in one.
+  dot(panel, { tile, r, c }) {
+    const { box, each, rows, from, to } = panel;
+    const [down, across] = [Math.ceil(rows / each[0]), Math.ceil((to - from) / each[1])];
+    const row = Math.floor(tile / box.side) * down + Math.floor(r / each[0]);
+    return { row, column: (tile % box.side) * across + Math.floor((c - from) / each[1]), down, across };
+  }
+
+  go(panel, { tile, r, c }) {
+    // Other columns may have been opened since.
+    panel.last = { tile, r, c: Math.max(panel.from, Math.min(panel.to - 1, c)) };
+    this.read = panel;
+    const { box } = panel;
+    const { row, column, down, across } = this.dot(panel, panel.last);
+    const [width, height] = [box.w / across, box.h / down];
+    const home = this.root.getBoundingClientRect();
+    const canvas = panel.canvas.getBoundingClientRect();
+    const left = canvas.left + box.left + Math.floor(column / across) * box.across + (column % across) * width;
+    const top = canvas.top + box.top + Math.floor(row / down) * box.down + (row % down) * height;
+    this.mark.hidden = false;
+    Object.assign(this.mark.style, {
+      left: `${left - home.left}px`, top: `${top - home.top}px`, width: `${width}px`, height: `${height}px`,
+    });
+    this.mark.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const { x, y } = this.mark.getBoundingClientRect();
+    this.tell(panel, panel.last, x + width, y + height);
+    this.says.textContent = Array.from(this.tip.children, (line) => line.textContent).join(", ");
+  }
+
+  leave() {
+    this.read = null;
+    this.tip.hidden = this.mark.hidden = true;
+    this.says.textContent = "";
   }
 
   // From where it goes down to where it comes up: these columns.
