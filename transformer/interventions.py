@@ -155,7 +155,7 @@ class Scale(Intervention):
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = (values * self.factor).to(values.dtype)
         # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
-        return torch.where(values == scope.config.mask_fill, values, scaled) if _are_scores(tap.path) else scaled
+        return torch.where(_hidden(values, tap, where, scope), values, scaled) if _are_scores(tap.path) else scaled
 
 
 @dataclass(frozen=True)
@@ -283,6 +283,14 @@ def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") ->
 
 def _are_scores(path: str) -> bool:
     return path.rpartition(".")[2] in SCORES
+
+
+def _hidden(scores: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+    """True for the scores that a mask hides."""
+    if scope.config.mask_before_scaling and tap.path.endswith(".scaled_scores"):
+        # What was put in their place has been divided since, and is no longer the number it was.
+        scores = scope.values[tap.path.removesuffix("scaled_scores") + "masked_scores"][where]
+    return scores == scope.config.mask_fill
 
 
 def _check_index(what: str, index: object, count: int) -> None:

@@ -142,6 +142,15 @@ def test_scaling_scores_lets_no_hidden_key_through(model: Transformer, plain: Tr
     assert (trace.attention(kind)[~plain.allowed(kind) & ~plain.fully_masked(kind)[..., None]] == 0).all()
 
 
+@pytest.mark.parametrize("factor", [0.0, -1.0, 0.5])
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_scaling_scores_that_were_hidden_before_the_division_lets_no_hidden_key_through(attention: str, factor: float):
+    model = small("shared_heads", mask_fill=-10_000.0)
+    trace = edited(model, Scale(f"{attention}.scaled_scores", factor=factor, heads=(0, 2)))
+    kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
+    assert (trace.attention(kind)[~run_traced(model, SOURCE, TARGET).allowed(kind)] == 0).all()
+
+
 # --- Patch -------------------------------------------------------------------------------------------------------------
 
 
