@@ -114,7 +114,8 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
         configs, here = [config.replace(heads=size) for size in sizes], config.heads
     else:
         less = config.decoder_layers - config.encoder_layers
-        sizes = tuple(range(max(1, 1 - less), max(DEEPEST, config.encoder_layers) + 1))
+        deepest = min(max(DEEPEST, config.encoder_layers), LARGEST["decoder_layers"] - less)
+        sizes = tuple(range(max(1, 1 - less), deepest + 1))
         configs = [config.replace(encoder_layers=size, decoder_layers=size + less) for size in sizes]
         here = config.encoder_layers
     return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), here)

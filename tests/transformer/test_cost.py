@@ -142,6 +142,8 @@ def test_growth_stays_within_what_can_be_built_and_says_where_positions_end() ->
     deep = TransformerConfig.preset("vanilla", encoder_layers=30)
     assert growth(deep, Lengths(1, 5, 9), "layers").sizes[-1] == 30
     assert growth(deep, Lengths(1, 5, 9), "layers").sizes[0] == 25  # the decoder has 24 fewer, and one at least
+    uneven = TransformerConfig.preset("vanilla", encoder_layers=1, decoder_layers=90)
+    assert growth(uneven, Lengths(1, 5, 9), "layers").sizes == tuple(range(1, 8))  # the decoder then has 96
     assert growth(deep, Lengths(1, 5, 9), "heads").sizes == (1, 2, 4, 8, 16, 32, 64, 128, 256)
     with pytest.raises(InputError, match="allowed are length, d_model, heads, layers"):
         growth(deep, Lengths(1, 5, 9), "depth")
