@@ -180,11 +180,12 @@ class _Drawn(TorchFunctionMode):
 
 
 def _ids_needed(texts: Sequence[str]) -> int:
-    found = [int(token) for text in texts for token in split_ids(text)]
-    for number in found:
-        if not 0 <= number <= LARGEST_ID:
-            raise InputError("token id", number, f"allowed are 0 to {LARGEST_ID}")
-    return max(LEAST_IDS, *(number + 1 for number in found)) if found else LEAST_IDS
+    found = [token for text in texts for token in split_ids(text)]
+    for token in found:
+        # By length first: Python refuses to make a number of thousands of digits.
+        if len(token) > len(str(LARGEST_ID)) or not 0 <= int(token) <= LARGEST_ID:
+            raise InputError("token id", token, f"allowed are 0 to {LARGEST_ID}")
+    return max(LEAST_IDS, *(int(token) + 1 for token in found)) if found else LEAST_IDS
 
 
 def _words_of(texts: Sequence[str]) -> tuple[str, ...]:

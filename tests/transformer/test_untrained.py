@@ -100,8 +100,8 @@ def test_there_are_ten_ids_or_as_many_as_the_largest_needs(text: str, size: int)
     assert asked.build().trace(text).logits.shape[-1] == size
 
 
-@pytest.mark.parametrize("number", [-1, LARGEST_ID + 1, 10**30])
-def test_a_number_that_is_no_id_is_refused(number: int):
+@pytest.mark.parametrize("number", [-1, LARGEST_ID + 1, 10**30, "9" * 5_000], ids=["-1", "one more", "large", "no int"])
+def test_a_number_that_is_no_id_is_refused(number: int | str):
     with pytest.raises(InputError, match=f"allowed are 0 to {LARGEST_ID}"):
         small("vanilla", f"1 {number}")
     with pytest.raises(InputError, match=f"allowed are 0 to {LARGEST_ID}"):
