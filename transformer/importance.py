@@ -24,7 +24,7 @@ class Progress(NamedTuple):
         done, total: heads tried, and all there are.
         before: log-probability of the token with every head at work, in nats.
         drops: kind → drop in log-probability, in nats, for each layer and head; NaN where not tried yet. Positive: without
-            the head the token is less probable.
+            the head the token is less probable. Each report has arrays of its own.
     """
 
     done: int
@@ -45,24 +45,22 @@ def head_importance(
     """Silence every head of every attention in turn, several at once in one batch.
 
     Args:
+        model: in evaluation mode; only run, never changed.
         source, target: ids; the target is the decoder's input.
         position: the row of the logits that predicts the token.
         token: id of the token.
         edits: in force in every run, and in the one it is compared with.
 
     Raises:
-        InputError: a position the target does not have.
+        InputError: a position the target does not have, or a token its vocabulary does not have.
     """
-    if not 0 <= position < target.shape[1]:
-        raise InputError("position", position, f"allowed are 0 to {target.shape[1] - 1}")
     config = model.config
-    places = [
-        (kind, layer, head)
-        for kind, (stack, _, _, _) in KINDS.items()
-        for layer in range(config.encoder_layers if stack == "encoder" else config.decoder_layers)
-        for head in range(config.heads)
-    ]
-    drops = {kind: np.full((sum(place[0] == kind for place in places) // config.heads, config.heads), np.nan) for kind in KINDS}
+    for what, index, count in (("position", position, target.shape[1]), ("token", token, config.target_vocab)):
+        if not 0 <= index < count:
+            raise InputError(what, index, f"allowed are 0 to {count - 1}")
+    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    drops = {kind: np.full((layers[stack], config.heads), np.nan) for kind, (stack, _, _, _) in KINDS.items()}
+    places = [(kind, layer, head) for kind, found in drops.items() for layer, head in np.ndindex(found.shape)]
     with tracing(model, edits, keep=False):
         before = model(source, target)[0, position].log_softmax(-1)[token].item()
     for start in range(0, len(places), AT_ONCE):
@@ -76,4 +74,4 @@ def head_importance(
         after = logits.log_softmax(-1)[:, token].tolist()
         for (kind, layer, head), value in zip(chunk, after, strict=True):
             drops[kind][layer, head] = before - value
-        yield Progress(start + len(chunk), len(places), before, drops)
+        yield Progress(start + len(chunk), len(places), before, {kind: found.copy() for kind, found in drops.items()})

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.transformer.small import SOURCE, TARGET, small
 from transformer import Ablate, InputError, Pipeline
 from transformer.importance import head_importance
 from transformer.trace import KINDS
@@ -28,7 +29,22 @@ def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
                 assert drops[layer, head] == pytest.approx(before - after, abs=1e-3)
 
 
-def test_a_position_that_is_not_there_is_refused() -> None:
-    pipeline = Pipeline.load("reverse")
-    with pytest.raises(InputError, match="position"):
-        next(head_importance(pipeline.model, torch.tensor([[1, 4, 2]]), torch.tensor([[1]]), 1, 4))
+def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
+    first, last = head_importance(small(), SOURCE[:1], TARGET[:1], 0, 4)
+    assert (first.done, last.done, first.total) == (16, 18, 18)
+    assert sum(int(np.isfinite(drops).sum()) for drops in first.drops.values()) == 16
+    assert sum(int(np.isfinite(drops).sum()) for drops in last.drops.values()) == 18
+
+
+@pytest.mark.parametrize(
+    ("position", "token", "message"),
+    [
+        (5, 4, "position = 5: allowed are 0 to 4"),
+        (-1, 4, "position = -1"),
+        (0, 10, "token = 10: allowed are 0 to 9"),
+        (0, -1, "token = -1"),
+    ],
+)
+def test_what_is_not_there_is_refused(position: int, token: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))
