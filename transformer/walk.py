@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer.errors import PathError
+from transformer.interventions import find_tap
 from transformer.model import Transformer
 from transformer.origins import RULES, Place
 from transformer.trace import Trace
@@ -101,9 +102,9 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
     """The method whose lines made the tensor of a tap, and the number, in the file, of the line that hands it to the tap.
 
     Raises:
-        PathError: no method of the module that has the tap calls it.
+        PathError: the model has no such tap, or no method of the module that has it calls it.
     """
-    owner, _, name = path.rpartition(".")
+    owner, _, name = find_tap(model.taps, path).rpartition(".")
     for method in vars(type(model.get_submodule(owner))).values():
         if not inspect.isfunction(method):
             continue

@@ -184,8 +184,9 @@ def test_known_places() -> None:
     assert caller(model, "decoder.layers.0.cross_attention.masked_scores")[0].__qualname__ == "MultiHeadAttention.hide"
     assert caller(model, "encoder.layers.0.feed_forward_add_norm.normalized")[0].__qualname__ == "AddNorm.normalize"
     assert caller(model, "logits")[0].__qualname__ == "Transformer.decode"
-    with pytest.raises(PathError, match="called by no method"):
-        caller(model, "encoder.nothing")
+    for path in ("encoder.nothing", "nothing.at.all"):
+        with pytest.raises(PathError, match="no such tap"):
+            caller(model, path)
     assert group_of("decoder.layers.11.feed_forward.hidden") == "decoder 12"
 
 
