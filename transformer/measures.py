@@ -1,7 +1,8 @@
 """What a head does, in numbers: where its attention falls, and whether it follows the task.
 
 Everything here is a function of attention weights alone, as NumPy arrays, and holds for all layers and heads at once.
-Averages over queries leave out queries that may look nowhere.
+Averages over queries leave out queries that may look nowhere, which are known by their weights: all zero. Where hidden scores
+become a number instead of −∞, such a query looks everywhere alike, and counts.
 """
 
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
 
     Args:
         weights: each row sums to 1, or to 0 where nothing may be looked at.
-        aligned: True where the task says a query needs a key; None leaves `alignment` out.
+        aligned: True where the task says a query needs a key; None, or no True in it, leaves `alignment` out.
     """
     queries, keys = weights.shape[-2:]
     query, key = np.arange(queries)[:, None], np.arange(keys)[None, :]
@@ -50,8 +51,7 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
     found = {"entropy": _mean(bits, looking), "distance": _mean((weights * abs(query - key)).sum(-1), looking)}
     found |= {name: _mean((weights * place).sum(-1), looking) for name, place in places.items()}
     if aligned is not None and aligned.any():
-        needed = np.broadcast_to(aligned.any(-1), looking.shape)
-        found["alignment"] = _mean((weights * aligned).sum(-1), needed)
+        found["alignment"] = _mean((weights * aligned).sum(-1), looking & aligned.any(-1))
     return found
 
 

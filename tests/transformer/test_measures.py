@@ -46,6 +46,8 @@ def test_alignment_counts_only_queries_of_which_the_task_says_something() -> Non
     aligned[0, 1] = aligned[1, 2] = aligned[1, 3] = True
     weights = np.array([[0.1, 0.7, 0.1, 0.1], [0.0, 0.0, 0.5, 0.4], [1.0, 0.0, 0.0, 0.0]])
     assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx((0.7 + 0.9) / 2)
+    weights[1] = 0  # may look nowhere
+    assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx(0.7)
 
 
 def test_alignment_of_a_task_becomes_rows_and_keys_behind_sos() -> None:
