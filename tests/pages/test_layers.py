@@ -570,3 +570,32 @@ def test_nothing_is_wider_than_the_page(walker: Walker, width: int) -> None:
         assert walker.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         room = walker.root.evaluate("root => root.scrollWidth - root.clientWidth")
         assert room <= 1, (path, room)
+
+
+@browser_only
+def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
+    walker = Walker(browser, url, has_touch=True)
+    walker.page.set_viewport_size({"width": 390, "height": 844})
+    walker.at(f"{WORKED}&stop={LAYER}.self_attention.weights")
+    heads = walker.page.locator(".st-key-walk_head button")
+    expect(heads).to_have_count(9)
+    group = heads.first.locator("..")
+    assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
+
+    # Names and the buttons over a chart stand beside the lines or bars, not over them.
+    for query, chart in (
+        ("part=residual+stream", "stream"),
+        ("part=ledger", "ledger-shares"),
+        ("part=ledger", "ledger-growth"),
+    ):
+        page = walker.open(f"layers?model=english-french&{query}")
+        picture = page.locator(f".st-key-{chart} .js-plotly-plot")
+        drawn, names, buttons = (
+            picture.locator(part).evaluate("part => { const box = part.getBoundingClientRect(); return { ...box.toJSON() }; }")
+            for part in (".nsewdrag", ".legend .bg", ".modebar")
+        )
+        assert drawn["width"] > 0.6 * 390, chart
+        assert names["top"] >= drawn["bottom"], chart
+        assert buttons["bottom"] <= names["top"], chart
+    walker.context.close()
+    assert walker.complaints == []

@@ -121,7 +121,9 @@ def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def _legend() -> dict[str, Any]:
-    return {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}}
+    # Below: above, the buttons over the chart would cover it on a phone.
+    place = {"x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
+    return {"showlegend": True, "legend": {"orientation": "h", "traceorder": "normal", **place}}
 
 
 def _readable(color: str) -> str:

@@ -10,6 +10,7 @@ from transformer.figures.theme import KIND_COLORS, LINE, ROLE_COLORS, escaped, f
 
 # Six hues that stay apart for every eye; the next six tokens have them again, with another stroke.
 HUES = (*KIND_COLORS.values(), *ROLE_COLORS.values())
+MOST_LEGEND = 120  # px of the names below the lines; more of them are scrolled
 STROKES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -64,7 +65,9 @@ def token_lines(
         figure.update_yaxes(rangemode="tozero")
     else:
         figure.update_yaxes(range=list(limits))
-    return finished(figure, height=460).update_layout(showlegend=True, legend={"tracegroupgap": 0}, hovermode="closest")
+    # Below: beside the lines, names would take half of a phone's width.
+    legend = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "maxheight": MOST_LEGEND}
+    return finished(figure, height=520).update_layout(showlegend=True, legend=legend, hovermode="closest")
 
 
 def unit_bars(units: Sequence[int], values: Float[np.ndarray, " unit"], title: str) -> go.Figure:
