@@ -37,8 +37,8 @@ class Cost(NamedTuple):
     Attributes:
         parameters: trainable numbers.
         flops: multiplications and additions of one forward pass, as the module says they are counted.
-        bytes: of all tensors of one trace, as many as were all of them written out. A trace holds fewer: some share memory, and
-            some are worked out again when they are looked at (`Trace.nbytes`).
+        bytes: of all tensors of one trace, as many as were all of them written out. A trace holds fewer (`Trace.nbytes`),
+            because some share memory.
     """
 
     parameters: int

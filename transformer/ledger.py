@@ -40,8 +40,7 @@ class Row(NamedTuple):
         parameters: trainable numbers it used; each parameter of the model belongs to exactly one step.
         flops: as `transformer.cost` counts them.
         bytes: of the result.
-        held: how many of them the trace holds in memory for it: none where `shares` has it already, or where it is worked out
-            again when it is looked at.
+        held: how many of them the trace holds in memory for it: none where `shares` has it already.
         shares: the path of an earlier one whose memory it is, seen in another shape; or "".
     """
 
@@ -109,11 +108,8 @@ def lengths_of(trace: Trace) -> Lengths:
 def _memory(step: Step, first: dict[int, str]) -> tuple[int, str]:
     """Bytes the trace holds for a step, and the path of the one it shares them with, if it does; `first` remembers whose memory
     is whose."""
-    values = step.values
-    if values is not step.values:  # worked out again each time
-        return 0, ""
-    owner = first.setdefault(values.untyped_storage().data_ptr(), step.path)
-    return (values.nbytes, "") if owner == step.path else (0, owner)
+    owner = first.setdefault(step.values.untyped_storage().data_ptr(), step.path)
+    return (step.values.nbytes, "") if owner == step.path else (0, owner)
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:

@@ -167,7 +167,7 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
             "flops": row.flops,
             "bytes": row.bytes,
             "held": row.held,
-            "shares": row.shares or ("" if row.held else words["again"]),
+            "shares": row.shares,
             "layer": row.group,
             "work": row.work,
             "axes": " ".join(row.axes),
