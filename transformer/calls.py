@@ -24,7 +24,7 @@ from transformer.tap import Tap
 
 LIBRARY = Path(__file__).parent
 # Files whose functions are no part of the network: they name and watch its tensors, or hold its sizes.
-ASIDE = {str(LIBRARY / name) for name in ("tap.py", "config.py", "errors.py", "interventions.py", "calls.py")}
+ASIDE = {str(LIBRARY / name) for name in ("tap.py", "config.py", "errors.py", "selection.py", "interventions.py", "calls.py")}
 LONGEST = 40  # characters of a value that is no tensor
 FILLS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
 

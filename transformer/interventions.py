@@ -7,92 +7,21 @@ A path names a tap (`encoder.layers.0.self_attention.weights`). Where an edit is
 attention itself (`encoder.layers.0.self_attention`) is enough.
 """
 
-import difflib
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from transformer.errors import PathError
+from transformer.selection import Intervention, check_index, find_tap, freeze_positions, length_axis
 from transformer.tap import Scope, Tap, Traceable
 
-LENGTH_AXES = ("query", "source", "target", "position")
-# More than any sequence or batch has; what is really there is known only when the pass runs.
-MOST_POSITIONS = 1 << 20
+__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "find_tap"]
+
 SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
-
-
-@dataclass(frozen=True)
-class Intervention:
-    """What every edit has in common: where it acts.
-
-    Attributes:
-        path: of a tap, or of an attention.
-        heads: which heads, counted from 0; None for all. Only where the tensor has a head axis.
-        items: which items of the batch, counted from 0; None for all. One batch can so hold many edits side by side.
-
-    Raises:
-        PathError: (from `place`, before anything runs) no such tap or head, or no head axis to choose from.
-    """
-
-    # Which tap of an attention is meant when `path` names the attention as a whole.
-    of_attention: ClassVar[str] = "weights"
-
-    path: str
-    heads: tuple[int, ...] | None = None
-    items: tuple[int, ...] | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        for name in ("heads", "items"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
-
-    def place(self, model: Traceable) -> str:
-        """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
-        path = find_tap(model.taps, self.path, self.of_attention)
-        if self.heads is not None:
-            if "head" not in model.taps[path].axes:
-                raise PathError("heads", self.heads, f"{path} has no head axis, only {' '.join(model.taps[path].axes)}")
-            for head in self.heads:
-                _check_index("head", head, model.config.heads)
-        if self.items is not None:
-            if "batch" not in model.taps[path].axes:
-                raise PathError("items", self.items, f"{path} has no batch axis, only {' '.join(model.taps[path].axes)}")
-            for item in self.items:
-                _check_index("item", item, MOST_POSITIONS)
-        return path
-
-    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
-        """The edited tensor, a new one of the same shape."""
-        edited = values.clone()
-        where = self.selection(tap, values)
-        edited[where] = self.change(values[where], tap, where, scope)
-        return edited
-
-    def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        """An index into the tensor: what is meant along some axes, everything along the others. What is not there, or not
-        yet while an answer grows, is left out."""
-        chosen = {
-            axis: [index for index in indices if index < values.shape[axis]]
-            for axis, indices in self.chosen(tap).items()
-            if indices is not None
-        }
-        if len(chosen) < 2:
-            return tuple(chosen.get(axis, slice(None)) for axis in range(values.ndim))
-        every = [torch.tensor(chosen.get(axis, range(size)), dtype=torch.long) for axis, size in enumerate(values.shape)]
-        return tuple(torch.meshgrid(*every, indexing="ij"))
-
-    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
-        """Axis, by its number → the indices that are meant along it; None for all."""
-        return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
-
-    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        """The new values of the selected part."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -140,17 +69,17 @@ class Scale(Intervention):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _freeze_positions(self)
+        freeze_positions(self)
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
             raise PathError("factor", self.factor, f"must be a number from {-LARGEST_FACTOR} to {LARGEST_FACTOR}")
-        _length_axis(model.taps[path], self.positions)
+        length_axis(model.taps[path], self.positions)
         return path
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
-        return super().chosen(tap) | _length_axis(tap, self.positions)
+        return super().chosen(tap) | length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = (values * self.factor).to(values.dtype)
@@ -175,7 +104,7 @@ class Patch(Intervention):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _freeze_positions(self)
+        freeze_positions(self)
         values = self.values.tolist() if hasattr(self.values, "tolist") else self.values
         object.__setattr__(self, "values", _as_tuples(values))
 
@@ -188,11 +117,11 @@ class Patch(Intervention):
         usable = new.abs() <= LARGEST_VALUE
         if not (usable | (new == -torch.inf) if _are_scores(path) else usable).all():
             raise PathError("values", self.values, f"allowed are up to {LARGEST_VALUE} either way; -inf for scores only")
-        _length_axis(model.taps[path], self.positions)
+        length_axis(model.taps[path], self.positions)
         return path
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
-        return super().chosen(tap) | _length_axis(tap, self.positions)
+        return super().chosen(tap) | length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         new = torch.tensor(self.values, dtype=values.dtype, device=values.device)
@@ -225,8 +154,8 @@ class Block(Intervention):
         if not _are_scores(path):
             raise PathError("path", self.path, "must be an attention or its scores")
         for query, key in self.edges:
-            _check_index("query", query, model.config.max_len)
-            _check_index("key", key, model.config.max_len)
+            check_index("query", query, model.config.max_len)
+            check_index("key", key, model.config.max_len)
         return f"{path.rpartition('.')[0]}.masked_scores"
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
@@ -267,20 +196,6 @@ class Replace(Intervention):
         return other
 
 
-def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") -> str:
-    """The path of a tap, given its path or that of the attention it belongs to.
-
-    Raises:
-        PathError: there is none; names the paths spelled most like it.
-    """
-    if path in taps:
-        return path
-    if f"{path}.masked_scores" in taps:
-        return f"{path}.{of_attention}"
-    close = difflib.get_close_matches(path, taps, n=3, cutoff=0.4)
-    raise PathError("path", path, f"the model has no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}")
-
-
 def _are_scores(path: str) -> bool:
     return path.rpartition(".")[2] in SCORES
 
@@ -291,26 +206,6 @@ def _hidden(scores: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> T
         # What was put in their place has been divided since, and is no longer the number it was.
         scores = scope.values[tap.path.removesuffix("scaled_scores") + "masked_scores"][where]
     return scores == scope.config.mask_fill
-
-
-def _check_index(what: str, index: object, count: int) -> None:
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-        raise PathError(what, index, f"allowed are 0 to {count - 1}")
-
-
-def _length_axis(tap: Tap, positions: tuple[int, ...] | None) -> dict[int, tuple[int, ...] | None]:
-    """Which axis `positions` counts along, and what is meant there."""
-    for position in positions or ():
-        _check_index("position", position, MOST_POSITIONS)
-    axes = [index for index, axis in enumerate(tap.axes) if axis in (*LENGTH_AXES, "key")]
-    if positions is not None and not axes:
-        raise PathError("positions", positions, f"{tap.path} has no positions, only {' '.join(tap.axes)}")
-    return {axes[0]: positions} if positions is not None else {}
-
-
-def _freeze_positions(edit: Any) -> None:
-    if edit.positions is not None:
-        object.__setattr__(edit, "positions", tuple(edit.positions))
 
 
 def _as_tuples(values: Any) -> Any:

@@ -1,0 +1,122 @@
+"""Where an edit acts: the tap it names, and the heads, positions and batch items that it means of that tap's tensor."""
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from transformer.errors import PathError
+from transformer.tap import Scope, Tap, Traceable
+
+LENGTH_AXES = ("query", "source", "target", "position", "key")
+# More than any sequence or batch has; what is really there is known only when the pass runs.
+MOST_POSITIONS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What every edit has in common: where it acts.
+
+    Attributes:
+        path: of a tap, or of an attention.
+        heads: which heads, counted from 0; None for all. Only where the tensor has a head axis.
+        items: which items of the batch, counted from 0; None for all. One batch can so hold many edits side by side.
+
+    Raises:
+        PathError: (from `place`, before anything runs) no such tap or head, or no head axis to choose from.
+    """
+
+    # Which tap of an attention is meant when `path` names the attention as a whole.
+    of_attention: ClassVar[str] = "weights"
+
+    path: str
+    heads: tuple[int, ...] | None = None
+    items: tuple[int, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("heads", "items"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def place(self, model: Traceable) -> str:
+        """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
+        path = find_tap(model.taps, self.path, self.of_attention)
+        if self.heads is not None:
+            if "head" not in model.taps[path].axes:
+                raise PathError("heads", self.heads, f"{path} has no head axis, only {' '.join(model.taps[path].axes)}")
+            for head in self.heads:
+                check_index("head", head, model.config.heads)
+        if self.items is not None:
+            if "batch" not in model.taps[path].axes:
+                raise PathError("items", self.items, f"{path} has no batch axis, only {' '.join(model.taps[path].axes)}")
+            for item in self.items:
+                check_index("item", item, MOST_POSITIONS)
+        return path
+
+    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+        """The edited tensor, a new one of the same shape."""
+        edited = values.clone()
+        where = self.selection(tap, values)
+        edited[where] = self.change(values[where], tap, where, scope)
+        return edited
+
+    def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
+        """An index into the tensor: what is meant along some axes, everything along the others. What is not there, or not
+        yet while an answer grows, is left out."""
+        chosen = {
+            axis: [index for index in indices if index < values.shape[axis]]
+            for axis, indices in self.chosen(tap).items()
+            if indices is not None
+        }
+        if len(chosen) < 2:
+            return tuple(chosen.get(axis, slice(None)) for axis in range(values.ndim))
+        every = [torch.tensor(chosen.get(axis, range(size)), dtype=torch.long) for axis, size in enumerate(values.shape)]
+        return tuple(torch.meshgrid(*every, indexing="ij"))
+
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        """Axis, by its number → the indices that are meant along it; None for all."""
+        return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        """The new values of the selected part."""
+        raise NotImplementedError
+
+
+def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") -> str:
+    """The path of a tap, given its path or that of the attention it belongs to.
+
+    Raises:
+        PathError: there is none; names the paths spelled most like it.
+    """
+    if path in taps:
+        return path
+    if f"{path}.masked_scores" in taps:
+        return f"{path}.{of_attention}"
+    close = difflib.get_close_matches(path, taps, n=3, cutoff=0.4)
+    raise PathError("path", path, f"the model has no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}")
+
+
+def check_index(what: str, index: object, count: int) -> None:
+    """Raises:
+    PathError: nothing has that index, counted from 0.
+    """
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+        raise PathError(what, index, f"allowed are 0 to {count - 1}")
+
+
+def length_axis(tap: Tap, positions: tuple[int, ...] | None) -> dict[int, tuple[int, ...] | None]:
+    """Which axis `positions` counts along, and what is meant there."""
+    for position in positions or ():
+        check_index("position", position, MOST_POSITIONS)
+    axes = [index for index, axis in enumerate(tap.axes) if axis in LENGTH_AXES]
+    if positions is not None and not axes:
+        raise PathError("positions", positions, f"{tap.path} has no positions, only {' '.join(tap.axes)}")
+    return {axes[0]: positions} if positions is not None else {}
+
+
+def freeze_positions(edit: Any) -> None:
+    if edit.positions is not None:
+        object.__setattr__(edit, "positions", tuple(edit.positions))
