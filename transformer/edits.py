@@ -11,7 +11,7 @@ layer are meant.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from transformer.config import TransformerConfig
@@ -31,10 +31,11 @@ SUBLAYERS = {
 
 @dataclass(frozen=True)
 class Found:
-    """What a phrase says, with the model it is said of."""
+    """What a phrase says, with the model and the lengths of the text it is said of."""
 
     parts: dict[str, str]
     config: TransformerConfig
+    lengths: Mapping[str, int]
 
     def number(self, name: str, most: int) -> int:
         """A layer or head, counted from 0.
@@ -46,6 +47,18 @@ class Found:
         if not 1 <= number <= most:
             raise InputError(name, number, f"allowed are 1 to {most}")
         return number - 1
+
+    def position(self, name: str) -> int:
+        """A query or key, counted from 0.
+
+        Raises:
+            InputError: the text has no such one.
+        """
+        at, side = int(self.parts[name]), KINDS[self.parts["kind"]][2 if name == "query" else 3]
+        count = self.lengths.get(side)
+        if count is not None and at >= count:
+            raise InputError(name, at, f"the {side} has {count} token{'s' * (count > 1)}; allowed are 0 to {count - 1}")
+        return at
 
     @property
     def layers(self) -> int:
@@ -72,7 +85,7 @@ def _average(found: Found) -> Interventions:
 
 
 def _block(found: Found) -> Interventions:
-    edge = (int(found.parts["query"]), int(found.parts["key"]))
+    edge = (found.position("query"), found.position("key"))
     return (Block(found.attention, found.heads, edges=(edge,)),)
 
 
@@ -117,11 +130,16 @@ FORMS: tuple[tuple[str, str, Callable[[Found], Interventions]], ...] = (
 )
 
 
-def interventions(phrase: str, config: TransformerConfig) -> Interventions:
+def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
     """What a phrase means for a model.
 
+    Args:
+        phrase: as above.
+        config: of the model.
+        lengths: how many tokens `source` and `target` have; None if any position is to be allowed.
+
     Raises:
-        InputError: no such form, or the model has no such layer or head; says what is allowed.
+        InputError: no such form, or the model has no such layer or head, or the text no such token; says what is allowed.
     """
     plain = " ".join(phrase.lower().split())
     if len(plain) <= 200:
@@ -131,7 +149,7 @@ def interventions(phrase: str, config: TransformerConfig) -> Interventions:
                 parts = {name: value for name, value in match.groupdict().items() if value is not None}
                 if any(len(value) > 6 for value in parts.values() if value.isdigit()):
                     break
-                return meaning(Found(parts, config))
+                return meaning(Found(parts, config, lengths or {}))
     raise InputError("edit", phrase, f"allowed are {'; '.join(form for _, form, _ in FORMS)}")
 
 

@@ -31,7 +31,8 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     st.markdown(words["intro"])
     phrases = _list()
     _offer(trace, kind, layer, head)
-    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, view.pipeline.config))
+    lengths = {"source": len(trace.source_tokens[0]), "target": len(trace.target_tokens[0])}
+    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, view.pipeline.config, lengths))
     if edits:
         _compare(view, trace, edits, kind, layer, head)
     else:

@@ -139,6 +139,11 @@ def test_an_edit_that_is_none_is_answered_with_what_is_allowed(visitor: Visitor)
     assert page.get_by_role("alert").filter(has_text="silence KIND layer N").first.is_visible()
 
 
+def test_a_look_at_a_token_that_is_not_there_is_answered_with_how_many_there_are(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=abcd&look=what-if&edits=block+cross+layer+1+query+99+key+0")
+    assert page.get_by_role("alert").filter(has_text="the target has 5 tokens; allowed are 0 to 4").first.is_visible()
+
+
 def test_locked_tokens_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
     page.get_by_role("button", name=re.compile("query 1, c")).click()

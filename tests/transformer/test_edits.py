@@ -51,6 +51,26 @@ def test_anything_else_is_refused_with_what_is_allowed(phrase: str) -> None:
         interventions(phrase, CONFIG)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "side", "count"),
+    [
+        ("encoder", "query", "source", 6),
+        ("decoder", "key", "target", 4),
+        ("cross", "query", "target", 4),
+        ("cross", "key", "source", 6),
+    ],
+)
+def test_a_look_at_a_token_that_is_not_there_is_refused_with_how_many_there_are(
+    kind: str, name: str, side: str, count: int
+) -> None:
+    at = {"query": 0, "key": 0, name: count}
+    phrase, lengths = "block {} layer 1 query {} key {}", {"source": 6, "target": 4}
+    with pytest.raises(InputError, match=rf"^{name} = {count}: the {side} has {count} tokens; allowed are 0 to {count - 1}$"):
+        interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
+    at[name] -= 1
+    assert interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
+
+
 def test_what_the_page_writes_can_be_read() -> None:
     assert interventions(at_head("silence", "cross", 2, 1), CONFIG) == interventions("silence cross layer 3 head 2", CONFIG)
     assert interventions(at_head("average", "encoder", 0), CONFIG) == interventions("average encoder layer 1", CONFIG)
