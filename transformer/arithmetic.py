@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.errors import PathError
 from transformer.model import Transformer
+from transformer.selection import check_index
 from transformer.trace import Trace
 from transformer.walk import Stop, walk
 
@@ -140,8 +140,7 @@ def _stop(trace: Trace, path: str) -> Stop:
 def _vector(trace: Trace, path: str, position: int, item: int) -> Float[np.ndarray, " d"]:
     values = trace[path].numpy()
     for what, index, count in (("batch item", item, values.shape[0]), ("position", position, values.shape[1])):
-        if not 0 <= index < count:
-            raise PathError(what, index, f"allowed are 0 to {count - 1}")
+        check_index(what, index, count)
     return values[item, position].astype(np.float64)
 
 

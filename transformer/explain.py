@@ -16,8 +16,9 @@ import numpy as np
 from torch import nn
 
 from transformer.errors import InputError, PathError
-from transformer.matrices import attention_path, attention_step, check_index, head_matrix, step_names, tensor_path
+from transformer.matrices import attention_path, attention_step, head_matrix, step_names, tensor_path
 from transformer.model import Transformer
+from transformer.selection import check_index
 from transformer.trace import Trace
 
 TOLERANCE = 1e-5

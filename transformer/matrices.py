@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.errors import PathError
-from transformer.trace import KINDS, Trace
+from transformer.origins import Place
+from transformer.selection import check_index
+from transformer.trace import Trace
 
 # Where each step's tensor is, below the path of the attention; input and memory come from outside it.
 PLACES = {name: f"{name}.heads" for name in ("query", "key", "value")}
@@ -104,16 +105,10 @@ def attention_path(trace: Trace, kind: str, layer: int) -> str:
 
 def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     """Where in the trace a step's tensor is."""
-    stack, attention, side, _ = KINDS[kind]
     if name == "memory":
         return "encoder.output"
-    if name != "input":
-        return f"{attention_path(trace, kind, layer)}.{PLACES.get(name, name)}"
-    if trace.config.norm_first:
-        return f"{stack}.layers.{layer}.{attention}_add_norm.normalized"
-    if kind == "cross":
-        return f"{stack}.layers.{layer}.self_attention_add_norm.normalized"
-    return f"{stack}.layers.{layer - 1}.feed_forward_add_norm.normalized" if layer else f"{side}_embedding.sum"
+    path = f"{attention_path(trace, kind, layer)}.{PLACES.get(name, name)}"
+    return path if name != "input" else Place(path, trace.config, alone="source_mask" not in trace).read
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
@@ -121,11 +116,3 @@ def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
     step = trace[path]
     chosen = {"batch": item, "head": head}
     return step.numpy()[tuple(chosen.get(axis, slice(None)) for axis in step.axes)]
-
-
-def check_index(what: str, index: int, count: int) -> None:
-    """Raises:
-    PathError: nothing has that index.
-    """
-    if isinstance(index, bool) or not 0 <= index < count:
-        raise PathError(what, index, f"allowed are 0 to {count - 1}")

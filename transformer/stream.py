@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from transformer.errors import InputError, PathError
+from transformer.errors import InputError
+from transformer.selection import check_index
 from transformer.trace import Trace
 from transformer.walk import walk
 
@@ -83,8 +84,7 @@ def cosine(
 
 def _vectors(trace: Trace, path: str, item: int) -> Float[np.ndarray, "position d_model"]:
     values = trace[path].numpy()
-    if not 0 <= item < len(values):
-        raise PathError("batch item", item, f"allowed are 0 to {len(values) - 1}")
+    check_index("batch item", item, len(values))
     return values[item].astype(np.float64)
 
 
