@@ -1,221 +1,30 @@
-"""Training: a generator of steps that a command, a test or a page can consume, stop and take up again.
+"""Training the shipped models again: whole runs, from the command line.
 
 python -m transformer.training reverse
 """
 
 import argparse
 import dataclasses
-import itertools
-import json
-import platform
-import random
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-import safetensors
 import torch
-from jaxtyping import Float, Int
-from safetensors.torch import save
-from torch import Tensor, nn
 from tqdm import tqdm
 
-from transformer.card import Card
-from transformer.checkpoint import digest, write_whole
-from transformer.errors import CheckpointError, HeadlightError
+from transformer.errors import HeadlightError
 from transformer.evaluation import Accuracy, accuracy, held_out_pairs, what_heads_do
-from transformer.model import Transformer
+from transformer.learning import Training, TrainingStep
 from transformer.pipeline import CHECKPOINTS, SUFFIX, Pipeline
 from transformer.recipe import RECIPES, Recipe, recipe
-from transformer.tap import tracing
-from transformer.tasks import Pair, World, world
-from transformer.vocabulary import Vocabulary
+from transformer.tasks import World, world
+
+__all__ = ["Training", "TrainingStep", "main", "run", "snapshot_steps"]
 
 RUNS = Path("runs")  # states of runs that are not finished; not shipped
-
-
-class TrainingStep(NamedTuple):
-    """What one optimiser step did.
-
-    Attributes:
-        step: steps done, counted from 1; `steps` are to be done in all.
-        loss: mean over the target tokens of the batch, in nats, label smoothing included.
-        learning_rate: that this step used.
-        seconds: spent in training so far, earlier runs included.
-        accuracy: exact match on held-out pairs, 0 to 1; None where this step did not look.
-    """
-
-    step: int
-    steps: int
-    loss: float
-    learning_rate: float
-    seconds: float
-    accuracy: float | None
-
-
-class Training:
-    """One run: the model, its optimiser, and how far they are.
-
-        training = Training("reverse", recipe("reverse"))
-        for step in training:          # stop whenever, go on later
-            print(step.loss)
-        training.pipeline().save(path)
-
-    The pairs and the dropout of a step depend on the recipe's seed and the step's number alone, so a run that was stopped
-    and taken up again ends with the same weights as one that was not.
-    """
-
-    def __init__(self, name: str, recipe: Recipe) -> None:
-        self.name, self.recipe, self.world = name, recipe, recipe.make_world()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(recipe.seed)
-            self.model = Transformer(recipe.make_config())
-        # β₁, β₂ and ε of section 5.3.
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
-        self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
-        self.step, self.seconds, self.history = 0, 0.0, []
-        self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
-
-    def __iter__(self) -> Iterator[TrainingStep]:
-        while self.step < self.recipe.steps:
-            yield self.advance()
-
-    def advance(self) -> TrainingStep:
-        """Do one step."""
-        start = time.perf_counter()
-        rate = self.recipe.rate_at(self.step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63))
-            loss = self.learn(*self.batch_at(self.step))
-        self.step += 1
-        self.seconds += time.perf_counter() - start
-        found = self.check() if self.step % self.recipe.check_every == 0 or self.step == self.recipe.steps else None
-        if found is not None:
-            self.history.append(
-                {"step": self.step, "loss": round(loss, 5), "accuracy": found, "seconds": round(self.seconds, 1)}
-            )
-        return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, found)
-
-    def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
-        """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
-        first (teacher forcing). Returns the loss."""
-        self.model.train()
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
-            logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
-        loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
-        if self.recipe.stillness:
-            loss = loss + self.recipe.stillness * self.turning()
-        self.optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
-        self.optimizer.step()
-        return loss.item()
-
-    def turning(self, count: int = 8) -> Float[Tensor, ""]:
-        """How far cross-attention moves, at the step that writes a pronoun, between two sentences that differ in the adjective
-        which decides what it refers to: the squared difference of the weights, summed over keys and heads, mean over pairs."""
-        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
-        sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
-        source, target = self.ids([side for both in sides for side in both])
-        with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
-            self.model(source, target[:, :-1])
-        rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
-        moved = torch.zeros(())
-        for layer in range(self.model.config.decoder_layers):
-            weights = values[f"decoder.layers.{layer}.cross_attention.weights"][torch.arange(len(rows)), :, rows].float()
-            moved = moved + (weights[0::2] - weights[1::2]).square().sum() / count
-        return moved
-
-    def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-        """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
-        return self.ids(list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch)))
-
-    def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-        """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""
-        pipeline, world = self.pipeline(), self.world
-
-        def ids(words: Vocabulary, texts: list[str]) -> list[tuple[int, ...]]:
-            return [(words.sos, *words.ids(words.split(text)), words.eos) for text in texts]
-
-        source = pipeline.batch(ids(world.source_vocabulary, [pair.source for pair in pairs]), "source")
-        target = pipeline.batch(ids(world.target_vocabulary, [pair.target for pair in pairs]), "target")
-        return source, target
-
-    def check(self) -> float:
-        """Exact match on a fixed few hundred held-out pairs."""
-        return accuracy(self.pipeline(), self.check_pairs).share
-
-    def pipeline(self, card: Card | None = None) -> Pipeline:
-        """The model as it is now, in evaluation mode, ready to answer."""
-        world = self.world
-        return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
-
-    def card(self, command: str = "") -> Card:
-        """The record of the run so far, not yet tested."""
-        world, recipe = self.world, self.recipe
-        return Card(
-            world=world.name,
-            description=recipe.about or world.description,
-            accepts=world.accepts,
-            longest=world.longest,
-            command=command,
-            recipe=dataclasses.asdict(recipe),
-            trained_on=self.step * recipe.batch,
-            minutes=round(self.seconds / 60, 2),
-            machine=f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}",
-            history=list(self.history),
-        )
-
-    def save_state(self, path: Path) -> None:
-        """Everything needed to go on: parameters, both moments of Adam, and how far the run is."""
-        tensors = {}
-        for name, parameter in self.model.named_parameters():
-            tensors[f"parameter/{name}"] = parameter.detach()
-            for moment, values in self.optimizer.state[parameter].items():
-                tensors[f"{moment}/{name}"] = values
-        state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
-        state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
-        parts = {"headlight-training": json.dumps(state)}
-        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}))
-
-    def load_state(self, path: Path) -> None:
-        """Go on from where `save_state` left off.
-
-        Raises:
-            CheckpointError: there is no such file, it is damaged, or it belongs to a run with another recipe.
-        """
-        if not path.is_file():
-            raise CheckpointError("state of a run", path.name, "there is none to resume")
-        try:
-            with safetensors.safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in list(file.keys())}
-            parts = {"headlight-training": metadata["headlight-training"]}
-            if metadata["digest"] != digest(tensors, parts):
-                raise CheckpointError("state of a run", path.name, "is damaged: it does not match its own digest")
-            state = json.loads(parts["headlight-training"])
-            if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
-                raise CheckpointError("state of a run", path.name, "belongs to a run with another recipe")
-            self._restore(tensors)
-        except (KeyError, ValueError, OSError, RuntimeError, safetensors.SafetensorError) as error:
-            if isinstance(error, CheckpointError):
-                raise
-            raise CheckpointError("state of a run", path.name, f"is damaged ({error})") from error
-        self.step, self.seconds, self.history = state["step"], state["seconds"], state["history"]
-
-    @torch.no_grad()
-    def _restore(self, tensors: dict[str, Tensor]) -> None:
-        for name, parameter in self.model.named_parameters():
-            parameter.copy_(tensors[f"parameter/{name}"])
-            moments = {key.partition("/")[0] for key in tensors if key.endswith(f"/{name}")} - {"parameter"}
-            if moments:
-                self.optimizer.state[parameter] = {moment: tensors[f"{moment}/{name}"].clone() for moment in moments}
 
 
 def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
