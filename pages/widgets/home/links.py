@@ -5,7 +5,6 @@ session instead of loading the app anew (`links.js`).
 """
 
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -27,9 +26,8 @@ class Link(NamedTuple):
 
 
 def chosen(view: View) -> dict[str, Any]:
-    """What the sidebar holds, as it stands in a link."""
-    texts = {name: st.session_state[name] for name in TEXTS if st.session_state[name]}
-    return {"model": view.model, **sizes_of(view.model), **texts}
+    """What the sidebar holds, as it stands in a link; empty boxes too, which may be filled by the time the link is followed."""
+    return {"model": view.model, **sizes_of(view.model), **{name: st.session_state[name] for name in TEXTS}}
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
@@ -41,4 +39,4 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """
     if not link.there:
         return None
-    return {"page": link.page, "query": link.query, "base": urlencode(base)}
+    return {"page": link.page, "query": link.query, "base": base}

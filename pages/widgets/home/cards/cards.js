@@ -9,15 +9,15 @@ export default function cards({ data, parentElement }) {
   for (const { title, says, small, link } of data.cards) {
     const anchor = make(
       "a",
-      { href: address(link) },
+      {},
       ...(small ? [make("span", { class: "small" }, small)] : []),
       make("span", { class: "title" }, title),
       make("span", { class: "says" }, ...coded(says)),
     );
-    anchor.addEventListener("click", followed);
+    lead(anchor, link);
     list.append(make("li", {}, anchor));
   }
-  root.replaceChildren(list);
+  onceReleased(() => root.replaceChildren(list));
 }
 
 // "a `b` c" → "a ", <code>b</code>, " c"

@@ -19,9 +19,11 @@ class View {
   update(data) {
     const same = unchanged(this.data, data, "columns", "layers", "heads", "colors", "text");
     this.data = data;
-    if (!same) this.build();
-    this.observer.observe(this.root);
-    this.lines();
+    onceReleased(() => {
+      if (!same) this.build();
+      this.observer.observe(this.root);
+      this.lines();
+    });
     return () => this.observer.disconnect();
   }
 
@@ -107,8 +109,7 @@ class View {
     if (!link) return make("span", attributes, ...children);
     const anchor = make("a", attributes, ...children);
     const more = () => (stack ? { layer: this.layer[stack], index: this.layer[stack] - 1 } : {});
-    anchor.addEventListener("click", followed);
-    const point = () => anchor.setAttribute("href", address(link, more()));
+    const point = () => lead(anchor, link, more());
     if (stack) this.redrawn[stack].push(point);
     else point();
     return anchor;
@@ -126,13 +127,12 @@ class View {
       const canvas = make("canvas", { width: columns, height: rows });
       const anchor = make(link ? "a" : "span", {}, canvas);
       const more = () => ({ layer: this.layer[stack], head: head + 1 });
-      if (link) anchor.addEventListener("click", followed);
       this.redrawn[stack].push((layer) => {
         this.paint(canvas, bytes, ((layer - 1) * count + head) * rows * columns);
         const name = filled(text.head, { kind: title, layer, head: head + 1 });
         anchor.setAttribute("aria-label", name);
         anchor.setAttribute("title", name);
-        if (link) anchor.setAttribute("href", address(link, more()));
+        if (link) lead(anchor, link, more());
       });
       strip.append(anchor);
     }
