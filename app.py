@@ -30,9 +30,9 @@ def visit() -> None:
     try:
         page.run()
     except StopException:  # a page that stops on what it cannot show still ends on the way on
-        foot(page)
+        foot()
         raise
-    foot(page)
+    foot()
 
 
 if get_script_run_ctx() is None:

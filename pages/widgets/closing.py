@@ -12,14 +12,15 @@ from pages.widgets.text import text
 def show_computed(says: str, *parts: Callable[..., Any]) -> None:
     """Words and formulas, and the lines of this app that did it, to unfold.
 
-    Filled only while it is open: what is closed would be sent with every click, and the first source on a page costs a visitor
-    the 1.6 MB of Streamlit's highlighter.
+    Every page keeps for itself whether it is open. Filled only then: what is closed would be sent with every click, and the
+    first source on a page costs a visitor the 1.6 MB of Streamlit's highlighter.
 
     Args:
         says: Markdown.
         parts: functions and classes whose source to show below.
     """
-    with st.expander(text("common")["computed"], icon=":material/function:", key="computed", bind="query-params") as computed:
+    key = f"{st.session_state['page']}_computed"
+    with st.expander(text("common")["computed"], icon=":material/function:", key=key, bind="query-params") as computed:
         if computed.open:
             st.markdown(says)
             for part in parts:

@@ -22,13 +22,17 @@ def page_files() -> list[Path]:
 
 
 def navigation() -> Page:
-    """Draw the navigation; return the page that was asked for. The first page is the one that opens at `/`."""
+    """Draw the navigation; return the page that was asked for, whose name is from then on in the session's `page`. The first
+    page is the one that opens at `/`."""
     groups = text("common")["groups"]
     pages: dict[str, list[Page]] = {}
     for index, file in enumerate(page_files()):
         page = st.Page(file, title=text(file.stem)["title"], url_path=file.stem, default=index == 0)
         pages.setdefault(groups[file.parent.name], []).append(page)
-    return st.navigation(pages)
+    page = st.navigation(pages)
+    # The page that opens at `/` has no path of its own.
+    st.session_state["page"] = page.url_path or page_files()[0].stem
+    return page
 
 
 def tour() -> list[Path]:
@@ -37,11 +41,10 @@ def tour() -> list[Path]:
     return [files[name] for name in TOUR if name in files]
 
 
-def foot(page: Page) -> None:
-    """Where on the tour a page is, with links to the stop before and the stop after. Nothing on a page that is no stop."""
+def foot() -> None:
+    """Where on the tour the page is, with links to the stop before and the stop after. Nothing on a page that is no stop."""
     words, stops = text("common")["tour"], tour()
-    # The page that opens at `/` has no path of its own.
-    at = next((at for at, stop in enumerate(stops) if stop.stem == (page.url_path or stops[0].stem)), None)
+    at = next((at for at, stop in enumerate(stops) if stop.stem == st.session_state["page"]), None)
     if at is None:
         return
     st.space("medium")

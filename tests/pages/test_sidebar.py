@@ -407,6 +407,27 @@ def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> N
 
 
 @pytest.mark.browser
+def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Visitor) -> None:
+    page = visitor.open("positions?positions_computed=true")
+    go(visitor, "Masks")
+    assert page.locator("details[open] pre").count() == 0
+    page.get_by_text("How it is computed").click()
+    visitor.settle()
+    seen = page.url
+    assert seen.endswith("masks?masks_computed=true")
+    page.go_back()
+    page.get_by_role("heading", name="Positions", level=1).wait_for()
+    visitor.settle()
+    assert page.url.endswith("positions?positions_computed=true")
+    assert page.locator("details[open] pre").count() > 0
+    page.go_forward()
+    page.get_by_role("heading", name="Masks", level=1).wait_for()
+    visitor.settle()
+    assert page.url == seen
+    assert page.locator("details[open] pre").count() > 0
+
+
+@pytest.mark.browser
 def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own+sizes&n_heads=2&n_layers=1&source=big+cat")
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
