@@ -21,11 +21,12 @@ from transformer.tasks import WORLDS
 
 STYLE = """<style>
 .tokens { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0 0 0.75rem; }
-.tokens li { display: flex; flex-direction: column; align-items: center; margin: 0; padding: 0.25rem 0.55rem;
+.tokens li { display: flex; max-width: 100%; flex-direction: column; align-items: center; margin: 0; padding: 0.25rem 0.55rem;
   border: 1px solid rgba(128, 128, 128, 0.55); border-radius: 0.4rem; line-height: 1.35; }
 .tokens .padding { border-style: dotted; opacity: 0.75; }
 .tokens .unknown { border: 2px dashed #D55E00; }
-.tokens b { font-family: monospace; white-space: pre; }
+.tokens b { font-family: monospace; white-space: pre-wrap; }
+.tokens b, .tokens small { max-width: 100%; overflow-wrap: anywhere; }
 .tokens small { font-size: 0.8rem; }
 </style>"""
 

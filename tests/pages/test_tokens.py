@@ -209,3 +209,8 @@ def test_nothing_is_cut_off_on_a_phone(visitor: Visitor) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+    # A word as long as the box takes: it is broken into lines.
+    visitor.type("Source text", "x" * 500)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 2")
+    assert page.locator(".tokens .unknown").count() == 1
