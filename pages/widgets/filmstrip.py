@@ -23,7 +23,6 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Start from the layers: that is what a layer's filmstrip is for.
     layers = sorted(groups, key=lambda group: " " not in group)
-    # Not side by side: on a phone the buttons would not be broken into lines then, and the last would be cut off.
     group = pick(words["layer"], layers, GROUP)
     item = 0
     if len(trace.target_tokens) > 1:

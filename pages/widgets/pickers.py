@@ -21,4 +21,7 @@ def pick(label: str, options: Sequence[Option], key: str, help: str | None = Non
         st.session_state[key] = options[0]
     if len(options) > MOST_BUTTONS:
         return st.selectbox(label, options, key=key, bind="query-params", help=help)
-    return st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params", help=help)
+    # In columns and rows, Streamlit scrolls what is too wide unless told to break it into lines.
+    return st.segmented_control(
+        label, options, default=options[0], required=True, key=key, bind="query-params", help=help, wrap=True
+    )

@@ -146,7 +146,6 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
     words = text("walk")
     shown = [here, *(stops[path] for path in here.inputs if path in stops)]
     item, head, batch = 0, None, len(trace.target_tokens) > 1
-    # Not a horizontal container: in it, buttons are not broken into lines on a phone.
     left, right = st.columns([1, 4]) if batch else (None, st.container())
     if left is not None:
         with left:
