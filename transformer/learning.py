@@ -115,6 +115,7 @@ class Training:
         pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         source, target = self.ids([side for both in sides for side in both])
+        self.model.eval()  # dropout would move the weights as well
         with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
             self.model(source, target[:, :-1])
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
@@ -130,14 +131,13 @@ class Training:
 
     def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""
-        pipeline, world = self.pipeline(), self.world
 
-        def ids(words: Vocabulary, texts: list[str]) -> list[tuple[int, ...]]:
-            return [(words.sos, *words.ids(words.split(text)), words.eos) for text in texts]
+        def padded(words: Vocabulary, texts: list[str]) -> Int[Tensor, "batch length"]:
+            rows = [torch.tensor([words.sos, *words.ids(words.split(text)), words.eos]) for text in texts]
+            return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=words.pad)
 
-        source = pipeline.batch(ids(world.source_vocabulary, [pair.source for pair in pairs]), "source")
-        target = pipeline.batch(ids(world.target_vocabulary, [pair.target for pair in pairs]), "target")
-        return source, target
+        source = padded(self.world.source_vocabulary, [pair.source for pair in pairs])
+        return source, padded(self.world.target_vocabulary, [pair.target for pair in pairs])
 
     def check(self) -> float:
         """Exact match on a fixed few hundred held-out pairs."""

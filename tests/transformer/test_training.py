@@ -165,6 +165,13 @@ def test_a_batch_has_sos_before_and_eos_after():
         assert all(row[length - 1] == 2 and (row[length:] == 0).all() for row, length in zip(rows, lengths, strict=True))
 
 
+def test_making_a_batch_leaves_the_model_in_the_mode_it_is_in(finished: Training):
+    for training in (True, False):
+        finished.model.train(training)
+        finished.batch_at(3)
+        assert finished.model.training == training
+
+
 def test_the_batch_of_a_step_depends_on_seed_and_step_alone():
     one, other = Training("reverse", TINY), Training("reverse", TINY)
     list(itertools.islice(one, 2))
