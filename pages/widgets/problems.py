@@ -1,6 +1,7 @@
 """The one place that tells a person what went wrong."""
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,9 @@ from transformer.vocabulary import Unknown
 # Unknown tokens that are named one by one.
 MOST_UNKNOWN = 4
 LOG = logging.getLogger("headlight")
+# Where an address is broken by a sign of no width: Markdown makes a link of it even where all its punctuation is escaped.
+ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)
+WORD_JOINER = "\u2060"
 
 
 @contextmanager
@@ -54,4 +58,5 @@ def warn_unknown(side: str, unknown: tuple[Unknown, ...], accepts: str) -> None:
 
 def literal(said: str) -> str:
     """A text with nothing in it that Markdown would read as markup."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&^=" else sign for sign in said)
+    parts = ADDRESS.sub(WORD_JOINER, said)
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&^=" else sign for sign in parts)

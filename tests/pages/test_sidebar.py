@@ -407,6 +407,15 @@ def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> N
 
 
 @pytest.mark.browser
+def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
+    page = visitor.open(
+        "tokens?source=http%3A%2F%2Fa.example+HTTPS%3A%2F%2Fb.example+WWW.c.example+d%40e.example&target=www.f.example"
+    )
+    assert page.get_by_text("a.example").count() > 0
+    assert page.locator('a[href*="example"]').count() == 0
+
+
+@pytest.mark.browser
 def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Visitor) -> None:
     page = visitor.open("positions?positions_computed=true")
     go(visitor, "Masks")
