@@ -71,7 +71,12 @@ def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
         step=steps[most],
         added=stream.added_norm[most, at],
         norm=stream.norm[most, at],
-        cosine=stream.cosine[most, at],
-        similarity=stream.similarity[-1, at],
+        cosine=signed(stream.cosine[most, at]),
+        similarity=signed(stream.similarity[-1, at]),
     )
     st.markdown(said)
+
+
+def signed(value: float) -> str:
+    """A number with two digits and a true minus; what rounds to nothing has no sign."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")

@@ -236,6 +236,11 @@ def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
     _, svg = saved(visitor, 1, "Picture as SVG")
     assert {"<sos>", "c", "b", "a"} <= set(words(svg))
     assert svg.count(b"<path") > 0
+    # What no chart draws is a page, too: the same picture, with nothing to be fetched.
+    file, page = saved(visitor, 1, "Picture as HTML")
+    assert file == "reverse-cross-layer1-lines.html"
+    assert svg in page
+    assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
 
 
 def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url: str) -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.stops import heading, hidden, statistics, written
+from pages.widgets.stream import signed
 from pages.widgets.walk import STOP
 from tests.pages.conftest import Visitor
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
@@ -259,6 +260,11 @@ def test_parameters_and_source_are_shown_when_opened() -> None:
     app.run()
     assert len(app.get("plotly_chart")) == 2  # weight and bias
     assert "hidden = self.hidden(self.expand(x))" in app.code[0].value
+
+
+@pytest.mark.parametrize(("value", "said"), [(-0.034, "−0.03"), (-0.0012, "0.00"), (0.0, "0.00"), (0.746, "0.75")])
+def test_a_cosine_has_a_true_minus_and_none_at_zero(value: float, said: str) -> None:
+    assert signed(value) == said
 
 
 @pytest.mark.parametrize("position", [0, 3])
@@ -544,7 +550,11 @@ def test_the_list_and_the_filmstrip_open_what_is_clicked(walker: Walker) -> None
 @browser_only
 @pytest.mark.parametrize(
     ("query", "root", "pictures", "words"),
-    [(f"stop={LAYER}.self_attention.scores", ".stop", 3, "Raw scores"), ("part=filmstrip", ".strip", 20, "Attention weights")],
+    [
+        ("stop=decoder.layers.0.self_attention.weights", ".stop", 2, "Attention weights"),
+        (f"stop={LAYER}.self_attention.scores", ".stop", 3, "Raw scores"),
+        ("part=filmstrip", ".strip", 20, "Attention weights"),
+    ],
 )
 def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
     page = walker.open(f"layers?model=reverse&source=abcd&{query}")
@@ -554,7 +564,12 @@ def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictu
     svg = ElementTree.fromstring(page.locator(root).evaluate(ask))
     space = "{http://www.w3.org/2000/svg}"
     assert len(svg.findall(f"{space}image")) == pictures
-    assert words in [text.text for text in svg.findall(f"{space}text")]
+    said = [text.text for text in svg.findall(f"{space}text")]
+    assert words in said
+    # Which way the picture is read, and what a hatch means.
+    if root == ".stop":
+        assert svg.find(f"{space}polygon") is not None
+        assert ("masked" in said) == ("decoder" in query)  # nothing is hidden in the encoder here
 
 
 @browser_only

@@ -14,7 +14,7 @@ FORMATS = ("png", "svg")
 # A picture of one pixel that cannot be seen.
 NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
-_mount = mounted(Path(__file__).parent)
+_mount = mounted(Path(__file__).parent, "picture.js")
 
 
 def saving(
@@ -26,15 +26,17 @@ def saving(
         key: of the chart or component.
         name: of the file, without its ending.
         numbers: what the picture shows, as a table; made only when it is asked for.
-        page: the picture as HTML that needs no network; made only when it is asked for.
+        page: the picture as HTML that needs no network, made only when it is asked for; by default the browser makes it, of
+            the SVG.
     """
     words = text("common")["save"]
+    formats = FORMATS if page is not None else (*FORMATS, "html")
     # An invisible picture gives each button a name of its own for those who hear it.
     label = f"{words['menu']} ![{name}]({NOTHING})"
     with st.popover(label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}"):
         _mount(
             key=f"pictures {key}",
-            data={"place": class_of(key), "name": name, "formats": [[format, words[format]] for format in FORMATS]},
+            data={"place": class_of(key), "name": name, "formats": [[format, words[format]] for format in formats]},
         )
         if numbers is not None:
             made = numbers

@@ -19,6 +19,7 @@ async function save(format, { place: key, name }) {
   const asked = { svg: "" };
   for (const root of place ? roots(place) : []) root.dispatchEvent(new CustomEvent("picture", { detail: asked }));
   if (!asked.svg) return;
+  if (format === "html") return offer(new Blob([page(asked.svg, name)], { type: "text/html" }), `${name}.html`);
   const svg = new Blob([asked.svg], { type: "image/svg+xml" });
   offer(format === "svg" ? svg : await raster(asked.svg), `${name}.${format}`);
 }
@@ -50,6 +51,14 @@ async function raster(svg) {
   context.scale(SHARPER, SHARPER);
   context.drawImage(image, 0, 0);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+// A page of the picture alone, which needs no network.
+function page(svg, name) {
+  const ground = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+  const style = `<style>body { margin: 0; background: ${ground} } svg { display: block; max-width: 100%; height: auto }</style>`;
+  const title = `<title>${safe(name)}</title>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8">${title}${style}</head><body>${svg}</body></html>`;
 }
 
 function offer(blob, name) {

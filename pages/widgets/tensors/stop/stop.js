@@ -301,11 +301,20 @@ class View {
     const sign = this.flow.querySelector(".sign");
     sheet.write(sign);
     sheet.rect(sheet.place(sign), { fill: "none", stroke: color, "stroke-width": 2, rx: 6 });
-    for (const legend of this.flow.querySelectorAll(".legend")) {
-      for (const node of legend.childNodes) if (node.nodeType === Node.TEXT_NODE) sheet.write(node);
-    }
+    const [x, y, width, height] = sheet.place(this.flow.querySelector(".arrow"));
+    // It points to the right, or where the result stands below, down.
+    const [from, to, head] = width > height
+      ? [[x, y + height / 2], [x + width - 9, y + height / 2], `0,-6 9,0 0,6`]
+      : [[x + width / 2, y], [x + width / 2, y + height - 9], `-6,0 0,9 6,0`];
+    sheet.add("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], stroke: color, "stroke-width": 2 });
+    sheet.add("polygon", { points: head, transform: `translate(${to})`, fill: color });
     this.panels.forEach((panel, index) => {
-      const bar = this.flow.querySelectorAll(".panel")[index].querySelector(".bar");
+      const legend = this.flow.querySelectorAll(".panel")[index].querySelector(".legend");
+      for (const node of [legend, ...legend.children].flatMap((part) => [...part.childNodes])) {
+        if (node.nodeType === Node.TEXT_NODE) sheet.write(node);
+      }
+      for (const swatch of legend.querySelectorAll(".swatch")) this.drawSwatch(sheet, swatch, panel);
+      const bar = legend.querySelector(".bar");
       if (!bar) return;
       const shade = (level) => `rgb(${new Uint8Array(this.pixels[panel.scale].buffer, 4 * level, 3).join()})`;
       const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * TOP) / 16))}"/>`);
@@ -313,6 +322,17 @@ class View {
       sheet.rect(sheet.place(bar), { fill: `url(#scale${index})` });
     });
     return sheet.svg();
+  }
+
+  // What a mask hides is hatched, as it is in the picture.
+  drawSwatch(sheet, swatch, panel) {
+    const [x, y, width, height] = sheet.place(swatch);
+    const { masked, line } = this.data.colors;
+    const hides = swatch.classList.contains("masked");
+    sheet.rect([x, y, width, height], { fill: hides ? masked : panel.color });
+    for (let at = x; hides && at < x + width - height / 2; at += HATCH) {
+      sheet.add("line", { x1: at, y1: y + height, x2: Math.min(at + height, x + width), y2: y, stroke: line });
+    }
   }
 
   // --- what a person does
