@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from transformer.model import Transformer
 from transformer.selection import check_index
 from transformer.trace import Trace
-from transformer.walk import Stop, walk
+from transformer.walk import Stop, check_traced, walk
 
 Vector = Float[np.ndarray, " d_model"]
 Units = Float[np.ndarray, " d_ff"]
@@ -108,7 +108,15 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
 
 
 def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
-    """The LayerNorm that belongs to a sub-layer, at one position. Arguments and errors as for `residual`."""
+    """The LayerNorm that belongs to a sub-layer, at one position. Arguments and errors as for `residual`.
+
+    Args:
+        model: the one that was traced; its weights are read.
+
+    Raises:
+        InputError: the trace is of another model.
+    """
+    check_traced(model, trace)
     stop = _stop(trace, f"{sublayer}_add_norm.normalized")
     x = _vector(trace, stop.inputs[0], position, item)
     gamma, beta = (_parameter(model, name) for name in stop.parameters)
@@ -119,7 +127,9 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
 
 
 def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> FeedForward:
-    """The feed-forward network of a layer, at one position. Arguments and errors as for `residual`."""
+    """The feed-forward network of a layer, at one position. Arguments and errors as for `layer_norm`; `sublayer` is the path of
+    the feed-forward network."""
+    check_traced(model, trace)
     first, last = _stop(trace, f"{sublayer}.hidden"), _stop(trace, f"{sublayer}.output")
     x = _vector(trace, first.inputs[0], position, item)
     (w1, b1), (w2, b2) = ([_parameter(model, name) for name in stop.parameters] for stop in (first, last))

@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from torch import nn
 
-from transformer.errors import InputError, PathError
+from transformer.errors import PathError
 from transformer.matrices import attention_path, attention_step, head_matrix, step_names, tensor_path
 from transformer.model import Transformer
 from transformer.selection import check_index
 from transformer.trace import Trace
+from transformer.walk import check_traced
 
 TOLERANCE = 1e-5
 
@@ -114,8 +115,7 @@ def explain(
         InputError: no such kind, the decoder ran alone and did not look across, or the trace is of another model.
         PathError: no such layer, head, step, row, column or batch item.
     """
-    if model.config != trace.config:
-        raise InputError("model", model.config, "must be the one that was traced")
+    check_traced(model, trace)
     names = step_names(trace, kind)
     if step_name not in names:
         raise PathError("step", step_name, f"allowed are {', '.join(names)}")

@@ -17,12 +17,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from transformer.cost import BOOL, FLOAT, MASKS, Cost, Lengths, step_flops, total, work_of
-from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.origins import SOURCE_IDS, TARGET_IDS
 from transformer.tap import tracing
 from transformer.trace import Step, Trace
-from transformer.walk import walk
+from transformer.walk import check_traced, walk
 
 Shape = tuple[int, ...]
 
@@ -72,8 +71,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
         InputError: the trace is of another model.
         PathError: a tap of a kind that the walk does not know.
     """
-    if model.config != trace.config:
-        raise InputError("model", model.config, "must be the one that was traced")
+    check_traced(model, trace)
     lengths = lengths_of(trace)
     ids = {SOURCE_IDS: (lengths.batch, lengths.source), TARGET_IDS: (lengths.batch, lengths.target)}
     first: dict[int, str] = {}

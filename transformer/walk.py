@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer.errors import PathError
+from transformer.errors import InputError, PathError
 from transformer.interventions import find_tap
 from transformer.model import Transformer
 from transformer.origins import RULES, Place
@@ -96,6 +96,14 @@ def group_of(path: str) -> str:
         return parts[0]
     side = parts[0].removesuffix("_embedding").removesuffix("_mask")
     return side if side in ("source", "target") else "output"
+
+
+def check_traced(model: Transformer, trace: Trace) -> None:
+    """Raises:
+    InputError: the trace is of a model that is built otherwise.
+    """
+    if model.config != trace.config:
+        raise InputError("model", model.config, "must be the one that was traced")
 
 
 def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:

@@ -1,12 +1,14 @@
 """The arithmetic of one position agrees with the run, and with PyTorch's own LayerNorm."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
-from transformer.arithmetic import feed_forward, layer_norm, residual
-from transformer.errors import PathError
+from transformer.arithmetic import Worked, feed_forward, layer_norm, residual
+from transformer.errors import InputError, PathError
 from transformer.interventions import Scale
 from transformer.model import Transformer
 from transformer.trace import Trace, run_traced
@@ -88,3 +90,10 @@ def test_what_is_not_there_is_said() -> None:
         residual(trace, "encoder.layers.0.feed_forward", 7)
     with pytest.raises(PathError, match="allowed are 0 to 1"):
         residual(trace, "encoder.layers.0.feed_forward", 0, 2)
+
+
+@pytest.mark.parametrize("explained", [layer_norm, feed_forward])
+def test_a_trace_of_another_model_is_refused(explained: Callable[..., Worked]) -> None:
+    _, trace = run("vanilla", False)
+    with pytest.raises(InputError, match="must be the one that was traced"):
+        explained(small("vanilla", d_ff=8), trace, "encoder.layers.0.feed_forward", 0)
