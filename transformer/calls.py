@@ -77,7 +77,8 @@ def constructor_calls(model: Transformer) -> Call:
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
-    """What one forward pass calls: every module of the network but its taps, and every function of this library.
+    """What one forward pass calls: every module that runs but the taps, and every function of this library. A dropout inside a
+    layer does not run where it drops nothing.
 
     Args:
         model: only run, never changed.

@@ -3,7 +3,10 @@
     silence cross layer 1 head 2          that head contributes nothing
     average cross layer 1 head 2          it looks equally at every key it may look at
     block cross layer 1 query 3 key 5     that query may not look at that key
-    no causal mask                        the decoder sees what comes after
+    no causal mask                        the decoder sees what comes after (and padding, which the same mask hides)
+    no padding mask                       the encoder and cross-attention see padding of the source
+    no positions                          tokens do not know where they stand
+    no scaling cross layer 1              scores are not divided before softmax
     no residual encoder layer 1 feed_forward
 
 Layers and heads are counted from 1, as on the pages; queries and keys from 0, as on the axes. Without `head`, all heads of the

@@ -59,6 +59,15 @@ class Training:
 
     The pairs and the dropout of a step depend on the recipe's seed and the step's number alone, so a run that was stopped
     and taken up again ends with the same weights as one that was not.
+
+    Attributes:
+        name, recipe: of the model that is trained; `world` is the recipe's.
+        model, optimizer, loss: the network, Adam, and the cross-entropy they lower. The mode of the model is that of whatever
+            ran last: training after a step, evaluation after a look at held-out pairs.
+        step: optimiser steps done.
+        seconds: spent in them, earlier runs included.
+        history: of each look at held-out pairs the `step`, `loss`, `accuracy` and `seconds`.
+        check_pairs: the held-out pairs of such a look.
     """
 
     def __init__(self, name: str, recipe: Recipe) -> None:

@@ -39,7 +39,15 @@ def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
 def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str) -> Accuracy:
     """Train a model to the end, showing how far it is; test it, and write its checkpoint and snapshots.
 
+    Args:
+        name, recipe: of the model.
+        out: folder for the checkpoint, and for its snapshots in `snapshots/`.
+        runs: folder for the state of a run that was stopped.
+        resume: go on from that state instead of starting anew.
+        command: with which it is trained, for the model's card.
+
     Raises:
+        CheckpointError: there is no state to resume, or none that fits the recipe.
         KeyboardInterrupt: after leaving a state in `runs` from which `resume` goes on.
     """
     training, state = Training(name, recipe), runs / f"{name}.state{SUFFIX}"
@@ -89,7 +97,8 @@ def interrupted_where_told() -> Iterator[Callable[[], None]]:
 
 
 def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """Test a model on held-out pairs and measure its heads; also returns the pipeline with the findings on its card."""
+    """Test a model on held-out pairs, up to `per_form` of each form, and measure its heads; also returns the pipeline with the
+    findings on its card."""
     tested = accuracy(pipeline, held_out_pairs(world, per_form))
     card = dataclasses.replace(
         pipeline.card,
@@ -102,7 +111,11 @@ def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pip
 
 
 def test_again(name: str, out: Path) -> Accuracy:
-    """Test a checkpoint that is there, and rewrite its card."""
+    """Test a checkpoint that is there, and rewrite its card.
+
+    Raises:
+        HeadlightError: there is no such checkpoint, or no recipe of that name.
+    """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
     tested, pipeline = test(pipeline, world(pipeline.card.world), recipe(name).test_pairs)
     pipeline.save(out / f"{name}{SUFFIX}")
@@ -115,7 +128,7 @@ def keep_snapshot(training: Training, out: Path) -> None:
 
 
 def report(name: str, tested: Accuracy, minutes: float) -> str:
-    """The table shown after a run: what it took and how good it is."""
+    """The table shown after a run: what it took, in minutes, and how good it is."""
     lines = [f"{name}: {minutes:.1f} min, {tested.right} of {tested.total} held-out pairs exact ({tested.share:.2%})"]
     lines += [f"  {form:<24} {right:>5} / {total:<5} {right / total:.2%}" for form, (right, total) in tested.by_form.items()]
     lines += [f"  wrong: {pair.source!r} → {answer!r}, not {pair.target!r}" for pair, answer in tested.wrong[:5]]
