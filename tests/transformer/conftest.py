@@ -6,7 +6,9 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.transformer.tiny import TINY
 from transformer.config import TransformerConfig
+from transformer.learning import Training
 from transformer.pipeline import Pipeline
 
 # Its fields come from files and from people, so it checks them itself; the import hook must not get there first.
@@ -22,3 +24,11 @@ torch.set_num_threads(1)
 def reverse() -> Pipeline:
     """The shipped model that writes letters backwards. Do not change it."""
     return Pipeline.load("reverse")
+
+
+@pytest.fixture(scope="module")
+def finished() -> Training:
+    """The tiny run, done without a break. Do not train it on."""
+    training = Training("reverse", TINY)
+    training.steps = list(training)
+    return training

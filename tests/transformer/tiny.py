@@ -1,0 +1,26 @@
+"""A run of training so small that a test can do it to the end."""
+
+import torch
+
+from transformer.learning import Training
+from transformer.pipeline import Pipeline
+from transformer.recipe import Recipe
+
+TINY = Recipe(
+    world="reverse",
+    steps=6,
+    batch=8,
+    warmup=2,
+    check_every=4,
+    check_pairs=3,
+    test_pairs=1,
+    config=tuple({"d_model": 16, "heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, "max_len": 32}.items()),
+)
+
+
+def weights(training: Training | Pipeline) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
