@@ -14,7 +14,7 @@ FORMATS = ("png", "svg")
 # A picture of one pixel that cannot be seen.
 NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
-_mount = mounted(Path(__file__).parent, "picture.js")
+_mount = mounted(Path(__file__).parent)
 
 
 def saving(

@@ -57,7 +57,7 @@ async function raster(svg) {
 function page(svg, name) {
   const ground = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
   const style = `<style>body { margin: 0; background: ${ground} } svg { display: block; max-width: 100%; height: auto }</style>`;
-  const title = `<title>${safe(name)}</title>`;
+  const title = make("title", {}, name).outerHTML;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">${title}${style}</head><body>${svg}</body></html>`;
 }
 
