@@ -11,6 +11,8 @@ from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 
 HERE = Path(__file__).parent
+# A whole line, or what follows code on one; never within a text, which would end with a quote.
+COMMENT = re.compile(r"^(//.*|/\*.*\*/)$|(?<=[;{}(),\]]) +// [^\"'`]*$")
 
 
 def mounted(folder: Path, *shared: str) -> ComponentRenderer:
@@ -33,9 +35,10 @@ def mounted(folder: Path, *shared: str) -> ComponentRenderer:
 
 
 def slim(source: str) -> str:
-    """JavaScript or CSS without indentation and without lines that are only a comment: it is sent at every rerun. Text that
-    runs over several lines must not be in it."""
-    return "".join(f"{line}\n" for line in map(str.strip, source.splitlines()) if line and not re.match(r"//|/\*.*\*/$", line))
+    """JavaScript or CSS without indentation and comments: it is sent at every rerun. Text that runs over several lines must not
+    be in it."""
+    lines = (COMMENT.sub("", line.strip()) for line in source.splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def packed(values: np.ndarray) -> str:

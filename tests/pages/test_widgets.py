@@ -8,6 +8,7 @@ import pytest
 from cachetools import LRUCache
 
 from pages.widgets import runs
+from pages.widgets.component import slim
 from pages.widgets.limits import TRACE_BYTES
 from pages.widgets.pages import GROUPS, page_files
 from pages.widgets.problems import literal
@@ -86,3 +87,21 @@ def test_every_page_has_its_texts(page: str) -> None:
 
 def test_no_text_belongs_to_no_page() -> None:
     assert {file.stem for file in TEXTS.glob("*.toml")} == {file.stem for file in page_files()} | WIDGETS
+
+
+def test_comments_are_not_sent_and_code_is() -> None:
+    source = """// a comment
+  const size = 3; // pixels
+  const address = "http://a.b"; // it's one
+  const both = ["x // y", `z // w`];
+  /* one more */
+  f(size, // why
+    address);
+"""
+    assert slim(source).splitlines() == [
+        "const size = 3;",
+        'const address = "http://a.b"; // it\'s one',
+        'const both = ["x // y", `z // w`];',
+        "f(size,",
+        "address);",
+    ]

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-mount = component("headlight_history", js=(Path(__file__).parent / "history.js").read_text(encoding="utf-8"))
+from pages.widgets.component import slim
+
+mount = component("headlight_history", js=slim((Path(__file__).parent / "history.js").read_text(encoding="utf-8")))
 
 
 def tidy_history() -> None:
