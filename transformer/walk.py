@@ -99,8 +99,10 @@ def group_of(path: str) -> str:
 
 
 def check_traced(model: Transformer, trace: Trace) -> None:
-    """Raises:
-    InputError: the trace is of a model that is built otherwise.
+    """Refuse a trace of another model, as far as its configuration tells.
+
+    Raises:
+        InputError: the trace is of a model that is built otherwise.
     """
     if model.config != trace.config:
         raise InputError("model", model.config, "must be the one that was traced")

@@ -303,6 +303,21 @@ def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None
 
 
 @pytest.mark.browser
+def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_go(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    chips = page.locator(".map .left .chips").first
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    block.dispatch_event("pointerdown", {"button": 0})
+    visitor.type("Source text", "abc")
+    assert "torch" in "".join(chips.locator(".chip").all_text_contents())
+    block.dispatch_event("pointercancel")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("*")].some((at) =>
+        at.shadowRoot?.querySelector(".map .left .chips")?.textContent.includes("abc"))"""
+    )
+
+
+@pytest.mark.browser
 def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     focusable = page.locator(".map nav").locator("a, button")

@@ -34,11 +34,17 @@ function followed(event, href) {
   });
 }
 
-// What is built anew under a pressed mouse button or a finger would lose the click.
+// What is built anew under a pressed mouse button or a finger would lose the click. A finger that begins to scroll lets go too.
 let pressed = false;
-for (const type of ["pointerup", "pointercancel"]) addEventListener(type, () => (pressed = false), true);
+const waiting = [];
+for (const type of ["pointerup", "pointercancel"]) {
+  addEventListener(type, () => {
+    pressed = false;
+    setTimeout(() => waiting.splice(0).forEach((act) => act()));
+  }, true);
+}
 
 function onceReleased(act) {
-  if (pressed) addEventListener("pointerup", () => setTimeout(act), { once: true });
+  if (pressed) waiting.push(act);
   else act();
 }
