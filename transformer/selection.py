@@ -100,15 +100,21 @@ def find_tap(taps: Collection[str], path: str, of_attention: str = "weights") ->
 
 
 def check_index(what: str, index: object, count: int) -> None:
-    """Raises:
-    PathError: nothing has that index, counted from 0.
+    """Refuse an index, counted from 0, that nothing of `count` has.
+
+    Raises:
+        PathError: it is no whole number from 0 to `count - 1`; names `what` it counts.
     """
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
         raise PathError(what, index, f"allowed are 0 to {count - 1}")
 
 
 def length_axis(tap: Tap, positions: tuple[int, ...] | None) -> dict[int, tuple[int, ...] | None]:
-    """Which axis `positions` counts along, and what is meant there."""
+    """The number of the axis that `positions` counts along → the positions meant there; nothing where all are.
+
+    Raises:
+        PathError: the tensor has no axis of positions, or one of them cannot be.
+    """
     for position in positions or ():
         check_index("position", position, MOST_POSITIONS)
     axes = [index for index, axis in enumerate(tap.axes) if axis in LENGTH_AXES]
@@ -118,5 +124,6 @@ def length_axis(tap: Tap, positions: tuple[int, ...] | None) -> dict[int, tuple[
 
 
 def freeze_positions(edit: Any) -> None:
+    """Make an edit's `positions` a tuple, so that the edit can be hashed; for its `__post_init__`."""
     if edit.positions is not None:
         object.__setattr__(edit, "positions", tuple(edit.positions))
