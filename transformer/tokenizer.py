@@ -58,7 +58,7 @@ def sentence(text: str) -> str:
     """`plain`, with the punctuation of a written sentence reduced to what the worlds of words know: a question mark, and a
     period for everything else that ends a sentence. Commas, quotes and the like are dropped."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
-    return re.sub(r"[,:()\[\]\"“”„«»]|(?<!\w)-|-(?!\w)", " ", ended)
+    return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
