@@ -119,7 +119,7 @@ def build(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -
     for key, values in values_of.items():
         if not tensors[key].is_floating_point() or not values.isfinite().all():
             raise CheckpointError("checkpoint", name, f"{key} holds values that are not finite numbers")
-    model.load_state_dict(values_of, assign=True)
+    model.load_state_dict(values_of)
     return model.eval()
 
 

@@ -177,9 +177,9 @@ class Training:
         """Everything needed to go on: parameters, both moments of Adam, and how far the run is."""
         tensors = {}
         for name, parameter in self.model.named_parameters():
-            tensors[f"parameter/{name}"] = parameter.detach()
+            tensors[f"parameter/{name}"] = parameter.detach().contiguous()
             for moment, values in self.optimizer.state[parameter].items():
-                tensors[f"{moment}/{name}"] = values
+                tensors[f"{moment}/{name}"] = values.contiguous()
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}

@@ -1,5 +1,6 @@
 """Encoder, decoder, and the two together (section 3.1 and figure 1)."""
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -76,7 +77,8 @@ class Transformer(Module):
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
-                    nn.init.xavier_uniform_(parameter)
+                    # Drawn row by row and then copied: what a seed gives must not depend on how a matrix lies in memory.
+                    parameter.data.copy_(nn.init.xavier_uniform_(torch.empty(parameter.shape)))
             for table in (self.source_embedding.table, self.target_embedding.table):
                 if table.padding_idx is not None:
                     nn.init.zeros_(table.weight[table.padding_idx].detach())
