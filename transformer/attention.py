@@ -5,9 +5,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.linear import Linear
 from transformer.masks import Mask, attention_softmax
-from transformer.tap import Module, Tap, editing
+from transformer.modules import Linear, Module, constant
+from transformer.tap import Tap, editing
 
 
 class PerHeadProjection(Module):
@@ -95,10 +95,10 @@ class MultiHeadAttention(Module):
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         """A sum of d_head products has a spread of √d_head; dividing by it keeps softmax from saturating (section 3.2.1)."""
-        return self.scaled_scores(scores / self.divisor)
+        return self.scaled_scores(scores / constant(self.divisor, scores.dtype))
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
         """Scores that may not be used become so low that softmax leaves them nothing (section 3.2.3)."""
         if mask.hidden is not None:
-            scores = torch.where(mask.hidden, self.fill, scores)
+            scores = torch.where(mask.hidden, constant(self.fill, scores.dtype), scores)
         return self.masked_scores(scores)

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
 from transformer.errors import InputError
-from transformer.tap import Module, Tap
+from transformer.modules import Module
+from transformer.tap import Tap
 
 
 def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:

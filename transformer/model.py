@@ -8,9 +8,9 @@ from transformer.config import TransformerConfig
 from transformer.embedding import Embedding
 from transformer.errors import InputError
 from transformer.layers import DecoderLayer, EncoderLayer
-from transformer.linear import Linear
 from transformer.masks import Mask, source_mask, target_mask
-from transformer.tap import Module, Tap, name_taps, watched
+from transformer.modules import LayerNorm, Linear, Module
+from transformer.tap import Tap, name_taps, watched
 
 
 class Encoder(Module):
@@ -19,7 +19,7 @@ class Encoder(Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.output = Tap("batch source d_model")
 
     def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
@@ -34,7 +34,7 @@ class Decoder(Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.output = Tap("batch target d_model")
 
     def forward(
