@@ -5,7 +5,7 @@ reader may take each class for the one in `torch.nn` that has its name.
 """
 
 import functools
-from typing import Any, overload
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,36 +18,13 @@ class Module(nn.Module):
 
     PyTorch finds a child by a failed lookup followed by a search, 0.5 µs each time. With hundreds of taps that is a tenth
     of a small model's forward pass; an entry in `__dict__` is found at once. Parameters may be replaced behind the module's
-    back (by `functional_call`, for one), so they get no second entry, but a `Parameter`.
+    back (by `functional_call`, for one), so they get no second entry; `Linear` and `LayerNorm` look where they are kept.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if isinstance(value, nn.Module):
             self.__dict__[name] = value
-
-
-class Parameter:
-    """A parameter as an attribute that Python finds by itself: `weight = Parameter()` in the body of a module's class.
-
-    The failed lookup and the search took a linear map 2 of its 8 µs. Where a module has no parameter of that name (pruning
-    and parametrisation put something else in its place), PyTorch's search follows as before.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, module: None, owner: type) -> "Parameter": ...
-    @overload
-    def __get__(self, module: nn.Module, owner: type) -> Tensor: ...
-    def __get__(self, module: nn.Module | None, owner: type) -> "Tensor | Parameter | None":
-        if module is None:
-            return self
-        try:
-            return module._parameters[self.name]
-        except KeyError:
-            raise AttributeError(self.name) from None
 
 
 @functools.cache
@@ -60,7 +37,8 @@ def constant(value: float, dtype: torch.dtype) -> Float[Tensor, ""]:
 class Linear(nn.Linear):
     """`x W + b`, in that order, with `W` in memory as the paper writes it: input by output.
 
-    `weight` has the shape that `nn.Linear` gives it, output by input: it is `Wᵀ`, a view.
+    `weight` has the shape that `nn.Linear` gives it, output by input: it is `Wᵀ`, a view. What wants numbers in a row, such as
+    `weight.view(-1)` or safetensors' `save`, needs `weight.contiguous()`; checkpoints and initialisation see to it.
 
     - The processor reads `W` in the order in which a product needs it. With 16 rows of `x` and more a product took 2 to 40 %
       less time, the fewer the rows the less; with 1 to 8 rows, at d_model 512, up to 39 % more.
@@ -71,23 +49,30 @@ class Linear(nn.Linear):
     Arguments as for `nn.Linear`.
     """
 
-    weight = Parameter()  # pyright: ignore[reportAssignmentType]
-    bias = Parameter()
-
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__(in_features, out_features, bias)
         self.weight = nn.Parameter(self.weight.detach().T.contiguous().T)
 
     def forward(self, input: Float[Tensor, "*position inputs"]) -> Float[Tensor, "*position outputs"]:
-        product, bias = F.linear(input, self.weight), self.bias
+        own: dict[str, Any] = self._parameters
+        try:  # `self.weight` and `self.bias` are failed lookups followed by a search, too: 2 of a call's 8 µs
+            weight, bias = own["weight"], own["bias"]
+        except KeyError:  # pruning and parametrisation put something else in a parameter's place
+            weight, bias = self.weight, self.bias
+        product = F.linear(input, weight)
         return product if bias is None else product.add_(bias)
 
 
 class LayerNorm(nn.LayerNorm):
     """Mean 0 and variance 1 for each position, then scaled and shifted by what was learned. Arguments as for `nn.LayerNorm`."""
 
-    weight = Parameter()  # pyright: ignore[reportAssignmentType]
-    bias = Parameter()
+    def forward(self, input: Float[Tensor, "*position d_model"]) -> Float[Tensor, "*position d_model"]:
+        own: dict[str, Any] = self._parameters
+        try:  # as in `Linear`
+            weight, bias = own["weight"], own["bias"]
+        except KeyError:
+            weight, bias = self.weight, self.bias
+        return torch.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
 
 class Dropout(nn.Dropout):

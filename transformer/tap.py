@@ -47,19 +47,29 @@ class Tap(nn.Module):
             that size and stands for "the same for all".
 
     Attributes:
+        ndim: how many axes.
         path: where it is in the model, from the module tree: `encoder.layers.0.self_attention.weights`.
+        taps: all of that model, itself among them.
     """
 
     def __init__(self, axes: str) -> None:
         super().__init__()
         self.axes = tuple(axes.split())
+        self.ndim = len(self.axes)
         self.path = ""
+        self.taps: dict[str, Tap] = {}
 
     # Overrides `__call__`, not `forward`: a tap needs none of the hooks that `nn.Module.__call__` looks for, and there are
     # hundreds of calls in a forward pass.
     def __call__(self, values: Tensor) -> Tensor:
         scope = _scope.get()
-        return values if scope is None else scope.see(self, values)
+        if scope is None:
+            return values
+        # What `see` does for most taps, here: between two products, the processor has forgotten both by the next one.
+        if scope.unedited is self.taps and values.ndim == self.ndim:
+            scope.values[self.path] = values
+            return values
+        return scope.see(self, values)
 
     def forward(self, values: Tensor) -> Tensor:
         return self(values)
@@ -78,15 +88,17 @@ class Scope:
         self.edits: dict[str, list[Edit]] = defaultdict(list)
         for edit in edits:
             self.edits[edit.place(model)].append(edit)
+        # The taps whose tensors have only to be kept; None where there is more to do, or less.
+        self.unedited = model.taps if keep and not edits else None
 
     def see(self, tap: Tap, values: Tensor) -> Tensor:
         """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass."""
         path = tap.path
-        if self.taps.get(path) is not tap:  # another model, run inside this one's scope
+        if tap.taps is not self.taps:  # another model, run inside this one's scope
             return values
         if path in self.edits:
             values = self._edited(tap, values)
-        if values.ndim != len(tap.axes):
+        if values.ndim != tap.ndim:
             raise PathError(path, tuple(values.shape), f"has the axes {' '.join(tap.axes)}")
         if self.keep:
             self.values[path] = values
@@ -143,7 +155,7 @@ def name_taps(model: nn.Module) -> dict[str, Tap]:
     """Tell each tap where it is in `model`; return path → tap, in the order of the module tree."""
     taps = {path: module for path, module in model.named_modules() if isinstance(module, Tap)}
     for path, tap in taps.items():
-        tap.path = path
+        tap.path, tap.taps = path, taps
     return taps
 
 
