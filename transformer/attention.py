@@ -27,8 +27,9 @@ class PerHeadProjection(Module):
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
         projected = self.projected(self.projection(x))
+        batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, no number moves
-        return self.heads(projected.unflatten(-1, (self.count, -1)).transpose(1, 2))
+        return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
 
 
 class SharedProjection(Module):

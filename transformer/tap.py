@@ -81,6 +81,8 @@ class Tap(nn.Module):
 class Scope:
     """What one `with tracing(…)` sees: the edits to make, and the tensors that passed, in the order they were computed."""
 
+    __slots__ = ("config", "edits", "keep", "taps", "unedited", "values")  # asked by every tap, so each is one step away
+
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
         self.config, self.taps = model.config, model.taps
         self.keep = keep or bool(edits)  # an edit may need what passed before it
