@@ -3,7 +3,8 @@
     python -m benchmarks.trace_cost [--quick] [--markdown]
 
 Four forwards are timed in one process, two at a time in random order, and compared by their medians. (All four in turn would
-favour ours: three of them use the same weights, which are then warmer than those of `torch`.)
+favour ours: three of them use the same weights, which are then warmer than those of `torch`.) Each size has a process of its
+own: in one that has built other models before, their leftovers in memory make a trace dearer.
 
 - `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
 - `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
@@ -14,6 +15,7 @@ favour ours: three of them use the same weights, which are then warmer than thos
 import argparse
 import ast
 import inspect
+import multiprocessing
 import platform
 import random
 import statistics
@@ -21,6 +23,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from types import ModuleType
 from typing import Any
 
@@ -136,12 +139,23 @@ def measure(functions: dict[str, Callable[[], Any]], rounds: int, warm_up: int =
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def row(size: tuple[int, int, int, int, int, int], quick: bool) -> tuple[dict[str, float], float, int]:
+    """What one size costs: each ratio of `PAIRS`, the seconds of `torch`, and how many tensors a trace keeps."""
+    warnings.filterwarnings("ignore", message=".*nested tensor.*")
+    *sizes, rounds = size
+    functions = contenders(*sizes)
+    ratios, found = {}, {}
+    for name, peer in PAIRS.items():
+        found = measure({each: functions[each] for each in (name, peer)}, rounds // 4 if quick else rounds)
+        ratios[name] = found[name] / found[peer]
+    return ratios, found["torch"], len(functions["traced"]())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", message=".*nested tensor.*")
     line = "| {} |" if given.markdown else "{}"
     head = ["d_model", "layers", "tokens", "torch ms", "no taps ÷ torch", "untraced ÷ no taps", "traced ÷ torch", "tensors"]
     gap = " | " if given.markdown else "  "
@@ -153,15 +167,13 @@ def main() -> int:
     if given.markdown:
         print(line.format(gap.join("---" for _ in head)))
     missed = 0
-    for d_model, heads, layers, d_ff, tokens, rounds in SIZES:
-        functions = contenders(d_model, heads, layers, d_ff, tokens)
-        count = len(functions["traced"]())
-        ratios, found = {}, {}
-        for name, peer in PAIRS.items():
-            found = measure({each: functions[each] for each in (name, peer)}, rounds // 4 if given.quick else rounds)
-            ratios[name] = found[name] / found[peer]
+    context = multiprocessing.get_context("spawn")
+    for size in SIZES:
+        d_model, _, layers, _, tokens, _ = size
+        with ProcessPoolExecutor(1, context) as process:
+            ratios, seconds, count = process.submit(row, size, given.quick).result()
         missed += sum(ratios[name] > limit(tokens) for name, limit in LIMITS.items())
-        cells = [d_model, f"{layers} + {layers}", tokens, f"{found['torch'] * 1e3:.2f}"]
+        cells = [d_model, f"{layers} + {layers}", tokens, f"{seconds * 1e3:.2f}"]
         cells += [f"{ratio:.3f}" for ratio in ratios.values()] + [count]
         print(line.format(gap.join(f"{cell!s:>{len(title)}}" for cell, title in zip(cells, head, strict=True))), flush=True)
     print(f"{missed} ratios above their limit (traced 1.05 up to 128 tokens and 1.15 beyond, untraced 1.02)")
