@@ -27,11 +27,14 @@ class Module(nn.Module):
             self.__dict__[name] = value
 
 
-@functools.cache
-def constant(value: float, dtype: torch.dtype) -> Float[Tensor, ""]:
+def _constant(value: float, dtype: torch.dtype) -> Float[Tensor, ""]:
     """A number as a tensor, made once: making one anew for every product took longer than dividing a small matrix by it."""
     with torch.inference_mode(False):  # else a training step could not use what was made while nobody was learning
         return torch.tensor(value, dtype=dtype, device="cpu")
+
+
+# By its first letter it is no part of what a reader of the calls is shown (`transformer.calls`): only the first pass makes it.
+constant = functools.cache(_constant)
 
 
 class Linear(nn.Linear):

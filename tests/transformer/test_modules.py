@@ -12,6 +12,7 @@ from torch.nn.utils import parametrize, prune
 
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer import PRESETS, Pipeline, Transformer, run_traced
+from transformer.calls import forward_calls
 from transformer.modules import LayerNorm, Linear, constant
 from transformer.untrained import Untrained
 
@@ -120,6 +121,14 @@ def test_a_constant_made_while_nobody_learns_serves_a_training_step() -> None:
     run_traced(model, SOURCE, TARGET)
     model.train()(SOURCE, TARGET).sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_the_calls_of_a_pass_are_the_same_whether_a_constant_is_there_or_not() -> None:
+    model = small("pytorch")
+    constant.cache_clear()
+    first = forward_calls(model, SOURCE, TARGET)
+    assert first == forward_calls(model, SOURCE, TARGET)
+    assert {"Linear", "LayerNorm"} <= {call.name for call in first}
 
 
 def test_a_copy_of_a_model_is_traced_as_itself() -> None:
