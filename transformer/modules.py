@@ -1,7 +1,7 @@
 """PyTorch's building blocks, as this network uses them: what they compute is theirs, what their calls cost is less.
 
-A small model's forward pass is a thousand short calls. Everything here is for speed (`benchmarks/`) and changes no result; a
-reader may take each class for the one in `torch.nn` that has its name.
+A small model's forward pass is a thousand short calls. Everything here is for speed (`benchmarks/`) and changes no result but by
+rounding; a reader may take each class for the one in `torch.nn` that has its name.
 """
 
 import functools
@@ -38,7 +38,7 @@ constant = functools.cache(_constant)
 
 
 class Linear(nn.Linear):
-    """`x W + b`, in that order, with `W` in memory as the paper writes it: input by output.
+    """`x W + b`, in that order, with `W` in memory as the paper writes it: input by output (sections 3.2.2 and 3.3).
 
     `weight` has the shape that `nn.Linear` gives it, output by input: it is `Wᵀ`, a view. What wants numbers in a row, such as
     `weight.view(-1)` or safetensors' `save`, needs `weight.contiguous()`; checkpoints and initialisation see to it.
@@ -67,7 +67,8 @@ class Linear(nn.Linear):
 
 
 class LayerNorm(nn.LayerNorm):
-    """Mean 0 and variance 1 for each position, then scaled and shifted by what was learned. Arguments as for `nn.LayerNorm`."""
+    """Mean 0 and variance 1 for each position, then scaled and shifted by what was learned (section 3.1). Arguments as for
+    `nn.LayerNorm`."""
 
     def forward(self, input: Float[Tensor, "*position d_model"]) -> Float[Tensor, "*position d_model"]:
         own: dict[str, Any] = self._parameters
