@@ -1,7 +1,7 @@
 """PyTorch's building blocks, as this network uses them: what they compute is theirs, what their calls cost is less.
 
-A small model's forward pass is a thousand short calls. Everything here is for speed (`benchmarks/`) and changes no result but by
-rounding; a reader may take each class for the one in `torch.nn` that has its name.
+A small model's forward pass is a thousand short calls. Everything here is for speed (`benchmarks/`) and changes results by
+rounding alone; a reader may take each class for the one in `torch.nn` that has its name.
 """
 
 import functools
