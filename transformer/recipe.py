@@ -55,6 +55,8 @@ class Recipe:
         for name in ("steps", "batch", "check_every", "check_pairs", "test_pairs"):
             if getattr(self, name) < 1:
                 raise ConfigError(name, getattr(self, name), "must be at least 1")
+        if not -(2**63) <= self.seed < 2**64:  # what PyTorch's generators take
+            raise ConfigError("seed", self.seed, "must be a whole number of at most 64 bits")
 
     def make_world(self) -> World:
         return world(self.world)

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 
 import pytest
+import torch
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError, InputError
@@ -50,6 +51,17 @@ def test_every_recipe_can_be_built(name: str):
 def test_what_must_be_at_least_one(name: str, value: int):
     with pytest.raises(ConfigError, match=f"{name} = {value}: must be at least 1"):
         recipe("reverse").replace(**{name: value})
+
+
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
+def test_a_seed_that_no_generator_takes_is_refused(seed: int):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: must be a whole number of at most 64 bits"):
+        recipe("reverse").replace(seed=seed)
+
+
+@pytest.mark.parametrize("seed", [2**64 - 1, -(2**63)])
+def test_the_furthest_seeds_are_taken(seed: int):
+    torch.Generator().manual_seed(recipe("reverse").replace(seed=seed).seed)
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():
