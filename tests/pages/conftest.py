@@ -1,7 +1,9 @@
 """A running server and a real browser for the tests that need them."""
 
 import contextlib
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -10,9 +12,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+# Before it is imported: what its checks find is to be told as that of a test is.
+pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers")
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
@@ -90,7 +96,7 @@ UNREST = """() => {
 class Visitor:
     """A person with a fresh browser: opens pages, waits until they are still, and remembers what went wrong."""
 
-    def __init__(self, browser: Browser, url: str, **context: object) -> None:
+    def __init__(self, browser: Browser, url: str, **context: Any) -> None:
         self.url, self.complaints = url, []
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **context)
         self.page: Page = self.context.new_page()
@@ -150,6 +156,32 @@ class Visitor:
             self.complaints.append(f"another host: {address}")
 
 
+class Walker(Visitor):
+    """A person before the walk of the Layers page."""
+
+    def at(self, query: str) -> "Walker":
+        self.open(f"layers?{query}")
+        self.root = self.page.locator(".stop").first
+        expect(self.root).to_have_attribute("data-painted", re.compile(r"\d+"))
+        return self
+
+    @property
+    def geometry(self) -> dict[str, Any]:
+        return json.loads(self.root.get_attribute("data-geometry") or "{}")
+
+    @property
+    def path(self) -> str:
+        return self.geometry["panels"][-1]["path"]
+
+    def is_at(self, path: str) -> None:
+        expect(self.root).to_have_attribute("data-geometry", re.compile(re.escape(f'"path":"{path}"')))
+        for _ in range(100):
+            if self.path == path:
+                return
+            self.page.wait_for_timeout(50)
+        assert self.path == path
+
+
 @pytest.fixture
 def visitor(browser: Browser, url: str) -> Iterator[Visitor]:
     """A person whose visit must not end with anything to complain about."""
@@ -157,3 +189,11 @@ def visitor(browser: Browser, url: str) -> Iterator[Visitor]:
     yield visitor
     visitor.context.close()
     assert visitor.complaints == []
+
+
+@pytest.fixture
+def walker(browser: Browser, url: str) -> Iterator[Walker]:
+    walker = Walker(browser, url)
+    yield walker
+    walker.context.close()
+    assert walker.complaints == []
