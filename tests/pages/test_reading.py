@@ -1,0 +1,69 @@
+"""What pages say of the model and of the texts it reads: untrained, unknown, too many, refused."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets.limits import SENTENCES
+from pages.widgets.pages import page_files
+from tests.pages.apps import on_page, said
+from tests.pages.conftest import ROOT, Visitor
+
+ATTENTION = "pages/inside/attention.py"
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.stem != "turning"]  # which has models of its own
+
+
+@pytest.mark.parametrize("page", READING)
+def test_an_untrained_model_says_so_on_every_page(page: str) -> None:
+    app = on_page(page, model="own sizes")
+    assert not said(app)
+    assert any("untrained" in markdown.value for markdown in app.main.markdown)
+    app = on_page(page, model="reverse")
+    assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
+
+
+@pytest.mark.parametrize("look", ["map", "lines", "pattern", "steps", "combined", "what-if"])
+@pytest.mark.parametrize("source", ["the cat", "1 5 0"])
+def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(look: str, source: str) -> None:
+    for kind in ("encoder", "cross"):
+        app = on_page(ATTENTION, model="own sizes", source=source, batch="7 7", look=look, kind=kind, edits="no positions")
+        assert not said(app)
+
+
+def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named() -> None:
+    app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
+    assert len(app.warning) == 2
+    first, second = (warning.value.replace("\\", "") for warning in app.warning)
+    assert all(f"The source has “{token}”" in first for token in "1234")
+    assert "“5”" not in first
+    assert "And 2 more." in first
+    assert first.count("It was trained on 1 to 12 letters from a to z") == 1
+    assert "The target has “7”" in second
+
+
+def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
+        app.query_params[name] = value
+    app.run()
+    for page in ("pages/start/home.py", ATTENTION, "pages/inputs/positions.py"):
+        app.switch_page(page).run()
+        assert not said(app)
+        assert any(f"up to {SENTENCES - 1} sentences" in warning.value for warning in app.warning)
+        assert any("cba" in line.value for line in app.markdown)
+    app.switch_page("pages/inputs/masks.py").run()
+    assert f"up to {SENTENCES - 1} sentences" in said(app)
+
+
+def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
+    app = on_page(ATTENTION, model="own sizes", n_heads="3")
+    assert "d_model = 64: must be a multiple of heads = 3" in said(app)
+    assert len(app.get("page_link")) >= 1
+
+
+@pytest.mark.browser
+def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
+    page = visitor.open(
+        "tokens?source=http%3A%2F%2Fa.example+HTTPS%3A%2F%2Fb.example+WWW.c.example+d%40e.example&target=www.f.example"
+    )
+    assert page.get_by_text("a.example").count() > 0
+    assert page.locator('a[href*="example"]').count() == 0
