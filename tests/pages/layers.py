@@ -12,7 +12,7 @@ LAYER = "encoder.layers.0"
 
 def opened(**query: str) -> AppTest:
     """The page at a link that holds the query, with nothing gone wrong."""
-    app = on_page("pages/inside/layers.py", timeout=120, **query)
+    app = on_page("pages/inside/layers.py", 120, **query)
     assert not app.exception
     assert not app.error
     return app
