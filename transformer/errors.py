@@ -8,13 +8,15 @@ class HeadlightError(ValueError):
 
     Args:
         what: the thing that was given, in the field's own terms ("d_model", "source text", "head").
-        value: what it was; shown shortened, with `repr`.
+        value: what it was; shown with `repr`.
         allowed: what would have been accepted, as a clause that can follow a colon.
+
+    The message shows each shortened: any of them may hold a piece of a file.
     """
 
     def __init__(self, what: str, value: object, allowed: str) -> None:
         self.what, self.value, self.allowed = what, value, allowed
-        super().__init__(f"{what} = {shortened(value)}: {allowed}")
+        super().__init__(f"{cut(what, 100)} = {shortened(value)}: {cut(allowed, 1000)}")
 
 
 class ConfigError(HeadlightError):
@@ -35,5 +37,14 @@ class CheckpointError(HeadlightError):
 
 def shortened(value: object, limit: int = 60) -> str:
     """`repr(value)` cut to `limit` characters, so that a pasted novel does not become the error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a list thousands deep
+        text = f"<{type(value).__name__}>"
+    return cut(text, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters of a text; half of a surrogate pair, which no file and no page can hold, is written out."""
+    text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -22,3 +22,21 @@ def test_a_pasted_novel_does_not_become_the_message():
 
 def test_what_is_short_stays_whole():
     assert str(InputError("token", "x" * 58, "no")) == f"token = {'x' * 58!r}: no"
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_whatever_a_file_puts_into_a_message_it_stays_short_and_can_be_shown(place: int):
+    parts: list[str] = ["field", "value", "allowed"]
+    parts[place] = "\ud800" + "x" * 10**6
+    text = str(ConfigError(*parts))
+    assert len(text) < 1100
+    assert "\\ud800" in text.encode().decode()
+    assert text.endswith("x…" if place == 2 else ": allowed")
+
+
+def test_a_value_that_has_no_repr_is_named_by_its_kind():
+    deep: list[object] = []
+    for _ in range(10**5):
+        deep = [deep]
+    assert str(ConfigError("heads", 10**5000, "no")) == "heads = <int>: no"
+    assert str(ConfigError("heads", deep, "no")) == "heads = <list>: no"
