@@ -4,11 +4,13 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from transformer.errors import ConfigError
+from transformer.fields import checked, within
 
-# Upper bounds keep a mistyped or hostile number from asking for more memory than any machine has.
+# A bound on each field alone catches a mistyped one. All of them together still ask for more memory than a machine has: who
+# builds what comes from a file or a form counts it first (`transformer.cost.parameters`).
 LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
 LARGEST_VOCAB = 1_000_000
 LARGEST_TABLE = 1 << 25  # max_len × d_model
@@ -55,6 +57,7 @@ class TransformerConfig:
 
     Raises:
         ConfigError: a field has a value that cannot be built; says which, what it was and what is allowed.
+        TypeError: a vocabulary size is left out, or there is no field of that name (from `preset` and `replace`: ConfigError).
     """
 
     source_vocab: int
@@ -89,13 +92,13 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         for name, hint in FIELD_TYPES.items():
-            _check_type(name, getattr(self, name), hint)
+            object.__setattr__(self, name, checked(name, getattr(self, name), hint))
         for name in ("source_vocab", "target_vocab"):
-            _check_range(name, getattr(self, name), 1, LARGEST_VOCAB)
+            within(name, getattr(self, name), 1, LARGEST_VOCAB)
         for name, most in LARGEST.items():
-            _check_range(name, getattr(self, name), 1, most)
-        _check_range("source_pad", self.source_pad, 0, self.source_vocab - 1, "an id of the source vocabulary")
-        _check_range("target_pad", self.target_pad, 0, self.target_vocab - 1, "an id of the target vocabulary")
+            within(name, getattr(self, name), 1, most)
+        within("source_pad", self.source_pad, 0, self.source_vocab - 1, "an id of the source vocabulary")
+        within("target_pad", self.target_pad, 0, self.target_vocab - 1, "an id of the target vocabulary")
         if self.max_len * self.d_model > LARGEST_TABLE:
             allowed = f"allowed are up to {LARGEST_TABLE // self.d_model} with d_model = {self.d_model}"
             raise ConfigError("max_len", self.max_len, allowed)
@@ -126,7 +129,7 @@ class TransformerConfig:
         Raises:
             ConfigError: no preset or no field of that name, or a bad value.
         """
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise ConfigError("preset", name, f"allowed are {', '.join(PRESETS)}")
         return cls._checked({"source_vocab": 10, "target_vocab": 10} | PRESETS[name] | values)
 
@@ -152,7 +155,7 @@ class TransformerConfig:
         """
         try:
             values = json.loads(text)
-        except (ValueError, RecursionError):
+        except (TypeError, ValueError, RecursionError):
             raise ConfigError("config", text, "is not JSON") from None
         if not isinstance(values, dict):
             raise ConfigError("config", values, "must be a set of fields with their values")
@@ -209,21 +212,3 @@ PRESETS: dict[str, dict[str, Any]] = {
         "norm_eps": 1e-5,
     },
 }
-
-
-def _check_type(name: str, value: object, hint: Any) -> None:
-    if get_origin(hint) is Literal:
-        if value not in get_args(hint):
-            raise ConfigError(name, value, f"allowed are {', '.join(map(str, get_args(hint)))}")
-    elif hint is bool:
-        if not isinstance(value, bool):
-            raise ConfigError(name, value, "allowed are True and False")
-    elif isinstance(value, bool) or not isinstance(value, (int, float) if hint is float else int):
-        raise ConfigError(name, value, f"must be {'a number' if hint is float else 'a whole number'}")
-    elif value != value:
-        raise ConfigError(name, value, "must be a number")
-
-
-def _check_range(name: str, value: int, least: int, most: int, meaning: str = "") -> None:
-    if not least <= value <= most:
-        raise ConfigError(name, value, f"allowed are {least} to {most}" + (f", {meaning}" if meaning else ""))

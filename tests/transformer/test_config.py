@@ -1,8 +1,10 @@
 """Sizes and choices: the three variants to the letter, and a clear refusal of everything that cannot be built."""
 
 import dataclasses
+import inspect
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -198,6 +200,31 @@ def test_a_bad_value_is_refused_by_name_with_what_is_allowed(name: str, value: o
 def test_a_table_too_large_for_any_machine_is_refused():
     with pytest.raises(ConfigError, match="max_len = 65536: allowed are up to 4096 with d_model = 8192"):
         TransformerConfig.preset("vanilla", d_model=8192, max_len=65_536)
+
+
+def test_numbers_of_numpys_become_pythons():
+    config = TransformerConfig.preset(
+        "vanilla", d_model=np.int64(64), heads=np.uint8(4), dropout=np.float32(0.25), norm_eps=1e-12
+    )
+    assert config == TransformerConfig.preset("vanilla", d_model=64, heads=4, dropout=0.25)
+    assert {type(getattr(config, name)) for name in ("d_model", "heads")} == {int}
+    assert type(config.dropout) is float
+    assert TransformerConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize("value", [np.array([8]), np.array(["learned", "x"]), np.bool_(True), torch.tensor(8), {}])
+@pytest.mark.parametrize("name", ["heads", "dropout", "norm_first", "position"])
+def test_what_only_looks_like_a_value_is_refused(name: str, value: object):
+    with pytest.raises(ConfigError, match=f"^{name} = "):
+        TransformerConfig.preset("vanilla", **{name: value})
+
+
+@pytest.mark.parametrize("value", [None, 3, ["vanilla"], {}])
+def test_what_is_no_text_is_no_preset_and_no_json(value: object):
+    with pytest.raises(ConfigError, match="allowed are vanilla"):
+        inspect.unwrap(TransformerConfig.preset.__func__)(TransformerConfig, value)
+    with pytest.raises(ConfigError, match="is not JSON"):
+        inspect.unwrap(TransformerConfig.from_json.__func__)(TransformerConfig, value)
 
 
 def test_an_unknown_field_is_refused_with_those_there_are():
