@@ -42,6 +42,8 @@ def within(name: str, value: int | float, least: int | float, most: int | float 
     Raises:
         ConfigError: it is outside.
     """
-    if not least <= value <= most or value == math.inf:
-        allowed = f"must be at least {least}, and finite" if most == math.inf else f"allowed are {least} to {most}"
+    if value == math.inf:
+        raise ConfigError(name, value, "must be finite")
+    if not least <= value <= most:
+        allowed = f"must be at least {least}" if most == math.inf else f"allowed are {least} to {most}"
         raise ConfigError(name, value, allowed + (f", {meaning}" if meaning else ""))

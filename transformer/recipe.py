@@ -1,12 +1,22 @@
 """How each shipped model is trained: sizes, schedule, seed. One entry a checkpoint."""
 
 import dataclasses
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, InputError
+from transformer.fields import checked, within
 from transformer.tasks import World, world
+
+# The least and the most of each number, both allowed.
+BOUNDS: dict[str, tuple[int | float, int | float]] = {
+    **dict.fromkeys(("steps", "batch", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
+    **dict.fromkeys(("warmup", "clip", "stillness", "snapshots"), (0, math.inf)),
+    **dict.fromkeys(("learning_rate", "label_smoothing"), (0, 1)),
+    "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +41,9 @@ class Recipe:
         snapshots: how many snapshots to keep along the way.
         about: one line for a picker, where the world's own does not say what is special about this model.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
+
+    Raises:
+        ConfigError: a setting of another type, or out of its bounds (`BOUNDS`).
     """
 
     world: str
@@ -52,17 +65,31 @@ class Recipe:
     config: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "check_every", "check_pairs", "test_pairs"):
-            if getattr(self, name) < 1:
-                raise ConfigError(name, getattr(self, name), "must be at least 1")
-        if not -(2**63) <= self.seed < 2**64:  # what PyTorch's generators take
-            raise ConfigError("seed", self.seed, "must be a whole number of at most 64 bits")
+        for name, hint in get_type_hints(Recipe).items():
+            object.__setattr__(self, name, checked(name, getattr(self, name), hint))
+        for name, (least, most) in BOUNDS.items():
+            within(name, getattr(self, name), least, most)
+        try:
+            hash(self.config)
+            dict(self.config)
+        except (TypeError, ValueError):
+            raise ConfigError("config", self.config, "must be pairs of a field and its value, in a tuple of tuples") from None
 
     def make_world(self) -> World:
+        """The world to learn.
+
+        Raises:
+            InputError: there is none of that name.
+        """
         return world(self.world)
 
     def make_config(self) -> TransformerConfig:
-        """The model's configuration, with the vocabularies of the world."""
+        """The model's configuration, with the vocabularies of the world.
+
+        Raises:
+            InputError: there is no world of that name.
+            ConfigError: no preset or no field of that name, or a value that cannot be built.
+        """
         world = self.make_world()
         sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
         return TransformerConfig.preset(self.preset, **sizes, **dict(self.config))
@@ -74,6 +101,12 @@ class Recipe:
         return self.learning_rate * min(1.0, rising, falling)
 
     def replace(self, **values: Any) -> "Recipe":
+        """A copy with other values in the named fields.
+
+        Raises:
+            ConfigError: a bad value.
+            TypeError: no field of that name.
+        """
         return dataclasses.replace(self, **values)
 
 

@@ -10,9 +10,11 @@ from tests.transformer.tiny import TINY
 from transformer.config import TransformerConfig
 from transformer.learning import Training
 from transformer.pipeline import Pipeline
+from transformer.recipe import Recipe
 
-# Its fields come from files and from people, so it checks them itself; the import hook must not get there first.
-TransformerConfig.__init__ = inspect.unwrap(TransformerConfig.__init__)
+# Their fields come from files and from people, so they check them themselves; the import hook must not get there first.
+for kind in (TransformerConfig, Recipe):
+    kind.__init__ = inspect.unwrap(kind.__init__)
 # How long an example takes says nothing here: a busy machine must not fail a test.
 settings.register_profile("headlight", deadline=None)
 settings.load_profile("headlight")

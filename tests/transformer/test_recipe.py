@@ -2,13 +2,17 @@
 
 import dataclasses
 import itertools
+import json
+import math
+from typing import get_type_hints
 
+import numpy as np
 import pytest
 import torch
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError, InputError
-from transformer.recipe import RECIPES, Recipe, recipe
+from transformer.recipe import BOUNDS, RECIPES, Recipe, recipe
 from transformer.tasks import WORLDS
 
 
@@ -53,9 +57,44 @@ def test_what_must_be_at_least_one(name: str, value: int):
         recipe("reverse").replace(**{name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        *(("steps", value, "must be a whole number") for value in ("4", None, True, 2.5, math.inf)),
+        *((name, 1.5, "must be a whole number") for name in ("batch", "warmup", "check_every", "snapshots", "seed")),
+        ("seed", None, "must be a whole number"),
+        *((name, math.nan, "must be a number") for name in ("learning_rate", "clip", "label_smoothing", "stillness")),
+        ("learning_rate", "1e-3", "must be a number"),
+        *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness")),
+        *((name, value, "allowed are 0 to 1") for name in ("learning_rate", "label_smoothing") for value in (-0.1, 2)),
+        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "snapshots")),
+        *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
+        *((name, value, "must be a text") for name in ("world", "about", "preset") for value in (None, 3, ["x"])),
+        *(
+            ("config", value, "must be pairs of a field")
+            for value in (None, 3, "heads", (1, 2), (("heads", [2]),), {"heads": 2})
+        ),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name_before_anything_is_trained(name: str, value: object, message: str):
+    with pytest.raises(ConfigError, match=f"^{name} = .*: {message}"):
+        recipe("reverse").replace(**{name: value})
+
+
+def test_numbers_of_numpys_become_pythons():
+    chosen = recipe("reverse").replace(steps=np.int64(5), learning_rate=np.float32(0.5))
+    assert json.loads(json.dumps(dataclasses.asdict(chosen)))["steps"] == 5
+    assert (type(chosen.steps), type(chosen.learning_rate)) == (int, float)
+
+
+def test_the_bounds_belong_to_numbers_and_every_number_has_one():
+    hints = get_type_hints(Recipe)
+    assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys()
+
+
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
 def test_a_seed_that_no_generator_takes_is_refused(seed: int):
-    with pytest.raises(ConfigError, match=f"seed = {seed}: must be a whole number of at most 64 bits"):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: allowed are {-(2**63)} to {2**64 - 1}"):
         recipe("reverse").replace(seed=seed)
 
 
