@@ -62,18 +62,22 @@ def sentence(text: str) -> str:
 
 
 def split_characters(text: str) -> list[str]:
+    """Every character but blanks, `plain`: `A b!` → `a` `b` `!`."""
     return [character for character in plain(text) if not character.isspace()]
 
 
 def split_english(text: str) -> list[str]:
+    """Words, each digit and each mark of a `sentence`, contractions written out: `It didn't.` → `it` `did` `not` `.`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
 def split_french(text: str) -> list[str]:
+    """Words, each digit and each mark of a `sentence`, elided words apart: `L'animal dort.` → `l'` `animal` `dort` `.`."""
     return FRENCH.findall(sentence(text))
 
 
 def split_words_and_digits(text: str) -> list[str]:
+    """Words, each digit and each mark, `plain`: `March 27!` → `march` `2` `7` `!`."""
     return WORDS_AND_DIGITS.findall(plain(text))
 
 

@@ -2,12 +2,15 @@
 
 import difflib
 import json
+import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from transformer.errors import ConfigError, InputError
+from transformer.fields import checked
 from transformer.tokenizer import Tokenizer, tokenizer
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
@@ -28,11 +31,11 @@ class Vocabulary:
     """The tokens a model knows, in the order of their ids; the four special tokens come first.
 
     Attributes:
-        tokens: every token; `tokens[i]` has id `i`. Length `vocab`.
+        tokens: every token; `tokens[i]` has id `i`. Length `vocab`. Any sequence may be given.
         tokenizer_name: how a text is cut into such tokens (`transformer.tokenizer.TOKENIZERS`).
 
     Raises:
-        ConfigError: the special tokens are missing, or a token stands twice.
+        ConfigError: the special tokens are missing, a token stands twice or cannot be seen, or no tokenizer has that name.
     """
 
     tokens: tuple[str, ...]
@@ -41,19 +44,35 @@ class Vocabulary:
     framed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "tokens", tuple(self.tokens))
+            "".join(self.tokens).encode()  # half of a surrogate pair could be neither written nor shown
+        except (TypeError, UnicodeEncodeError):
+            raise ConfigError("vocabulary", self.tokens, "every token must be a text") from None
         if self.tokens[: len(SPECIALS)] != SPECIALS:
             raise ConfigError("vocabulary", self.tokens[: len(SPECIALS)], f"must start with {' '.join(SPECIALS)}")
+        if not all(map(str.strip, self.tokens)):
+            raise ConfigError("vocabulary", self.tokens, "no token may be empty or blank: it could not be seen")
         if len(set(self.tokens)) != len(self.tokens):
-            twice = next(token for token in self.tokens if self.tokens.count(token) > 1)
+            ((twice, _),) = Counter(self.tokens).most_common(1)
             raise ConfigError("vocabulary", twice, "every token may stand only once")
-        tokenizer(self.tokenizer_name)
+        tokenizer(checked("tokenizer", self.tokenizer_name, str))
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
-        """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids."""
-        return cls((*SPECIALS, *sorted(set(tokens))), tokenizer_name)
+        """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids.
+
+        Raises:
+            ConfigError: a token that is no text, or blank; no tokenizer of that name.
+        """
+        try:
+            words = sorted(set(tokens))
+        except TypeError:
+            raise ConfigError("vocabulary", tokens, "every token must be a text") from None
+        return cls((*SPECIALS, *words), tokenizer_name)
 
     def __len__(self) -> int:
+        """Tokens in all, the special ones included."""
         return len(self.tokens)
 
     @property
@@ -83,6 +102,7 @@ class Vocabulary:
 
     @property
     def tokenizer(self) -> Tokenizer:
+        """How a text is cut into tokens, and tokens are joined to a text."""
         return tokenizer(self.tokenizer_name)
 
     def split(self, text: str) -> list[str]:
@@ -97,13 +117,16 @@ class Vocabulary:
         """The token of each id, special ones included: what stands on an axis.
 
         Raises:
-            InputError: an id that is not in the vocabulary.
+            InputError: an id that is not in the vocabulary, or is no whole number.
         """
-        ids = tuple(ids)
-        for token_id in ids:
-            if not 0 <= token_id < len(self.tokens):
-                raise InputError("token id", token_id, f"allowed are 0 to {len(self.tokens) - 1}")
-        return tuple(self.tokens[token_id] for token_id in ids)
+        try:
+            places = [operator.index(token_id) for token_id in ids]
+        except TypeError:
+            raise InputError("token ids", ids, "must be whole numbers") from None
+        for place in places:
+            if not 0 <= place < len(self.tokens):
+                raise InputError("token id", place, f"allowed are 0 to {len(self.tokens) - 1}")
+        return tuple(self.tokens[place] for place in places)
 
     def text(self, tokens: Sequence[str]) -> str:
         """Tokens as a person would write them, without `<pad>`, `<sos>` and `<eos>`."""
@@ -117,6 +140,7 @@ class Vocabulary:
         )
 
     def to_json(self) -> str:
+        """The tokenizer's name and the tokens, in the order of their ids, as JSON."""
         return json.dumps({"tokenizer": self.tokenizer_name, "tokens": self.tokens}, ensure_ascii=False)
 
     @classmethod
@@ -128,12 +152,11 @@ class Vocabulary:
         """
         try:
             data = json.loads(text)
-            name, tokens = str(data["tokenizer"]), tuple(data["tokens"])
-            # Refuses what is not text, half of a surrogate pair included: it could never be shown.
-            "".join(tokens).encode()
+            return cls(data["tokens"], data["tokenizer"])
+        except ConfigError:
+            raise
         except (KeyError, TypeError, ValueError, RecursionError):
             raise ConfigError("vocabulary", text, "must hold a tokenizer's name and a list of tokens") from None
-        return cls(tokens, name)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:

@@ -1,6 +1,11 @@
 """Tokens ⇄ ids."""
 
+import inspect
+import re
+
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +72,17 @@ def test_an_id_that_is_not_there_is_refused(token_id: int):
         VOCABULARY.tokens_of([0, token_id])
 
 
+@pytest.mark.parametrize("ids", [["1"], [1.0], [None], None, 3])
+def test_an_id_that_is_no_whole_number_is_refused(ids: object):
+    with pytest.raises(InputError, match="must be whole numbers"):
+        inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids)
+
+
+def test_ids_may_be_numpys_or_a_tensors():
+    for ids in (np.array([0, 5]), torch.tensor([0, 5]), range(0, 6, 5)):
+        assert inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids) == ("<pad>", VOCABULARY.tokens[5])
+
+
 def test_text_leaves_special_tokens_out_but_shows_unk():
     assert VOCABULARY.text(["<sos>", "the", "<unk>", "cat", "<eos>", "<pad>"]) == "the <unk> cat"
     assert Vocabulary.of("ab", "characters").text(["<sos>", "b", "a", "<eos>"]) == "ba"
@@ -80,6 +96,14 @@ def test_text_leaves_special_tokens_out_but_shows_unk():
         (("<sos>", "<pad>", "<eos>", "<unk>"), "must start with"),
         ((*SPECIALS, "a", "b", "a"), "vocabulary = 'a': every token may stand only once"),
         ((*SPECIALS, "<pad>"), "every token may stand only once"),
+        ((*SPECIALS, ""), "no token may be empty or blank"),
+        ((*SPECIALS, " "), "no token may be empty or blank"),
+        ((*SPECIALS, "a", "\u3000\n"), "no token may be empty or blank"),
+        ((*SPECIALS, 1), "every token must be a text"),
+        ((*SPECIALS, None), "every token must be a text"),
+        ((*SPECIALS, "\ud800"), "every token must be a text"),
+        (None, "every token must be a text"),
+        (7, "every token must be a text"),
     ],
 )
 def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
@@ -87,12 +111,30 @@ def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
         Vocabulary(tokens, "english")
 
 
-def test_an_unknown_tokenizer_is_refused():
-    with pytest.raises(ConfigError, match="tokenizer = 'klingon'"):
-        Vocabulary(SPECIALS, "klingon")
+@pytest.mark.parametrize("tokens", [["a", 1], [1, 2], [["a"]], ["a", None], ["a", " "], ["\ud800"], None, 3])
+def test_words_that_are_no_texts_are_refused(tokens: object):
+    with pytest.raises(ConfigError, match=r"^vocabulary = .*: (every token must be a text|no token may be empty)"):
+        inspect.unwrap(Vocabulary.of.__func__)(Vocabulary, tokens, "english")
 
 
-@given(st.sets(st.text(min_size=1, max_size=6)), st.sampled_from(["characters", "english", "french"]))
+def test_any_sequence_of_tokens_is_taken():
+    assert Vocabulary([*SPECIALS, "a"], "english") == Vocabulary((*SPECIALS, "a"), "english")
+    assert hash(Vocabulary([*SPECIALS, "a"], "english")) == hash(Vocabulary((*SPECIALS, "a"), "english"))
+
+
+def test_one_token_too_many_is_found_at_once_among_many():
+    many = [str(number) for number in range(200_000)]
+    with pytest.raises(ConfigError, match="vocabulary = '199999': every token may stand only once"):
+        Vocabulary((*SPECIALS, *many, many[-1]), "english")
+
+
+@pytest.mark.parametrize("name", ["klingon", None, ["english"]])
+def test_an_unknown_tokenizer_is_refused(name: object):
+    with pytest.raises(ConfigError, match=f"tokenizer = {re.escape(repr(name))}"):
+        Vocabulary(SPECIALS, name)
+
+
+@given(st.sets(st.text(max_size=6).filter(str.strip)), st.sampled_from(["characters", "english", "french"]))
 def test_json_round_trip(words: set[str], tokenizer: str):
     vocabulary = Vocabulary.of(words - set(SPECIALS), tokenizer)
     assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
