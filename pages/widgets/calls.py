@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.closing import show_computed
+from pages.widgets.component import dense
 from pages.widgets.ledger import traced_ids
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
@@ -21,7 +22,7 @@ from transformer.calls import Call, constructor_calls, explanation, find, forwar
 from transformer.trace import Tokens
 
 KEY = "calls-tree"
-STYLE = (Path(__file__).parent / "fields.css").read_text(encoding="utf-8")
+STYLE = dense((Path(__file__).parent / "fields.css").read_text(encoding="utf-8"))
 LONG, LONG_HEIGHT = 900, 260  # characters of an explanation up to which it is shown in full; pixels of one that scrolls
 
 

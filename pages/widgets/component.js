@@ -33,18 +33,6 @@ function unpacked(base64) {
   return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 }
 
-// What `parcel` sent: the data, and the bytes beside it.
-function opened(parcel) {
-  const bytes = new Uint8Array(parcel.buffer ?? parcel, parcel.byteOffset ?? 0, parcel.byteLength);
-  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, end))), bytes.subarray(end)];
-}
-
-// Whether two runs of bytes are alike.
-function alike(bytes, others) {
-  return bytes?.length === others.length && bytes.every((byte, index) => byte === others[index]);
-}
-
 // Whether all of some parts of the data are as they were.
 function unchanged(before, data, ...names) {
   return Boolean(before) && names.every((name) => JSON.stringify(before[name]) === JSON.stringify(data[name]));

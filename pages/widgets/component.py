@@ -1,4 +1,4 @@
-"""What every component of ours shares: how it is mounted, how numbers are sent, and a few lines of JavaScript."""
+"""What every component of ours shares: how it is mounted, how numbers are sent, and a few lines of CSS and JavaScript."""
 
 import base64
 import json
@@ -13,11 +13,13 @@ from streamlit.components.v2.types import ComponentRenderer
 HERE = Path(__file__).parent
 # A whole line, or what follows code on one; never within a text, which would end with a quote.
 COMMENT = re.compile(r"^(//.*|/\*.*\*/)$|(?<=[;{}(),\]]) +// [^\"'`]*$")
+# Of CSS: what is quoted and stays; comments; and what means nothing: white space around signs, a nought before a point.
+CSS = re.compile(r"""("[^"]*"|'[^']*')|/\*.*?\*/|\s*([{};,])\s*|(?<=:)\s+|\b0(?=\.)""", re.DOTALL)
 
 
 def mounted(folder: Path, *shared: str) -> ComponentRenderer:
-    """The component of a folder: `<name>.css`, and `<name>.js` after the JavaScript that all share. Its root is a `div` whose
-    class is the name.
+    """The component of a folder: `<name>.css` and `<name>.js`, each after what all share. Its root is a `div` whose class is
+    the name.
 
     Args:
         folder: named as the component.
@@ -25,20 +27,26 @@ def mounted(folder: Path, *shared: str) -> ComponentRenderer:
     """
     name = folder.name
     scripts = [*(HERE / file for file in ("component.js", *shared)), folder / f"{name}.js"]
+    styles = (HERE / "component.css", folder / f"{name}.css")
     return component(
         f"headlight_{name}",
         html=f'<div class="{name}"></div>',
-        css=slim((folder / f"{name}.css").read_text(encoding="utf-8")),
+        css="".join(dense(style.read_text(encoding="utf-8")) for style in styles),
         js="".join(slim(script.read_text(encoding="utf-8")) for script in scripts),
         isolate_styles=True,
     )
 
 
 def slim(source: str) -> str:
-    """JavaScript or CSS without indentation and comments: it is sent at every rerun. Text that runs over several lines must not
-    be in it."""
+    """JavaScript without indentation and comments: it is sent at every rerun. Text that runs over several lines must not be in
+    it."""
     lines = (COMMENT.sub("", line.strip()) for line in source.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def dense(css: str) -> str:
+    """CSS without comments and without what means nothing: it, too, is sent at every rerun."""
+    return CSS.sub(lambda found: found[1] or found[2] or "", css).strip().replace(";}", "}") + "\n"
 
 
 def packed(values: np.ndarray) -> str:
@@ -47,7 +55,7 @@ def packed(values: np.ndarray) -> str:
 
 
 def parcel(data: dict[str, Any], values: np.ndarray) -> bytes:
-    """Data, and one large array beside it as it is, for `opened` in the browser: a quarter less than in base64."""
+    """Data, and one large array beside it as it is, for `opened` (parcel.js) in the browser: a quarter less than in base64."""
     said = json.dumps(data).encode()
     return len(said).to_bytes(4, "little") + said + _plain(values)
 

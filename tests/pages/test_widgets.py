@@ -8,7 +8,7 @@ import pytest
 from cachetools import LRUCache
 
 from pages.widgets import runs
-from pages.widgets.component import slim
+from pages.widgets.component import dense, slim
 from pages.widgets.limits import TRACE_BYTES
 from pages.widgets.pages import GROUPS, page_files
 from pages.widgets.problems import literal
@@ -105,3 +105,38 @@ def test_comments_are_not_sent_and_code_is() -> None:
         "f(size,",
         "address);",
     ]
+
+
+def test_css_is_sent_without_what_means_nothing_and_what_is_quoted_stays() -> None:
+    source = """/* two
+   lines */
+.one, .two > b:hover {
+  margin: 0.5rem -0.5rem 10.5px 0;
+  content: "0.5 ; /* as it is */ : ";
+}
+
+@media (max-width: 640px) {
+  .one { width: calc(0.2rem + var(--level) * 1.05rem); }
+}
+"""
+    assert dense(source) == (
+        '.one,.two > b:hover{margin:.5rem -.5rem 10.5px 0;content:"0.5 ; /* as it is */ : "}'
+        "@media (max-width:640px){.one{width:calc(.2rem + var(--level) * 1.05rem)}}\n"
+    )
+
+
+def test_what_components_share_is_written_once() -> None:
+    widgets = PAGES / "widgets"
+    shared = dense((widgets / "component.css").read_text(encoding="utf-8"))
+    components = [file for file in widgets.rglob("*.css") if file.stem == file.parent.name]
+    assert len(components) == 9
+    for line in (
+        "--ink:",
+        "--page:",
+        "--accent:",
+        "--quiet:",
+        "font-family:var(--st-font)",
+        "outline:3px solid var(--accent);outline-offset:1px",
+    ):
+        assert line in shared
+        assert [file.name for file in components if line in dense(file.read_text(encoding="utf-8"))] == []

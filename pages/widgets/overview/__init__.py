@@ -17,7 +17,7 @@ from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]
 
-_mount = mounted(Path(__file__).parent, "picture.js")
+_mount = mounted(Path(__file__).parent, "picture.js", "parcel.js")
 
 
 def overview(

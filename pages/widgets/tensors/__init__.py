@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
-_stop = mounted(HERE / "stop", "picture.js", "tensors/paint.js")
+_stop = mounted(HERE / "stop", "picture.js", "parcel.js", "tensors/paint.js")
 _strip = mounted(HERE / "strip", "picture.js", "tensors/paint.js")
 _outline = mounted(HERE / "outline")
 
