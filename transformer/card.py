@@ -8,6 +8,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from transformer.errors import CheckpointError
 
+MOST = 1 << 60  # of anything: more than is ever counted, and still a number that can be formatted
+
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
@@ -21,7 +23,7 @@ class Card:
         command: the command that made it; empty where none did.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
         trained_on: pairs it was trained on, repetitions counted.
-        minutes: how long that took.
+        minutes: how long that took, in minutes.
         machine: on what.
         tested_on: held-out pairs it was tested on.
         accuracy: share of them answered exactly, 0 to 1.
@@ -46,36 +48,51 @@ class Card:
     measures: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
+        """Every field, by name, as JSON.
+
+        Raises:
+            CheckpointError: a field holds what JSON or UTF-8 cannot.
+        """
+        try:
+            text = json.dumps(dataclasses.asdict(self), ensure_ascii=False)
+            text.encode()  # half of a surrogate pair could be neither written nor shown
+        except (TypeError, ValueError, RecursionError) as error:
+            raise CheckpointError("card", self, f"cannot be written ({error})") from None
+        return text
 
     @classmethod
     def from_json(cls, text: str) -> "Card":
         """The inverse of `to_json`.
 
         Raises:
-            CheckpointError: `text` is not a card.
+            CheckpointError: `text` is not a card, or a number on it is negative, not finite, or a share above 1.
         """
         try:
             values = json.loads(text)
             for name, hint in get_type_hints(cls).items():
-                if name in values and not _fits(values[name], hint):
+                if name in values and not fits(values[name], hint, 1 if name.startswith("accuracy") else MOST):
                     raise CheckpointError("card", values[name], f"is no {name} of a Headlight card")
-            return cls(**values)
+            card = cls(**values)
+            card.to_json()  # refuses what could not be shown
+            return card
         except (TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):
                 raise
             raise CheckpointError("card", text, "is not a Headlight card") from None
 
 
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a value read from JSON is what the hint says, down to the items of a list or a mapping."""
+def fits(value: Any, hint: Any, most: int = MOST) -> bool:
+    """Whether a value read from JSON is what the hint says, down to the items of a list or a mapping, with every number from 0
+    to `most`: all that a card or the state of a run holds is a count, a share, a loss or a time."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True
     if kind is UnionType:
-        return any(_fits(value, part) for part in inner)
+        return any(fits(value, part, most) for part in inner)
     if kind is list:
-        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+        return isinstance(value, list) and all(fits(item, inner[0], most) for item in value)
     if kind is dict:
-        return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
-    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        return isinstance(value, dict) and all(fits(item, inner[1], most) for item in value.values())
+    if kind is str:
+        return isinstance(value, str)
+    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool) and 0 <= value <= most

@@ -1,7 +1,10 @@
 """What a checkpoint says of itself."""
 
+import dataclasses
 import json
+import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,16 +48,16 @@ def test_only_what_has_no_default_is_needed():
         ("world", [1, None, [], True]),
         ("description", [1, None, {}]),
         ("accepts", [None, ["a"]]),
-        ("longest", ["12", 12.5, None, True]),
+        ("longest", ["12", 12.5, None, True, -3, 10**400]),
         ("command", [None, 0]),
         ("recipe", [[], "none", None]),
-        ("trained_on", ["many", 1.5, False]),
-        ("minutes", ["3", None, True]),
+        ("trained_on", ["many", 1.5, False, -1]),
+        ("minutes", ["3", None, True, -0.5, math.nan, math.inf, 10**400]),
         ("machine", [None, 7]),
-        ("tested_on", [None, "3"]),
-        ("accuracy", ["1.0", None, []]),
-        ("accuracy_by_form", [[], {"length 7": "all"}, {"length 7": None}, None]),
-        ("history", [{}, [3], [{"step": "first"}], [[]], None]),
+        ("tested_on", [None, "3", -1]),
+        ("accuracy", ["1.0", None, [], math.nan, -7.0, 1.01]),
+        ("accuracy_by_form", [[], {"length 7": "all"}, {"length 7": None}, {"length 7": math.nan}, {"length 7": 1.5}, None]),
+        ("history", [{}, [3], [{"step": "first"}], [{"loss": math.nan}], [[]], None]),
         ("measures", [[], 3, None]),
     ],
 )
@@ -71,6 +74,20 @@ def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[obje
 def test_json_of_anything_else_is_refused(text: str):
     with pytest.raises(CheckpointError, match="is not a Headlight card"):
         Card.from_json(text)
+
+
+@pytest.mark.parametrize("name", ["description", "accepts", "machine"])
+def test_half_of_a_surrogate_pair_is_refused_both_ways(name: str):
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        Card.from_json(json.dumps(json.loads(CARD.to_json()) | {name: "\ud800"}))
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        dataclasses.replace(CARD, **{name: "\ud800"}).to_json()
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, np.float32(0.5)], ids=lambda value: type(value).__name__)
+def test_what_json_cannot_hold_is_not_written(value: object):
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        dataclasses.replace(CARD, recipe={"x": value}).to_json()
 
 
 def test_a_field_too_many_is_refused():
