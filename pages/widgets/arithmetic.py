@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import pick, pick_text
 from pages.widgets.sidebar import View
 from pages.widgets.source import show_source
 from pages.widgets.stops import scientific, title
@@ -29,9 +29,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
     layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
-    item = 0
-    if len(trace.target_tokens) > 1:
-        item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    item = pick_text(trace)
     inside = {stop.part: stop.path.removesuffix("_add_norm.sum") for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "work_part")
     side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens

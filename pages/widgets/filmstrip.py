@@ -4,7 +4,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import pick, pick_text
 from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.stops import drawn, group_title
@@ -24,9 +24,7 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     # Start from the layers: that is what a layer's filmstrip is for.
     layers = sorted(groups, key=lambda group: " " not in group)
     group = pick(words["layer"], layers, GROUP)
-    item = 0
-    if len(trace.target_tokens) > 1:
-        item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    item = pick_text(trace)
     found = [stop for stop in stops if stop.group == group]
     st.subheader(group_title(group), anchor=False)
     called = text("walk")["parts"]

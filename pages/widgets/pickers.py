@@ -5,6 +5,9 @@ from typing import TypeVar
 
 import streamlit as st
 
+from pages.widgets.text import text
+from transformer import Trace
+
 Option = TypeVar("Option")
 
 MOST_BUTTONS = 12
@@ -25,3 +28,10 @@ def pick(label: str, options: Sequence[Option], key: str, help: str | None = Non
     return st.segmented_control(
         label, options, default=options[0], required=True, key=key, bind="query-params", help=help, wrap=True
     )
+
+
+def pick_text(trace: Trace, key: str = "walk_item", help: str | None = None) -> int:
+    """Which text of the batch, counted from 0; asked only where there are several. In a link they are counted from 1. All parts
+    of the Layers page keep to one `key`."""
+    count = len(trace.target_tokens)
+    return pick(text("common")["item"], range(1, count + 1), key, help) - 1 if count > 1 else 0

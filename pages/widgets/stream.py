@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.closing import show_computed
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import pick, pick_text
 from pages.widgets.problems import literal
 from pages.widgets.text import text
 from transformer import Trace
@@ -24,9 +24,7 @@ def show_stream(trace: Trace) -> None:
         stacks = [stack for stack, side in STACKS.items() if f"{side}_embedding.sum" in trace]
         stack = pick(words["stack"], stacks, "stream_stack")
         name = pick(words["measure"], list(words["measures"]), "stream_measure")
-        item = 0
-        if len(trace.target_tokens) > 1:
-            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+        item = pick_text(trace)
     tokens = (trace.source_tokens if STACKS[stack] == "source" else trace.target_tokens)[item]
     numbered = [f"{at} · {token}" for at, token in enumerate(tokens)]
     followed = pick_position(words["follow"], numbered, "stream_follow")

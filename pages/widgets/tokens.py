@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.widgets.charts import show
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import pick, pick_text
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Pipeline, Trace, Vocabulary
@@ -61,8 +61,7 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
         side = pick(words["side"], ("source", "target"), "tokens_side", help=words["side_help"])
-        count = len(view.sources)
-        item = pick(words["item"], range(1, count + 1), "tokens_item", help=words["item_help"]) - 1 if count > 1 else 0
+        item = pick_text(trace, "tokens_item", words["item_help"])
     vocabulary = pipeline.vocabulary(side)
     tokens = (trace.source_tokens if side == "source" else trace.target_tokens)[item]
     table = token_table(pipeline.model, side)

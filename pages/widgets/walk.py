@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.details import show_details
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import pick, pick_text
 from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.stops import drawn, group_title, heading, in_one_scale, inputs, shape, written
@@ -145,11 +145,10 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
     """Which text of the batch and which head, where there are several."""
     words = text("walk")
     shown = [here, *(stops[path] for path in here.inputs if path in stops)]
-    item, head, batch = 0, None, len(trace.target_tokens) > 1
-    left, right = st.columns([1, 4]) if batch else (None, st.container())
-    if left is not None:
-        with left:
-            item = pick(words["item"], range(1, len(trace.target_tokens) + 1), "walk_item") - 1
+    head = None
+    left, right = st.columns([1, 4]) if len(trace.target_tokens) > 1 else [st.container()] * 2
+    with left:
+        item = pick_text(trace)
     with right:
         if any("head" in stop.axes for stop in shown):
             heads = [words["all_heads"], *map(str, range(1, trace.config.heads + 1))]
