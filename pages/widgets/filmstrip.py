@@ -8,7 +8,7 @@ from pages.widgets.pickers import pick, pick_text
 from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.stops import drawn, group_title
-from pages.widgets.tensors import picked, strip
+from pages.widgets.tensors import all_numbers, picked, strip
 from pages.widgets.text import text
 from pages.widgets.walk import STOP
 from transformer import Trace
@@ -32,11 +32,12 @@ def show_filmstrip(view: View, trace: Trace) -> None:
         called.get(part, ""): [drawn(view.pipeline, trace, stop, item, None) for stop in stops]
         for part, stops in groupby(found, lambda stop: stop.part)
     }
-    titles = ", ".join(frame.title for frames in parts.values() for frame in frames)
+    frames = [frame for part in parts.values() for frame in part]
+    titles = ", ".join(frame.title for frame in frames)
     says = words["says"].format(where=group_title(group), titles=titles)
     paths = [stop.path for stop in found]
     strip(parts, st.session_state.get(STOP, ""), says, KEY, lambda: _open(paths))
-    saving(KEY, f"{view.model}-{group}")
+    saving(KEY, f"{view.model}-{group}", lambda: all_numbers(frames))
     st.caption(words["caption"].format(count=len(found)))
 
 

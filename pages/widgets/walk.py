@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from pages.widgets.details import show_details
@@ -13,7 +12,7 @@ from pages.widgets.pickers import pick, pick_text
 from pages.widgets.saving import saving
 from pages.widgets.sidebar import View
 from pages.widgets.stops import drawn, group_title, heading, in_one_scale, inputs, shape, written
-from pages.widgets.tensors import Drawn, outline, picked, picture
+from pages.widgets.tensors import numbers, outline, picked, picture
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.walk import Stop, walk
@@ -126,19 +125,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
         inputs=made_of or words["nothing"], operation=operation, result=result.title, shape=result.shape
     )
     picture(before, operation, result, says, PICTURE)
-    saving(PICTURE, here.path, lambda: _numbers(result))
-
-
-def _numbers(shown: Drawn) -> pd.DataFrame:
-    """What is drawn of the result, a row for each row of each head."""
-    tiles, rows, _ = shown.panel.values.shape
-    names = shown.tokens.get(shown.panel.axes[1], range(rows))
-    index = [
-        f"head {tile + 1}, {at} {name}" if tiles > 1 else f"{at} {name}"
-        for tile in range(tiles)
-        for at, name in enumerate(names)
-    ]
-    return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
+    saving(PICTURE, here.path, lambda: numbers(result))
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.widgets.component import mounted, packed, parcel
@@ -76,6 +77,24 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
         "text": words if hint else {**words, "hint": ""},
     }
     _stop(key=key, data=parcel(data, np.concatenate(numbers)))
+
+
+def numbers(shown: Drawn) -> pd.DataFrame:
+    """The numbers of a panel, a row for each row of each head."""
+    tiles, rows, _ = shown.panel.values.shape
+    names = shown.tokens.get(shown.panel.axes[1], range(rows))
+    index = [
+        f"head {tile + 1}, {at} {name}" if tiles > 1 else f"{at} {name}"
+        for tile in range(tiles)
+        for at, name in enumerate(names)
+    ]
+    return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
+
+
+def all_numbers(frames: Sequence[Drawn]) -> pd.DataFrame:
+    """The numbers of several panels, one below the other under their paths; a narrow one leaves the columns of a wide one
+    empty."""
+    return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 
 def _scale_of(frames: Sequence[Drawn]) -> tuple[float, float]:
