@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformer.config import TransformerConfig
 from transformer.errors import InputError
 from transformer.modules import Module
-from transformer.tap import Tap
+from transformer.tap import Tap, watched
 
 
 def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
@@ -81,15 +81,22 @@ class Embedding(Module):
         """Vectors for the ids.
 
         Raises:
-            InputError: no tokens, more than `max_len`, or an id outside the vocabulary.
+            InputError: no tensor of ids, no tokens in it, more than `max_len`, or an id outside the vocabulary.
         """
         self.check(ids)
         x = self.token(self.table(ids))
         if self.scale is not None:
             x = self.scaled(x * self.scale)
-        return self.dropout(self.sum(x + self.position(self.positions(ids.shape[1]))))
+        positions = self.positions(ids.shape[1])
+        if watched():  # they are the model's own memory: what is handed to onlookers must not be able to change it
+            positions = positions.clone()
+        return self.dropout(self.sum(x + self.position(positions)))
 
     def check(self, ids: Int[Tensor, "batch length"]) -> None:
+        """Refuse ids that the table has no row for. Raises as `forward`."""
+        if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
+            given = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else ids
+            raise InputError(f"{self.side} ids", given, "must be a tensor [batch, length] of whole numbers (int64 or int32)")
         batch, length = ids.shape
         if batch == 0:
             raise InputError(f"{self.side} batch", batch, "at least one sequence is needed")

@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 
 from transformer.errors import PathError
-from transformer.selection import Intervention, check_index, find_tap, freeze_positions, length_axis
+from transformer.masks import hidden_scores, last_scores
+from transformer.selection import Intervention, check_index, check_row, find_tap, length_axis
 from transformer.tap import Scope, Tap, Traceable
 
 __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "find_tap"]
 
 SCORES = ("scores", "scaled_scores", "masked_scores")
-# Beyond these, what follows in float32 would no longer be finite.
+# Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
 
 
@@ -29,8 +30,8 @@ class Ablate(Intervention):
     """Take away what heads (or a whole tensor) contribute.
 
     Attributes:
-        to: `zero` sets the values to 0. `uniform` is for attention weights: each query looks equally at every key its mask
-            allows, so the head hands on the plain average of the values.
+        to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is for attention weights: each query
+            looks equally at every key its mask allows, so the head hands on the plain average of the values.
     """
 
     to: Literal["zero", "uniform"] = "zero"
@@ -45,9 +46,10 @@ class Ablate(Intervention):
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         if self.to == "zero":
-            return torch.zeros_like(values)
-        scores = scope.values[tap.path.removesuffix("weights") + "masked_scores"][where]
-        allowed = scores != scope.config.mask_fill
+            return _but_for_hidden(torch.zeros_like(values), values, tap, scope)
+        name = last_scores(scope.config)
+        scores = scope.values[tap.path.removesuffix("weights") + name][where]
+        allowed = ~hidden_scores(scores, name, scope.config)
         count = allowed.sum(-1, keepdim=True)
         # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
         return torch.where(count > 0, allowed / count.clamp(min=1), values)
@@ -58,7 +60,8 @@ class Scale(Intervention):
     """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 turns round.
 
     Attributes:
-        factor: any number up to a million either way. Scores that a mask hides stay hidden.
+        factor: any number up to a million either way. Scores that a mask hides stay hidden; what it makes larger than 10¹²
+            either way stops there.
         positions: which positions (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -67,24 +70,20 @@ class Scale(Intervention):
     factor: float = 0.0
     positions: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        freeze_positions(self)
-
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
             raise PathError("factor", self.factor, f"must be a number from {-LARGEST_FACTOR} to {LARGEST_FACTOR}")
-        length_axis(model.taps[path], self.positions)
+        length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
         return super().chosen(tap) | length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        scaled = (values * self.factor).to(values.dtype)
+        scaled = (values * self.factor).clamp(-LARGEST_VALUE, LARGEST_VALUE).to(values.dtype)
         # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
-        return torch.where(_hidden(values, tap, where, scope), values, scaled) if _are_scores(tap.path) else scaled
+        return _but_for_hidden(scaled, values, tap, scope)
 
 
 @dataclass(frozen=True)
@@ -102,22 +101,16 @@ class Patch(Intervention):
     values: Any = 0.0
     positions: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        freeze_positions(self)
-        values = self.values.tolist() if hasattr(self.values, "tolist") else self.values
-        object.__setattr__(self, "values", _as_tuples(values))
-
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         try:
             new = torch.tensor(self.values, dtype=torch.float32)
+            usable = ((new.abs() <= LARGEST_VALUE) | ((new == -torch.inf) & _are_scores(path))).all()
         except (TypeError, ValueError, RuntimeError, OverflowError):
             raise PathError("values", self.values, "must be numbers in rows of equal length") from None
-        usable = new.abs() <= LARGEST_VALUE
-        if not (usable | (new == -torch.inf) if _are_scores(path) else usable).all():
+        if not usable:
             raise PathError("values", self.values, f"allowed are up to {LARGEST_VALUE} either way; -inf for scores only")
-        length_axis(model.taps[path], self.positions)
+        length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
@@ -128,9 +121,10 @@ class Patch(Intervention):
         try:
             return new.expand(values.shape)
         except RuntimeError:
-            raise PathError(
-                "values", tuple(new.shape), f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})"
-            ) from None
+            allowed = f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})"
+            if not tap.path.startswith(("source", "encoder")):
+                allowed += "; where the model writes its own answer, that grows with it: give the target, too"
+            raise PathError("values", tuple(new.shape), allowed) from None
 
 
 @dataclass(frozen=True)
@@ -145,17 +139,15 @@ class Block(Intervention):
 
     edges: tuple[tuple[int, int], ...] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "edges", tuple((int(query), int(key)) for query, key in self.edges))
-
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if not _are_scores(path):
             raise PathError("path", self.path, "must be an attention or its scores")
-        for query, key in self.edges:
-            check_index("query", query, model.config.max_len)
-            check_index("key", key, model.config.max_len)
+        for edge in check_row("edges", self.edges):
+            if len(check_row("edge", edge)) != 2:
+                raise PathError("edge", edge, "must be a query and a key, such as (0, 1)")
+            check_index("query", edge[0], model.config.max_len)
+            check_index("key", edge[1], model.config.max_len)
         return f"{path.rpartition('.')[0]}.masked_scores"
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
@@ -172,7 +164,8 @@ class Replace(Intervention):
     residual connection is gone.
 
     Attributes:
-        by: path of the tap whose tensor is put in; it must come earlier in the pass and have the same shape.
+        by: path of the tap whose tensor is put in; it must come earlier in the pass and have the same shape. Scores, which
+            may be −∞, can replace scores only.
     """
 
     of_attention = "output"
@@ -184,6 +177,8 @@ class Replace(Intervention):
         by = find_tap(model.taps, self.by, "output")
         if model.taps[by].axes != model.taps[path].axes and len(model.taps[by].axes) != len(model.taps[path].axes):
             raise PathError("by", self.by, f"must have the axes {' '.join(model.taps[path].axes)}")
+        if _are_scores(by) and not _are_scores(path):
+            raise PathError("by", self.by, "scores may be -inf, and can replace scores only")
         return path
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
@@ -200,13 +195,8 @@ def _are_scores(path: str) -> bool:
     return path.rpartition(".")[2] in SCORES
 
 
-def _hidden(scores: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-    """True for the scores that a mask hides."""
-    if scope.config.mask_before_scaling and tap.path.endswith(".scaled_scores"):
-        # What was put in their place has been divided since, and is no longer the number it was.
-        scores = scope.values[tap.path.removesuffix("scaled_scores") + "masked_scores"][where]
-    return scores == scope.config.mask_fill
-
-
-def _as_tuples(values: Any) -> Any:
-    return tuple(map(_as_tuples, values)) if isinstance(values, list | tuple) else values
+def _but_for_hidden(edited: Tensor, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+    """The edited values, but where they are scores that a mask hides: those stay as they are."""
+    if not _are_scores(tap.path):
+        return edited
+    return torch.where(hidden_scores(values, tap.path.rpartition(".")[2], scope.config), values, edited)

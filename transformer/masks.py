@@ -65,6 +65,25 @@ def target_mask(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> 
     return mask.expand(batch, 1, length, length)
 
 
+def last_scores(config: TransformerConfig) -> str:
+    """The name of the tap whose scores softmax reads: which of masking and scaling comes last."""
+    return "scaled_scores" if config.mask_before_scaling else "masked_scores"
+
+
+def hidden_scores(scores: Float[Tensor, "*scores"], name: str, config: TransformerConfig) -> Bool[Tensor, "*scores"]:
+    """True for the scores that let nobody look: those that a mask has filled, and −∞.
+
+    Args:
+        scores: of an attention, or some of them.
+        name: of their tap: `scores`, `scaled_scores` or `masked_scores`.
+        config: of the model.
+    """
+    fill = scores.new_tensor(config.mask_fill)
+    if config.mask_before_scaling and name == "scaled_scores":
+        fill = fill / scores.new_tensor(config.score_scale)  # what filled them has been divided since, as they were
+    return (scores == fill) | (scores == -math.inf)
+
+
 def attention_softmax(
     scores: Float[Tensor, "batch head query key"], may_be_empty: bool
 ) -> Float[Tensor, "batch head query key"]:

@@ -88,8 +88,7 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
     hidden = np.zeros(values.shape, dtype=bool)
     names = step_names(trace, kind)
     if columns == "key" and names.index(name) >= names.index("masked_scores"):
-        # As `Trace.allowed` has it: what an edit blocked is hidden, too.
-        hidden = head_matrix(trace, f"{attention}.masked_scores", head, item) == np.float32(trace.config.mask_fill)
+        hidden = trace.hidden(attention)[item, head].numpy()
     whole = tuple(zip(step.axes, step.shape, strict=True))
     return AttentionStep(
         name, path, (rows, columns), (tokens, columns if columns in TOKEN_AXES else None), whole, values, hidden

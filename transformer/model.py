@@ -97,13 +97,19 @@ class Transformer(Module):
         """
         if source is None:
             return self.decode(target, None, None)
+        self.source_embedding.check(source)
+        self.target_embedding.check(target)
         if len(source) != len(target):
             raise InputError("batch", (len(source), len(target)), "source and target must have the same number of rows")
         memory, mask = self.encode(source)
         return self.decode(target, memory, mask)
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
-        """What the encoder makes of the source, and the mask that says which of it may be looked at."""
+        """What the encoder makes of the source, and the mask that says which of it may be looked at.
+
+        Raises:
+            InputError: ids or a length the model has no row for.
+        """
         self.source_embedding.check(source)
         mask = Mask.of(self.source_mask(source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
@@ -114,10 +120,22 @@ class Transformer(Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
     ) -> Float[Tensor, "batch target vocab"]:
-        """Logits for the token after each target position, given what `encode` returned."""
+        """Logits for the token after each target position.
+
+        Args:
+            target: token ids of the decoder's input.
+            memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
+
+        Raises:
+            InputError: ids or a length the model has no row for, batches of different size, or a missing source.
+        """
+        if (memory is None) != (mask is None):
+            raise InputError("memory", None if memory is None else tuple(memory.shape), "memory and mask belong together")
         if memory is None and not self.config.decoder_alone:
             raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
         self.target_embedding.check(target)
+        if memory is not None and len(memory) != len(target):
+            raise InputError("batch", (len(memory), len(target)), "source and target must have the same number of rows")
         own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
         logits = self.logits(self.output_projection(decoded))

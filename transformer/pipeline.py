@@ -1,11 +1,11 @@
 """From text to a trace: a model, its two vocabularies, and the card that says where they come from."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Int
@@ -17,7 +17,7 @@ from transformer.config import TransformerConfig
 from transformer.decoding import greedy
 from transformer.errors import CheckpointError, InputError
 from transformer.model import Transformer
-from transformer.tap import Edit, tracing
+from transformer.tap import Edit, as_edits, tracing
 from transformer.trace import Trace, run_traced
 from transformer.vocabulary import Unknown, Vocabulary
 
@@ -106,9 +106,17 @@ class Pipeline:
 
     @property
     def config(self) -> TransformerConfig:
+        """Of the model."""
         return self.model.config
 
     def vocabulary(self, side: Side) -> Vocabulary:
+        """The vocabulary of a side.
+
+        Raises:
+            InputError: there is no such side.
+        """
+        if side not in ("source", "target"):
+            raise InputError("side", side, "allowed are source and target")
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
     @cached_property
@@ -119,22 +127,24 @@ class Pipeline:
     def longest(self, side: Side) -> int:
         """The most tokens a person may type: `max_len` less `<sos>` and, in a source, `<eos>`."""
         frame = (2 if side == "source" else 1) * self.vocabulary(side).framed
-        most = self.config.max_len - frame
+        most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
 
     def read(self, text: str, side: Side = "source") -> Reading:
         """A text as ids.
 
         Raises:
-            InputError: nothing to read in it, or more tokens than the model has positions for.
+            InputError: no text, nothing to read in it, or more tokens than the model has positions for.
         """
         vocabulary = self.vocabulary(side)
+        if not isinstance(text, str):
+            raise InputError(f"{side} text", text, "must be text")
         tokens, unit = vocabulary.split(text), vocabulary.tokenizer.unit
         if not tokens and (side == "source" or not vocabulary.framed):
             raise InputError(f"{side} text", text, f"there is nothing to read; type {self.card.accepts}")
         if len(tokens) > self.longest(side):
             why = f" (max_len {self.config.max_len})" if self.trained else ""
-            allowed = f"has {len(tokens)} {unit}s; this model reads up to {self.longest(side)}{why}"
+            allowed = f"has {len(tokens)} {unit}{'s' * (len(tokens) != 1)}; this model reads up to {self.longest(side)}{why}"
             raise InputError(f"{side} text", text, allowed)
         ids = vocabulary.ids(tokens)
         if vocabulary.framed:
@@ -152,6 +162,8 @@ class Pipeline:
 
     def answers(self, sources: Sequence[str], edits: Sequence[Edit] = ()) -> list[Answer]:
         """The greedy output for each of several texts, in one batch. Raises as `answer`."""
+        if isinstance(sources, str):
+            raise InputError("source texts", sources, "must be a list of texts; `answer` takes one")
         rows, vocabulary = [self.read(source).ids for source in sources], self.target_vocabulary
         # Room for any true answer, and an end to the babble of a model that never learned to stop.
         limits = [2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, BABBLE) for row in rows]
@@ -188,20 +200,18 @@ class Pipeline:
             InputError: a text the model cannot read, or a batch whose sides differ in number.
             PathError: an edit that does not fit the model.
         """
-        sources = [source] if isinstance(source, str) else list(source)
+        edits = as_edits(edits)
+        sources = _several("source", source)
         readings = [self.read(text) for text in sources]
-        targets = [target] if isinstance(target, str) else [None] * len(sources) if target is None else list(target)
+        targets = [None] * len(sources) if target is None else _several("target", target)
         if len(targets) != len(sources):
             raise InputError("batch", (len(sources), len(targets)), "source and target must have the same number of texts")
-        own = iter(
-            self.answers([text for text, given in zip(sources, targets, strict=True) if given is None], edits)
-            if None in targets
-            else ()
-        )
+        # All of them, though some be given: edits say which texts they mean by their places in the batch.
+        own = self.answers(sources, edits) if None in targets else []
         vocabulary = self.target_vocabulary
         rows = [
-            (vocabulary.sos, *vocabulary.ids(next(own).tokens)) if given is None else self.read(given, "target").ids
-            for given in targets
+            (vocabulary.sos, *vocabulary.ids(own[item].tokens)) if given is None else self.read(given, "target").ids
+            for item, given in enumerate(targets)
         ]
         source_ids, target_ids = self.batch([r.ids for r in readings], "source"), self.batch(rows, "target")
         return run_traced(
@@ -223,3 +233,16 @@ class Pipeline:
             raise InputError(f"{side} batch", 0, "at least one text is needed")
         length, pad = max(map(len, rows)), self.vocabulary(side).pad
         return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows])
+
+
+def _several(side: Side, given: object) -> list[Any]:
+    """A text alone, or several, as a list.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{side} text", given, "must be a text, or a list of texts")
+    return list(given)

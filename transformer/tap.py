@@ -10,7 +10,7 @@ import ctypes
 import functools
 import platform
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -35,8 +35,13 @@ class Traceable(Protocol):
 class Edit(Protocol):
     """What a scope needs to know of an intervention (`transformer.interventions`)."""
 
-    def place(self, model: Traceable) -> str: ...
-    def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor: ...
+    def place(self, model: Traceable) -> str:
+        """The path of the tap it acts on. Raises `PathError` where it does not fit the model."""
+        ...
+
+    def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
+        """What takes the place of that tap's tensor: another of the same shape."""
+        ...
 
 
 class Tap(nn.Module):
@@ -84,6 +89,7 @@ class Scope:
     __slots__ = ("config", "edits", "keep", "taps", "unedited", "values")  # asked by every tap, so each is one step away
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
+        edits = as_edits(edits)
         self.config, self.taps = model.config, model.taps
         self.keep = keep or bool(edits)  # an edit may need what passed before it
         self.values: dict[str, Tensor] = {}
@@ -94,7 +100,11 @@ class Scope:
         self.unedited = model.taps if keep and not edits else None
 
     def see(self, tap: Tap, values: Tensor) -> Tensor:
-        """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass."""
+        """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass.
+
+        Raises:
+            PathError: the tensor has not the axes of its tap, or an edit has changed its shape.
+        """
         path = tap.path
         if tap.taps is not self.taps:  # another model, run inside this one's scope
             return values
@@ -105,6 +115,10 @@ class Scope:
         if self.keep:
             self.values[path] = values
         return values
+
+    def close(self) -> None:
+        """See and edit nothing from now on. A task that was started within the scope may still hold it."""
+        self.taps, self.unedited, self.edits = {}, None, {}
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
         for edit in self.edits[tap.path]:
@@ -120,7 +134,10 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[dict[str, Tensor]]:
-    """Within this context, and in this thread alone, every tap of `model` applies `edits` and hands over its tensor.
+    """Within this context, every tap of `model` applies `edits` and hands over its tensor.
+
+    Other threads do not see it, unless they run in a copy of this context, as those of `asyncio.to_thread` do. A scope inside
+    another takes its place until it ends; edits do not add up.
 
     Args:
         model: whose taps to watch.
@@ -131,7 +148,8 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
         path → tensor, filled as the forward pass goes. Run one forward pass in a scope; a second one overwrites the first.
 
     Raises:
-        PathError: an edit names a path, head or position that the model does not have. Raised before anything runs.
+        PathError: an edit names a path, head or position that the model does not have, or is no edit. Raised before anything
+            runs.
     """
     scope = Scope(model, edits, keep)
     reuse_freed_memory()
@@ -139,12 +157,29 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
     try:
         yield scope.values
     finally:
+        scope.close()
         _scope.reset(token)
+
+
+def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits as a tuple: a generator could be gone through only once, and a pass may be run twice.
+
+    Raises:
+        PathError: they are no list, or something in it is no edit.
+    """
+    if not isinstance(edits, Iterable) or isinstance(edits, str):
+        raise PathError("edits", edits, "must be a list of interventions")
+    edits = tuple(edits)
+    for edit in edits:
+        if not isinstance(edit, Edit):
+            raise PathError("edit", edit, "must be an intervention, such as Ablate(path)")
+    return edits
 
 
 def watched() -> bool:
     """Whether somebody looks at the forward pass that is running."""
-    return _scope.get() is not None
+    scope = _scope.get()
+    return scope is not None and bool(scope.taps)
 
 
 def editing() -> bool:

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from transformer.config import TransformerConfig
 from transformer.errors import InputError
-from transformer.interventions import find_tap
+from transformer.masks import hidden_scores, last_scores
 from transformer.model import Transformer
+from transformer.selection import check_index, find_tap
 from transformer.tap import Edit, tracing
 
 # The three kinds of attention: which stack it is in, which sub-layer, and whose tokens are its queries and its keys.
@@ -44,8 +45,9 @@ class Step:
         return tuple(self.values.shape)
 
     def numpy(self) -> np.ndarray:
-        """The values as a read-only array on the same memory."""
-        array = self.values.detach().numpy()
+        """The values as a read-only array on the same memory (a copy in float32 where they are bfloat16, which NumPy lacks)."""
+        values = self.values.detach()
+        array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
         array.flags.writeable = False
         return array
 
@@ -97,14 +99,17 @@ class Trace:
 
     @property
     def logits(self) -> Float[Tensor, "batch target vocab"]:
+        """Scores for the token after each target position, before softmax."""
         return self["logits"].values
 
     @property
     def probabilities(self) -> Float[Tensor, "batch target vocab"]:
+        """Softmax of the logits: each row adds up to 1."""
         return self["probabilities"].values
 
     @property
     def masks(self) -> Masks:
+        """Who may look at whom, as the masks of this run said."""
         source = self.steps.get("source_mask")
         return Masks(source.values if source else None, self["target_mask"].values)
 
@@ -124,7 +129,7 @@ class Trace:
         return torch.stack([self.steps[f"{path}.weights"].values for path in self.attention_paths(kind)])
 
     def attention_paths(self, kind: str) -> tuple[str, ...]:
-        """The path of that kind of attention in each layer, from the first to the last."""
+        """The path of that kind of attention in each layer, from the first to the last. Raises as `attention`."""
         if kind not in KINDS:
             raise InputError("kind of attention", kind, f"allowed are {', '.join(KINDS)}")
         stack, name, _, _ = KINDS[kind]
@@ -135,19 +140,34 @@ class Trace:
         return paths
 
     def attention_tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tokens of the queries and of the keys of a kind of attention, for one batch item."""
+        """The tokens of the queries and of the keys of a kind of attention, for one batch item.
+
+        Raises:
+            InputError: as `attention`.
+            PathError: no such item.
+        """
+        self.attention_paths(kind)
+        check_index("item", item, len(self.target_tokens))
         sides = {"source": self.source_tokens, "target": self.target_tokens}
         _, _, queries, keys = KINDS[kind]
         return sides[queries][item], sides[keys][item]
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where a query was allowed to look: neither masked nor blocked."""
-        return torch.stack(
-            [self.steps[f"{path}.masked_scores"].values != self.config.mask_fill for path in self.attention_paths(kind)]
-        )
+        """True where a query was allowed to look: neither masked nor blocked. Raises as `attention`."""
+        return ~torch.stack([self.hidden(path) for path in self.attention_paths(kind)])
+
+    def hidden(self, attention: str) -> Bool[Tensor, "batch head query key"]:
+        """True where a query of the attention at that path was not allowed to look.
+
+        Raises:
+            PathError: there is no such attention; names the nearest.
+        """
+        name = last_scores(self.config)
+        return hidden_scores(self[f"{attention}.{name}"].values, name, self.config)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
-        """True for a query that was allowed to look nowhere: its weights are all zero under −∞, uniform under a number."""
+        """True for a query that was allowed to look nowhere: its weights are all zero under −∞, uniform under a number.
+        Raises as `attention`."""
         return ~self.allowed(kind).any(-1)
 
     @cached_property

@@ -57,7 +57,7 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:
         return None
-    masked = trace[f"{stop.path.rpartition('.')[0]}.masked_scores"].numpy() == np.float32(trace.config.mask_fill)
+    masked = trace.hidden(stop.path.rpartition(".")[0]).numpy()
     return masked if masked.any() else None
 
 

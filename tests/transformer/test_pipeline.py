@@ -181,6 +181,22 @@ def test_edits_are_in_force_while_the_answer_is_written_and_while_it_is_traced(r
     assert (trace["encoder.output"].values == 0).all()
 
 
+@pytest.mark.parametrize("item", [0, 1, 2])
+def test_an_edit_of_one_text_means_its_place_in_the_batch_whatever_targets_are_given(reverse: Pipeline, item: int):
+    sources = ["abc", "defg", "hi"]
+    silent = [Ablate(f"decoder.layers.{layer}.cross_attention.weights", items=(item,)) for layer in (0, 1)]
+
+    def written(targets: list[str | None] | None, edits: list[Ablate]) -> list[list[str]]:
+        rows = reverse.trace(sources, targets, edits).target_tokens
+        return [[token for token in row if token != "<pad>"] for row in rows]
+
+    plain, edited = written(None, []), written(None, silent)
+    assert [one == other for one, other in zip(plain, edited, strict=True)] == [other != item for other in range(3)]
+    for given in itertools.product([True, False], repeat=3):
+        found = written(["cba" if one else None for one in given], silent)
+        assert found == [["<sos>", *"cba"] if one else row for one, row in zip(given, edited, strict=True)]
+
+
 def test_edits_ahead_of_the_answer_wait_for_it(reverse: Pipeline):
     edits = [Block(CROSS, edges=((5, 3),)), Patch(f"{CROSS}.output", values=0.0, positions=(6,))]
     trace = reverse.trace("headlight", edits=edits)

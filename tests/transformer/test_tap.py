@@ -1,5 +1,6 @@
 """Looking at a forward pass from outside, in one context and nowhere else."""
 
+import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -95,6 +96,49 @@ def test_an_inner_scope_takes_over_and_gives_back():
         assert torch.equal(model(SOURCE, TARGET), 2 * plain)
     assert torch.equal(inner["logits"], 3 * plain)
     assert torch.equal(outer["logits"], 2 * plain)
+
+
+def test_scopes_left_in_another_order_than_they_were_entered_leave_nothing_behind():
+    model = small()
+    plain = model(SOURCE, TARGET)
+
+    def edited() -> Iterator[None]:
+        with tracing(model, [Scale("logits", factor=0.0)]):
+            yield
+
+    first, second = edited(), edited()
+    next(first)
+    next(second)
+    first.close()
+    second.close()
+    assert torch.equal(model(SOURCE, TARGET), plain)
+    assert not editing()
+    assert not watched()
+
+
+def test_a_task_that_outlives_the_scope_it_was_started_in_is_outside_it():
+    model = small()
+    plain = model(SOURCE, TARGET)
+    found: list[Tensor] = []
+
+    async def later(ended: asyncio.Event) -> None:
+        found.append(model(SOURCE, TARGET))
+        await ended.wait()
+        found.append(model(SOURCE, TARGET))
+
+    async def main() -> None:
+        ended = asyncio.Event()
+        with tracing(model, [Scale("logits", factor=2.0)]) as values:
+            task = asyncio.create_task(later(ended))
+            await asyncio.sleep(0)
+            before = dict(values)
+        ended.set()
+        await task
+        assert values == before
+
+    asyncio.run(main())
+    assert torch.equal(found[0], 2 * plain)
+    assert torch.equal(found[1], plain)
 
 
 def test_another_model_inside_the_scope_is_neither_recorded_nor_edited():

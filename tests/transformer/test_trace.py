@@ -98,7 +98,7 @@ def test_axes_mean_what_they_say(model: Transformer, trace: Trace):
 def test_an_unknown_path_names_the_nearest(trace: Trace):
     with pytest.raises(PathError) as caught:
         trace["encoder.layers.0.self_atention.weights"]
-    assert "the model has no such tap" in str(caught.value)
+    assert "there is no such tap" in str(caught.value)
     assert "encoder.layers.0.self_attention.weights" in str(caught.value)
 
 
