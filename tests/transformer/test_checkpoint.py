@@ -1,7 +1,10 @@
 """Models on disk: what was saved comes back bit for bit, and what is not whole is refused."""
 
+import dataclasses
 import json
+import math
 import pickle
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from torch import Tensor
 
 from tests.transformer.small import small
 from tests.transformer.test_card import CARD
+from transformer import checkpoint as checkpoint_module
 from transformer.checkpoint import (
     PARTS,
     Checkpoint,
@@ -91,6 +95,22 @@ def test_loading_draws_no_random_numbers(path: Path):
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_not_even_while_a_model_is_built(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Another thread may be training at that moment: to put the generator's state back afterwards would be too late."""
+    save_checkpoint(tmp_path / "model", checkpoint(preset))
+    state, initialize, seen = torch.get_rng_state(), Transformer.initialize, []
+    monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), seen.append(torch.get_rng_state())))
+    load_checkpoint(tmp_path / "model")
+    assert len(seen) == 1
+    assert torch.equal(seen[0], state)
+
+
+def test_a_path_may_be_a_text(path: Path, tmp_path: Path):
+    save_checkpoint(str(tmp_path / "again"), load_checkpoint(str(path)))
+    assert read_card(str(tmp_path / "again")) == CARD
+
+
 def test_the_card_can_be_read_alone(path: Path):
     assert read_card(path) == CARD
 
@@ -111,6 +131,69 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, b"new, and longer")
     assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("other", ["model.safetensors", "model.bin", "model.part"])
+def test_two_may_write_at_the_same_time(other: str, tmp_path: Path):
+    path = tmp_path / "model.safetensors"
+    write_whole(path, b"first", check=lambda _: write_whole(tmp_path / other, b"second, meanwhile"))
+    assert path.read_bytes() == b"first"
+    assert (tmp_path / other).read_bytes() == (b"first" if path.name == other else b"second, meanwhile")
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, other}
+
+
+def test_a_file_may_be_replaced_while_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    here, first, second = tmp_path / "model", load_checkpoint(path), checkpoint(d_model=8, heads=2, seed=5)
+    save_checkpoint(here, first)
+
+    def replaced(file: object, name: str) -> dict[str, str]:
+        monkeypatch.undo()
+        save_checkpoint(here, second)
+        return checkpoint_module._ours(file, name)
+
+    monkeypatch.setattr(checkpoint_module, "_ours", replaced)
+    assert torch.equal(load_checkpoint(here).model(SOURCE, TARGET), first.model(SOURCE, TARGET))
+    assert torch.equal(load_checkpoint(here).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
+
+
+# --- what could not be loaded again is not saved -----------------------------------------------------------------------
+
+
+def with_weight(value: float) -> Checkpoint:
+    saved = checkpoint()
+    saved.model.output_projection.weight.data[3, 2] = value
+    return saved
+
+
+@pytest.mark.parametrize(
+    ("saved", "dtype", "message"),
+    [
+        (with_weight(math.nan), torch.float32, "output_projection.weight holds values that are not finite numbers"),
+        (with_weight(math.inf), torch.float32, "output_projection.weight holds values that are not finite numbers"),
+        (with_weight(1e6), torch.float16, "output_projection.weight holds values that are not finite numbers"),
+        (checkpoint(), torch.int8, "must be a type of floating-point numbers"),
+        (checkpoint(), torch.complex64, "must be a type of floating-point numbers"),
+        (checkpoint()._replace(source_vocabulary=Vocabulary.of("ab", "characters")), torch.float32, "vocabularies do not fit"),
+        (checkpoint()._replace(card=dataclasses.replace(CARD, accuracy=math.nan)), torch.float32, "is no accuracy of a"),
+        (checkpoint()._replace(card=dataclasses.replace(CARD, longest=-3)), torch.float32, "is no longest of a"),
+        (checkpoint()._replace(card=dataclasses.replace(CARD, description="\ud800")), torch.float32, "cannot be written"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str | torch.dtype) else "",
+)
+def test_what_could_not_be_loaded_again_is_not_saved(saved: Checkpoint, dtype: torch.dtype, message: str, tmp_path: Path):
+    with pytest.raises(CheckpointError, match=message):
+        save_checkpoint(tmp_path / "model", saved, dtype)
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_nothing_can_be_written_is_said(tmp_path: Path):
+    (tmp_path / "file").write_text("here first")
+    (tmp_path / "folder").mkdir()
+    for name in ("folder", "file/model", "a" * 5000):
+        with pytest.raises(CheckpointError, match="cannot be written"):
+            save_checkpoint(tmp_path / name, checkpoint())
+    assert {file.name for file in tmp_path.iterdir()} == {"file", "folder"}
 
 
 # --- what is not whole is refused --------------------------------------------------------------------------------------
@@ -136,6 +219,12 @@ def test_a_missing_file(tmp_path: Path):
     refused(tmp_path / "nothing.safetensors", "there is no such file")
     with pytest.raises(CheckpointError, match="there is no such file"):
         read_card(tmp_path / "nothing.safetensors")
+
+
+def test_a_name_that_no_system_takes(tmp_path: Path):
+    refused(tmp_path / ("a" * 5000), "File name too long")
+    with pytest.raises(CheckpointError, match="File name too long"):
+        read_card(tmp_path / ("a" * 5000))
 
 
 def test_a_folder(tmp_path: Path):
@@ -271,12 +360,14 @@ def config_with(**values: object) -> str:
         ({"config": config_with(dropout=float("nan"))}, "holds a bad value: dropout = nan"),
         ({"config": config_with(position="sideways")}, "holds a bad value: position = 'sideways'"),
         ({"config": config_with(trust_me=True)}, "is not a field"),
-        ({"config": config_with(source_vocab=11)}, "its vocabularies do not fit its configuration"),
-        ({"config": config_with(target_vocab=9)}, "its vocabularies do not fit its configuration"),
+        ({"config": config_with(source_vocab=11)}, "parameters, its configuration must have"),
+        ({"config": config_with(target_vocab=9)}, "parameters, its configuration must have"),
         ({"config": config_with(source_pad=3)}, "its vocabularies do not fit its configuration"),
         ({"config": config_with(encoder_layers=2)}, "parameters, its configuration must have"),
         ({"config": config_with(position="learned")}, "parameters, its configuration must have"),
         ({"source_vocabulary": Vocabulary.of("abc", "characters").to_json()}, "its vocabularies do not fit"),
+        ({"config": json.dumps({"x" * 10**6: 1})}, "xxx… = 1: is not a field"),
+        ({"config": '{"\\ud800<script>": 1}'}, "\\ud800<script> = 1: is not a field"),
         ({"source_vocabulary": WORDS.to_json().replace('"a"', '"b"')}, "every token may stand only once"),
         ({"target_vocabulary": WORDS.to_json().replace("characters", "klingon")}, "tokenizer = 'klingon'"),
         ({"target_vocabulary": WORDS.to_json().replace("<pad>", "pad")}, "must start with <pad>"),
@@ -288,6 +379,7 @@ def test_texts_that_are_not_what_they_should_be(path: Path, tmp_path: Path, part
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(forged(path, tmp_path, parts=parts))
     assert message in str(caught.value)
+    assert len(str(caught.value).encode()) < 1500
 
 
 def nested(values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
@@ -324,6 +416,30 @@ def test_sizes_beyond_all_measure(path: Path, tmp_path: Path):
 def test_a_header_that_promises_more_than_there_is(damaged: Callable[[bytes], Path]):
     header = json.dumps({"weight": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}).encode()
     refused(damaged(len(header).to_bytes(8, "little") + header), "is not a whole safetensors file")
+
+
+def hollow(path: Path, to: Path, size: int) -> Path:
+    """A few kilobytes on disk that say, truthfully, that they are a file of that many bytes."""
+    tensors = {"weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}
+    header = json.dumps({"__metadata__": read_metadata(path), **tensors}).encode()
+    with (to / "hollow.safetensors").open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)
+    return to / "hollow.safetensors"
+
+
+def test_a_hollow_file_is_refused_before_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(checkpoint_module, "digest", lambda *_: pytest.fail("all of it was read"))
+    refused(hollow(path, tmp_path, 1 << 30), "parameters, its configuration must have")
+
+
+def test_a_file_beyond_the_memory_there_is(path: Path, tmp_path: Path):
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (60 << 30, before[1]))
+    try:
+        refused(hollow(path, tmp_path, 64 << 30), "is not a whole safetensors file")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def test_the_card_alone_is_refused_where_it_is_damaged(path: Path, tmp_path: Path):
