@@ -69,8 +69,10 @@ def _navigation(stops: Sequence[Stop]) -> str:
         back, forward = (":material/arrow_back:", "Left"), (":material/arrow_forward:", "Right")
         _button(words["back"], paths[max(0, at - 1)], at == 0, *back)
         _button(words["next"], paths[min(len(paths) - 1, at + 1)], last, *forward)
-        label, icon = (words["pause"], ":material/pause:") if playing else (words["play"], ":material/play_arrow:")
-        st.button(label, key="walk_play", on_click=_play, args=(not playing,), disabled=last, icon=icon)
+        does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
+        # Never disabled, not even at the end: it would lose the focus of the keyboard that started it.
+        again = paths[0] if last else None
+        st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
         seconds = float(pick(words["speed"], SPEEDS, "walk_speed"))
     if playing:
         # A fragment runs at once, too: not before its time.
@@ -90,8 +92,10 @@ def _go(path: str | None) -> None:
         _pause()
 
 
-def _play(playing: bool) -> None:
+def _play(playing: bool, start: str | None = None) -> None:
     st.session_state[PLAYING] = playing
+    if start is not None:
+        st.session_state[STOP] = start
 
 
 def _pause() -> None:

@@ -30,7 +30,9 @@ def test_back_and_next_go_through_every_tensor_in_order() -> None:
     assert app.selectbox(key=STOP).value == paths[2]
     at_stop(app, paths[-1])
     assert app.button(key="walk_Right").disabled
-    assert app.button(key="walk_play").disabled
+    assert not app.button(key="walk_play").disabled
+    app.button(key="walk_play").click().run()
+    assert app.selectbox(key=STOP).value == paths[0]
 
 
 def test_an_input_can_be_gone_to() -> None:
@@ -101,7 +103,8 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
     page.get_by_role("button", name="Play").click()
     walker.is_at("probabilities")
     walker.settle()
-    expect(page.get_by_role("button", name="Play")).to_be_disabled()
+    expect(page.get_by_role("button", name="Play again")).to_be_enabled()
+    assert walker.path == "probabilities"
 
 
 @pytest.mark.browser

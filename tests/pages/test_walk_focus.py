@@ -1,0 +1,46 @@
+"""Play is a button for the keyboard too: what started it can stop it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.conftest import Walker
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_key_that_started_it_pauses_it_and_starts_it_again(walker: Walker, key: str) -> None:
+    page = walker.at("model=reverse&source=abcd&walk_speed=1&stop=source_mask").page
+    button = page.locator(".st-key-walk_play button")
+    button.focus()
+    page.keyboard.press(key)
+    for path in ("source_embedding.token", "source_embedding.scaled", "source_embedding.position"):
+        walker.is_at(path)
+        expect(button).to_be_focused()
+        expect(button).to_contain_text("Pause")
+    page.keyboard.press(key)
+    expect(button).to_contain_text("Play")
+    expect(button).to_be_focused()
+    walker.settle()
+    here = walker.path
+    page.wait_for_timeout(1500)
+    assert walker.path == here
+    page.keyboard.press(key)
+    expect(button).to_contain_text("Pause")
+
+
+def test_at_the_end_the_focus_is_still_there_and_the_same_key_plays_it_again(walker: Walker) -> None:
+    page = walker.at("model=reverse&source=abcd&walk_speed=0.5&stop=logits").page
+    button = page.locator(".st-key-walk_play button")
+    button.focus()
+    page.keyboard.press("Enter")
+    walker.is_at("probabilities")
+    expect(button).to_contain_text("Play again")
+    walker.settle()
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    walker.is_at("source_mask")
+    walker.is_at("source_embedding.token")
+    expect(button).to_contain_text("Pause")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
