@@ -7,19 +7,20 @@ import itertools
 import json
 import platform
 import random
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import safetensors
 import torch
 from jaxtyping import Float, Int
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from transformer.card import Card
-from transformer.checkpoint import digest, write_whole
+from transformer.card import Card, fits
+from transformer.checkpoint import check_tensors, digest, opened, write_whole
 from transformer.errors import CheckpointError
 from transformer.evaluation import accuracy
 from transformer.model import Transformer
@@ -28,6 +29,22 @@ from transformer.recipe import Recipe
 from transformer.tap import tracing
 from transformer.tasks import Pair
 from transformer.vocabulary import Vocabulary
+
+STATE = "state of a run"  # what an error calls it
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam keeps for each parameter, from its first step on
+_GENERATOR = threading.Lock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within this context PyTorch's generator starts from `seed`; afterwards it goes on from where it was.
+
+    Dropout draws from no other, and there is one for all threads: two that are seeding it wait for one another. Whoever draws
+    from it in a thread besides, without this context, still changes what is drawn within.
+    """
+    with _GENERATOR, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 class TrainingStep(NamedTuple):
@@ -58,7 +75,8 @@ class Training:
         training.pipeline().save(path)
 
     The pairs and the dropout of a step depend on the recipe's seed and the step's number alone, so a run that was stopped
-    and taken up again ends with the same weights as one that was not.
+    and taken up again ends with the same weights as one that was not. So does one of several in threads of their own: only
+    one of them takes a step at a time (`seeded`).
 
     Attributes:
         name, recipe: of the model that is trained; `world` is the recipe's.
@@ -72,8 +90,7 @@ class Training:
 
     def __init__(self, name: str, recipe: Recipe) -> None:
         self.name, self.recipe, self.world = name, recipe, recipe.make_world()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(recipe.seed)
+        with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
         # β₁, β₂ and ε of section 5.3.
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
@@ -91,8 +108,7 @@ class Training:
         rate = self.recipe.rate_at(self.step)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63))
+        with seeded(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63)):
             loss = self.learn(*self.batch_at(self.step))
         self.step += 1
         self.seconds += time.perf_counter() - start
@@ -173,8 +189,12 @@ class Training:
             history=list(self.history),
         )
 
-    def save_state(self, path: Path) -> None:
-        """Everything needed to go on: parameters, both moments of Adam, and how far the run is."""
+    def save_state(self, path: str | Path) -> None:
+        """Everything needed to go on: parameters, both moments of Adam, and how far the run is.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
         tensors = {}
         for name, parameter in self.model.named_parameters():
             tensors[f"parameter/{name}"] = parameter.detach().contiguous()
@@ -183,37 +203,46 @@ class Training:
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}
-        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}))
+        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}), STATE)
 
-    def load_state(self, path: Path) -> None:
-        """Go on from where `save_state` left off.
+    def load_state(self, path: str | Path) -> None:
+        """Go on from where `save_state` left off. A state that is refused changes nothing.
 
         Raises:
             CheckpointError: there is no such file, it is damaged, or it belongs to a run with another recipe.
         """
-        if not path.is_file():
-            raise CheckpointError("state of a run", path.name, "there is none to resume")
+        name = Path(path).name
+        with opened(path, name, STATE) as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
         try:
-            with safetensors.safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             parts = {"headlight-training": metadata["headlight-training"]}
             if metadata["digest"] != digest(tensors, parts):
-                raise CheckpointError("state of a run", path.name, "is damaged: it does not match its own digest")
+                raise CheckpointError(STATE, name, "is damaged: it does not match its own digest")
             state = json.loads(parts["headlight-training"])
+            step, seconds, history = state["step"], state["seconds"], state["history"]
             if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
-                raise CheckpointError("state of a run", path.name, "belongs to a run with another recipe")
-            self._restore(tensors)
-        except (KeyError, ValueError, OSError, RuntimeError, safetensors.SafetensorError) as error:
+                raise CheckpointError(STATE, name, "belongs to a run with another recipe")
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):
                 raise
-            raise CheckpointError("state of a run", path.name, f"is damaged ({error})") from error
-        self.step, self.seconds, self.history = state["step"], state["seconds"], state["history"]
+            raise CheckpointError(STATE, name, f"is damaged ({error})") from error
+        if not (fits(step, int, self.recipe.steps) and fits(seconds, float) and fits(history, list[dict[str, int | float]])):
+            raise CheckpointError(STATE, name, "is damaged: it does not say how far the run is")
+        check_tensors(tensors, self._shapes(step), STATE, name)
+        self._restore(tensors)
+        self.step, self.seconds, self.history = step, seconds, history
+
+    def _shapes(self, step: int) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor of a state, by its name."""
+        parts, shapes = ("parameter", *(MOMENTS if step else ())), {}
+        for name, parameter in self.model.named_parameters():
+            shapes |= {f"{part}/{name}": () if part == "step" else tuple(parameter.shape) for part in parts}
+        return shapes
 
     @torch.no_grad()
     def _restore(self, tensors: dict[str, Tensor]) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(tensors[f"parameter/{name}"])
-            moments = {key.partition("/")[0] for key in tensors if key.endswith(f"/{name}")} - {"parameter"}
-            if moments:
-                self.optimizer.state[parameter] = {moment: tensors[f"{moment}/{name}"].clone() for moment in moments}
+            kept = {moment: tensors[f"{moment}/{name}"].clone() for moment in MOMENTS if f"{moment}/{name}" in tensors}
+            self.optimizer.state[parameter] = kept

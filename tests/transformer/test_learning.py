@@ -1,15 +1,24 @@
 """One run of training: repeatable to the bit, stopped and taken up again as if nothing had been."""
 
+import copy
 import itertools
+import json
+import math
+import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import safetensors
 import torch
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from tests.transformer.tiny import TINY, same, weights
+from transformer.checkpoint import digest
 from transformer.errors import CheckpointError
 from transformer.learning import Training
+from transformer.recipe import Recipe
 
 # --- one run -----------------------------------------------------------------------------------------------------------
 
@@ -31,6 +40,38 @@ def test_training_draws_from_nobody_elses_random_numbers():
     torch.manual_seed(5)
     next(iter(Training("reverse", TINY)))
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_step_draws_what_its_number_says():
+    """By a reference: the first loss of a run with heavy dropout, computed anew from the seed."""
+    training = Training("reverse", TINY.replace(seed=4, bf16=False, config=(*TINY.config, ("dropout", 0.5))))
+    model, (source, target) = copy.deepcopy(training.model).train(), training.batch_at(0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(random.Random("4/0").getrandbits(63))
+        logits = model(source, target[:, :-1])
+    expected = training.loss(logits.flatten(0, 1), target[:, 1:].flatten()).item()
+    assert training.advance().loss == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_weights_of_a_seed_are_those_they_always_were():
+    """Checkpoints say which command made them; the command must go on making them."""
+    first = Training("reverse", TINY.replace(seed=7)).model.output_projection.weight[0, :3]
+    assert first.tolist() == pytest.approx([-0.0320238471, 0.1109679490, -0.2381999493], abs=1e-6)
+
+
+def test_runs_in_two_threads_do_not_draw_from_each_other():
+    slow = TINY.replace(steps=12, check_every=100, config=(*TINY.config, ("dropout", 0.5)))
+    recipes = [slow.replace(seed=seed) for seed in (0, 1, 2)]
+
+    def trained(recipe: Recipe) -> dict[str, Tensor]:
+        training = Training("reverse", recipe)
+        list(training)
+        return weights(training)
+
+    alone = [trained(recipe) for recipe in recipes]
+    with ThreadPoolExecutor(3) as pool:
+        beside = list(pool.map(trained, recipes))
+    assert all(same(one, other) for one, other in zip(alone, beside, strict=True))
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"learning_rate": 2e-3}, {"batch": 9}, {"label_smoothing": 0.2}])
@@ -158,7 +199,7 @@ def test_a_state_of_another_recipe_or_name_is_refused(tmp_path: Path):
 
 def test_there_must_be_a_state(tmp_path: Path):
     for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(CheckpointError, match="there is none to resume"):
+        with pytest.raises(CheckpointError, match="there is no such file"):
             Training("reverse", TINY).load_state(path)
 
 
@@ -175,8 +216,64 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_truncated_state_is_refused(state: Path, tmp_path: Path, share: float):
     data = state.read_bytes()
     (tmp_path / "state").write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(CheckpointError, match="is damaged"):
+    with pytest.raises(CheckpointError, match="is not a whole safetensors file"):
         Training("reverse", TINY).load_state(tmp_path / "state")
+
+
+WEIGHT = "output_projection.weight"
+
+
+@pytest.mark.parametrize(
+    ("changed", "tensors", "message"),
+    [
+        ([1], {}, "is damaged"),
+        ({"step": "three"}, {}, "does not say how far the run is"),
+        ({"step": -10}, {}, "does not say how far the run is"),
+        ({"step": True}, {}, "does not say how far the run is"),
+        ({"step": 7}, {}, "does not say how far the run is"),
+        ({"seconds": None}, {}, "does not say how far the run is"),
+        ({"seconds": math.nan}, {}, "does not say how far the run is"),
+        ({"history": [3]}, {}, "does not say how far the run is"),
+        ({"step": 0}, {}, "must have None"),
+        ({}, {f"parameter/{WEIGHT}": None}, f"parameter/{WEIGHT} has shape None, must have "),
+        ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\), must have "),
+        ({}, {f"exp_avg/{WEIGHT}": torch.zeros(3, 3)}, rf"exp_avg/{WEIGHT} has shape \(3, 3\), must have "),
+        ({}, {f"exp_avg_sq/{WEIGHT}": None}, f"exp_avg_sq/{WEIGHT} has shape None, must have "),
+        ({}, {"step/output_projection.bias": torch.tensor(torch.nan)}, "not finite numbers"),
+        ({}, {"parameter/one_too_many": torch.zeros(1)}, "parameter/one_too_many has shape"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_signed_state_that_does_not_fit_is_refused_before_anything_is_changed(
+    state: Path, tmp_path: Path, changed: object, tensors: dict[str, Tensor | None], message: str
+):
+    texts = read_header(state)
+    said = json.loads(texts["headlight-training"])
+    parts = {"headlight-training": json.dumps(said | changed if isinstance(changed, dict) else changed)}
+    values = {name: tensor for name, tensor in (load_file(state) | tensors).items() if tensor is not None}
+    save_file(values, tmp_path / "state", parts | {"digest": digest(values, parts)})
+    training = Training("reverse", TINY)
+    training.advance()
+    before, moments = weights(training), training.optimizer.state_dict()
+    with pytest.raises(CheckpointError, match=message):
+        training.load_state(tmp_path / "state")
+    assert same(weights(training), before)
+    assert str(training.optimizer.state_dict()) == str(moments)
+    assert training.step == 1
+
+
+def read_header(path: Path) -> dict[str, str]:
+    with safetensors.safe_open(path, framework="pt") as file:
+        return file.metadata()
+
+
+def test_a_state_from_before_the_first_step_starts_anew(finished: Training, tmp_path: Path):
+    Training("reverse", TINY).save_state(tmp_path / "start")
+    training = Training("reverse", TINY)
+    list(itertools.islice(training, 3))
+    training.load_state(tmp_path / "start")
+    list(training)
+    assert same(weights(training), weights(finished))
 
 
 def test_a_changed_byte_is_found(state: Path, tmp_path: Path):

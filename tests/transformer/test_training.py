@@ -172,7 +172,7 @@ def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, monkeypatch: pyt
     [
         ([], "name a model, or --all"),
         (["klingon"], "model = 'klingon': recipes are there for"),
-        (["reverse", "--resume"], "there is none to resume"),
+        (["reverse", "--resume"], "there is no such file"),
         (["reverse", "--steps", "0"], "steps = 0: must be at least 1"),
         (["reverse", "--steps", "many"], "invalid int value"),
         (["reverse", "--test"], "there is no such file"),
