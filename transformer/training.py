@@ -7,6 +7,7 @@ import argparse
 import dataclasses
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from transformer.errors import HeadlightError
+from transformer.errors import CheckpointError, HeadlightError
 from transformer.evaluation import Accuracy, accuracy, held_out_pairs, what_heads_do
 from transformer.learning import Training, TrainingStep
 from transformer.pipeline import CHECKPOINTS, SUFFIX, Pipeline
@@ -41,15 +42,18 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
 
     Args:
         name, recipe: of the model.
-        out: folder for the checkpoint, and for its snapshots in `snapshots/`.
-        runs: folder for the state of a run that was stopped.
+        out: folder for the checkpoint, and for its snapshots in `snapshots/`; made where there is none.
+        runs: folder for the state of a run that was stopped; made where there is none.
         resume: go on from that state instead of starting anew.
         command: with which it is trained, for the model's card.
 
     Raises:
-        CheckpointError: there is no state to resume, or none that fits the recipe.
-        KeyboardInterrupt: after leaving a state in `runs` from which `resume` goes on.
+        CheckpointError: a folder that cannot be written to, found before training starts; there is no state to resume, or none
+            that fits the recipe; a file that cannot be written, after leaving a state in `runs` from which `resume` goes on.
+        KeyboardInterrupt: after leaving such a state.
     """
+    for folder in (out, runs):
+        check_writable(folder)
     training, state = Training(name, recipe), runs / f"{name}.state{SUFFIX}"
     if resume:
         training.load_state(state)
@@ -57,7 +61,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
     with tqdm(total=recipe.steps, initial=training.step, desc=name, unit="step") as bar:
         try:
             with interrupted_where_told() as here:
-                if training.step == 0 and wanted:
+                if training.step in wanted:  # the first; or, taken up again, one that could not be written
                     keep_snapshot(training, out)
                 for step in training:
                     found = step.accuracy if step.accuracy is not None else found
@@ -67,13 +71,27 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
                         keep_snapshot(training, out)
                     here()
             tested, pipeline = test(training.pipeline(training.card(command)), training.world, recipe.test_pairs)
-        except KeyboardInterrupt:
+            pipeline.save(out / f"{name}{SUFFIX}")
+        except (KeyboardInterrupt, CheckpointError):
             training.save_state(state)
             tqdm.write(f"stopped at step {training.step}; --resume goes on from {state}")
             raise
-    pipeline.save(out / f"{name}{SUFFIX}")
     state.unlink(missing_ok=True)
     return tested
+
+
+def check_writable(folder: Path) -> None:
+    """Make a folder where there is none, and see whether a file can be put there.
+
+    Raises:
+        CheckpointError: it cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CheckpointError("folder", str(folder), f"cannot be written to ({error})") from error
 
 
 @contextmanager

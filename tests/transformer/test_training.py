@@ -13,6 +13,7 @@ import torch
 from tests.transformer.tiny import TINY, same, weights
 from transformer import training as training_module
 from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError
 from transformer.pipeline import Pipeline
 from transformer.recipe import RECIPES, Recipe
 from transformer.tasks import Pair, World
@@ -107,7 +108,7 @@ def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path)
     assert signal.getsignal(signal.SIGINT) is handler
-    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out").iterdir())
     # By a real signal the step is finished first: half of one could be neither kept nor repeated.
     stopped = Training("reverse", TINY)
     stopped.load_state(tmp_path / "runs" / "reverse.state.safetensors")
@@ -126,6 +127,38 @@ def test_ctrl_c_during_the_final_test_loses_nothing(finished: Training, tmp_path
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
     assert same(weights(pipeline), weights(finished))
     assert pipeline.card.tested_on == 5
+
+
+@pytest.mark.parametrize("name", ["out", "runs"])
+def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_trained(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / name).write_text("a file, not a folder")
+    monkeypatch.setattr(Training, "learn", lambda *_: pytest.fail("it was trained"))
+    with pytest.raises(CheckpointError, match=rf"^folder = .*: cannot be written to \(.*File exists: '.*{name}'"):
+        train(tmp_path)
+    assert all(path.is_file() or not list(path.iterdir()) for path in tmp_path.iterdir())
+
+
+def test_where_the_checkpoint_cannot_be_written_the_training_is_not_lost(finished: Training, tmp_path: Path):
+    (tmp_path / "out" / "reverse.safetensors").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match=r"checkpoint = 'reverse\.safetensors': cannot be written"):
+        train(tmp_path)
+    (tmp_path / "out" / "reverse.safetensors").rmdir()
+    train(tmp_path, resume=True)
+    assert same(weights(Pipeline.load(tmp_path / "out" / "reverse.safetensors")), weights(finished))
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_a_snapshot_that_could_not_be_written_is_written_when_the_run_is_taken_up_again(tmp_path: Path):
+    recipe, snapshots = TINY.replace(snapshots=3, steps=30), tmp_path / "out" / "snapshots" / "reverse"
+    (snapshots / "000025.safetensors").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match="000025"):
+        train(tmp_path, recipe)
+    (snapshots / "000025.safetensors").rmdir()
+    train(tmp_path, recipe, resume=True)
+    assert sorted(path.name for path in snapshots.iterdir()) == [f"{step:06d}.safetensors" for step in (0, 25, 30)]
+    assert Pipeline.load(snapshots / "000025.safetensors").card.trained_on == 25 * 8
 
 
 # --- the command line --------------------------------------------------------------------------------------------------
