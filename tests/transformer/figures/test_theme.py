@@ -4,7 +4,10 @@ import itertools
 import tomllib
 from pathlib import Path
 
-from transformer.figures.theme import KIND_COLORS, ROLE_COLORS, escaped, numbered
+import plotly.graph_objects as go
+from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
+
+from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, escaped, finished, numbered
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,6 +35,20 @@ def test_text_stands_out_from_its_background() -> None:
     for scheme, ground in itertools.product(("light", "dark"), ("backgroundColor", "secondaryBackgroundColor")):
         pair = sorted([luminance(theme[scheme]["textColor"]), luminance(theme[scheme][ground])])
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 7  # WCAG 2.2, level AAA
+
+
+def test_all_words_of_a_figure_are_in_ink() -> None:
+    """On the page Streamlit puts a colour for it that suits the theme; a file that is saved, and Plotly elsewhere, have it."""
+    assert INK == GRAY_90
+    axes = {"xaxis2": {"title": {"text": "key"}}, "yaxis2": {"tickfont": {"size": 10}}, "xaxis3": {"showticklabels": False}}
+    layout = finished(go.Figure(go.Bar(x=[1], y=[2]), axes), height=100).layout
+    for name in ("xaxis", "yaxis", "xaxis2", "yaxis2"):
+        assert layout[name].tickfont.color == layout[name].title.font.color == INK
+    assert layout.yaxis2.tickfont.size == 10
+    bar = layout.coloraxis.colorbar
+    fonts = (layout.font, layout.hoverlabel.font, layout.legend.font, layout.legend.title.font, bar.tickfont, bar.title.font)
+    assert {font.color for font in fonts} == {INK}
+    assert luminance(INK) < 0.005  # as good as black, where nobody replaces it
 
 
 def test_tokens_that_look_like_markup_are_shown_as_they_are() -> None:
