@@ -191,7 +191,7 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
 
 
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
-    """SHA-256 over every tensor and text, by name: tells a damaged file from a sound one."""
+    """SHA-256 over every tensor and text, by name, in hexadecimal: tells a damaged file from a sound one."""
     sha = hashlib.sha256()
     for name in sorted(parts):
         sha.update(f"{name}\0{parts[name]}\0".encode())

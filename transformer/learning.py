@@ -86,6 +86,10 @@ class Training:
         seconds: spent in them, earlier runs included.
         history: of each look at held-out pairs the `step`, `loss`, `accuracy` and `seconds`.
         check_pairs: the held-out pairs of such a look.
+
+    Raises:
+        InputError: there is no world of that name.
+        ConfigError: a model that cannot be built.
     """
 
     def __init__(self, name: str, recipe: Recipe) -> None:
@@ -103,7 +107,7 @@ class Training:
             yield self.advance()
 
     def advance(self) -> TrainingStep:
-        """Do one step."""
+        """Do one step, and look at the held-out pairs where it is time to."""
         start = time.perf_counter()
         rate = self.recipe.rate_at(self.step)
         for group in self.optimizer.param_groups:
@@ -121,7 +125,7 @@ class Training:
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
         """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
-        first (teacher forcing). Returns the loss."""
+        first (teacher forcing). Returns the loss, in nats."""
         self.model.train()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -165,7 +169,7 @@ class Training:
         return source, padded(self.world.target_vocabulary, [pair.target for pair in pairs])
 
     def check(self) -> float:
-        """Exact match on a fixed few hundred held-out pairs."""
+        """Exact match on `check_pairs`, 0 to 1."""
         return accuracy(self.pipeline(), self.check_pairs).share
 
     def pipeline(self, card: Card | None = None) -> Pipeline:

@@ -154,6 +154,7 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. Returns 0, or 130 after Ctrl-C; leaves with 2 and a message where what was asked cannot be done."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
     parser.add_argument("--all", action="store_true", help="every model, one after the other")

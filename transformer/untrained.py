@@ -135,6 +135,7 @@ class Untrained:
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Of the source and of the target."""
         return _vocabulary(self.source), _vocabulary(self.target)
 
     @property

@@ -115,6 +115,12 @@ def test_the_card_can_be_read_alone(path: Path):
     assert read_card(path) == CARD
 
 
+def test_a_changed_text_is_found_by_loading_and_not_by_reading_the_card(path: Path, data: bytes, tmp_path: Path):
+    (tmp_path / "changed").write_bytes(data.replace(b"letters in, the same", b"letters in, no other"))
+    assert read_card(tmp_path / "changed").description.startswith("letters in, no other")
+    refused(tmp_path / "changed", "do not match its own digest")
+
+
 def test_the_same_model_gives_the_same_file(path: Path, tmp_path: Path):
     save_checkpoint(tmp_path / "again", load_checkpoint(path))
     assert digest_of(tmp_path / "again") == digest_of(path)
