@@ -11,6 +11,7 @@ from transformer.measures import shift
 words = text("turning")
 st.title(words["title"])
 st.markdown(words["sentence"])
+st.caption(words["fixed"])
 
 with explained():
     for model in MODELS:

@@ -16,20 +16,21 @@ st.title(words["heading"])
 st.markdown(words["sentence"])
 show_way_in()
 
-with explained():
-    view = current_view()
-    trace = show_reading(view)
+try:
+    with explained():
+        view = current_view()
+        trace = show_reading(view)
 
-    st.subheader(words["map_heading"])
-    st.caption(words["map_says"])
-    show_map(view, trace)
-    show_numbers(view, trace)
-
+        st.subheader(words["map_heading"])
+        st.caption(words["map_says"])
+        show_map(view, trace)
+        show_numbers(view, trace)
+finally:  # a text that cannot be read ends the page, but an example is never needed more than then
     st.subheader(words["starts_heading"])
     st.caption(words["starts_says"])
     show_starts()
 
-    show_tour(view)
+    show_tour()
 
     show_computed(words["computed_text"], Transformer.forward, Transformer.encode, Transformer.decode)
     show_next(words["next_text"])

@@ -28,9 +28,11 @@ def show_swap(view: View, trace: Trace) -> None:
         st.info(words["swap_short"])
         return
     options = [f"{place} · {tokens[place]}" for place in typed]
+    # To start with, two that differ, as far apart as can be: of equal ones nothing would change.
+    other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
     with st.container(horizontal=True):
         first = typed[options.index(_select(words["swap_first"], options, "positions_first", options[0]))]
-        second = typed[options.index(_select(words["swap_second"], options, "positions_second", options[-1]))]
+        second = typed[options.index(_select(words["swap_second"], options, "positions_second", options[typed.index(other)]))]
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]

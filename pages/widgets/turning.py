@@ -80,7 +80,8 @@ def show_turning(model: str) -> None:
     ]
     keys = [*keys_a]
     keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
-    st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1)}**")
+    read_last = dict.fromkeys(side.trace.target_tokens[0][side.row] for side in (a, b))
+    st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
     weights = np.stack([row[layer, head] for row in rows])
     show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])
     st.markdown(

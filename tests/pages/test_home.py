@@ -27,7 +27,7 @@ OWN = {"model": "own sizes", "variant": "shared_heads", "n_layers": "3", "n_head
 PAGES = {file.stem for file in page_files()}
 # What a link may choose: boxes of the sidebar, and widgets of the page it leads to.
 BOXES = {"model", *TEXTS}
-CHOICES = {"kind", "layer", "head", "look", "edits", "part", "stop"}
+CHOICES = {"kind", "layer", "head", "look", "edits", "part", "stop", "tokens_side", "positions_side"}
 
 
 def opened(**query: str) -> AppTest:
@@ -187,6 +187,32 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
     assert {name: app.session_state[name] for name in start["query"] if name in BOXES} == {
         name: value for name, value in start["query"].items() if name in BOXES
     }
+
+
+def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
+    found = runs().pipeline("english-french").card.measures["pronouns"]
+    query = next(start["query"] for start in WORDS["starts"] if start["title"] == "Who is “it”?")
+    assert (query["layer"], query["head"]) == (str(found["layer"]), str(found["head"]))
+
+
+def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
+    columns = sent(opened(**SHIPPED), "columns")["columns"]
+    for column, side in zip(columns, ("source", "target"), strict=True):
+        found = {key: value for link in every_link(column) for key, value in link["query"].items() if key.endswith("_side")}
+        assert found == {"tokens_side": side, "positions_side": side}
+
+
+@pytest.mark.parametrize("source", ["", " "])
+def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
+    app = on_page(HOME, model="reverse", source=source)
+    assert len(app.error) == 1
+    assert "there is nothing to read" in app.error[0].value
+    headings = [header.value for header in app.subheader]
+    assert WORDS["starts_heading"] in headings
+    assert WORDS["map_heading"] not in headings
+    assert sum(
+        len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
+    ) == (len(WORDS["starts"]) + len(tour()))
 
 
 def test_a_link_is_there_if_its_page_is() -> None:

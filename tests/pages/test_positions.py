@@ -241,8 +241,16 @@ def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str
     fine(app)
 
 
+@pytest.mark.parametrize(("source", "second"), [("level", "4 · e"), ("abca", "3 · c"), ("ab", "2 · b"), ("abc", "3 · c")])
+def test_the_swap_starts_with_words_that_differ(source: str, second: str) -> None:
+    app = at("reverse", source)
+    assert app.selectbox(key="positions_second").value == second
+    assert "nothing can change" not in said(app)
+    fine(app)
+
+
 def test_equal_words_and_single_words_are_nothing_to_swap() -> None:
-    app = at("reverse", "aba")
+    app = at("reverse", "aaa")
     assert "nothing can change" in said(app)
     assert number(app, "Largest difference, with positions") < 1e-5
     app.sidebar.text_input(key="source").set_value("a").run()

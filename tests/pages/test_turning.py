@@ -35,6 +35,15 @@ def test_the_numbers_are_those_of_the_cards() -> None:
     ]
 
 
+def test_it_says_which_row_is_shown_and_that_the_sidebar_changes_nothing_here() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["source"] = ""
+    app.run().switch_page("pages/inside/turning.py").run()
+    assert not app.error
+    assert any("the row of qu', which writes the pronoun" in markdown.value for markdown in app.markdown)
+    assert any("what the sidebar holds is for the other pages" in caption.value for caption in app.caption)
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: str, scheme: str) -> None:

@@ -108,3 +108,53 @@ def test_every_example_is_answered_right() -> None:
 def test_what_cards_call_strongest_is_counted_from_one() -> None:
     found = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
     assert found == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
+
+
+# What the hints of the examples say: in the row that writes a word, the most that any head gives to each token looked at.
+HINTS = [
+    ("the animal did not cross the street because it was too tired", "il", "cross", {"animal": (0.9, 1)}),
+    ("the animal did not cross the street because it was too wide", "elle", "cross", {"street": (0.9, 1)}),
+    ("i see it .", "le", "cross", {"it": (0.9, 1)}),
+    ("i see it .", "vois", "cross", {"see": (0.9, 1)}),
+    ("the cat does not sleep .", "ne", "cross", {"not": (0.9, 1)}),
+    ("the cat does not sleep .", "pas", "cross", {"not": (0.9, 1)}),
+    ("i see a beautiful old man .", "vieil", "cross", {"old": (0.7, 1), "man": (0.7, 1)}),
+    ("the house that i saw was old .", "vue", "cross", {"saw": (0.9, 1), "house": (0, 0.05)}),
+    ("the house that i saw was old .", "vieille", "cross", {"old": (0.9, 1), "house": (0, 0.05)}),
+    ("the house that i saw was old .", "vue", "decoder", {"la": (0.9, 1)}),
+    ("the house that i saw was old .", "vieille", "decoder", {"la": (0.9, 1)}),
+    ("my aunt speaks to the king near the park .", "au", "cross", {"to": (0.9, 1)}),
+    ("my aunt speaks to the king near the park .", "du", "cross", {"near": (0.9, 1), "the": (0.7, 1)}),
+    ("she left", "partie", "cross", {"left": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "jolie", "cross", {"pretty": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "voiture", "cross", {"car": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "rouge", "cross", {"red": (0.9, 1)}),
+]
+
+
+@pytest.mark.parametrize(("source", "word", "kind", "looks"), HINTS)
+@pytest.mark.parametrize("name", ["english-french", "english-french-static"])
+def test_the_hints_of_english_french_are_true(
+    name: str, source: str, word: str, kind: str, looks: dict[str, tuple[float, float]]
+) -> None:
+    if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
+        pytest.skip("its own hints say that no head turns, which is tested above")
+    trace = Pipeline.load(name).trace(source)
+    queries, keys = trace.attention_tokens(kind)
+    row = queries.index(word) - 1
+    weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
+    for token, (least, most) in looks.items():
+        found = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
+        assert least <= found <= most
+
+
+def test_the_first_hint_names_the_head_that_turns() -> None:
+    found = Pipeline.load("english-french").card.measures["pronouns"]
+    hints = [example.look_for for example in world("english-french").examples[:2]]
+    assert f"layer {found['layer']} head {found['head']}" in hints[0]
+    for name, noun, hint in zip(("tired", "wide"), ("animal", "street"), hints, strict=True):
+        trace = Pipeline.load("english-french").trace(f"the animal did not cross the street because it was too {name}")
+        row, key = trace.target_tokens[0].index("qu'"), trace.source_tokens[0].index(noun)
+        assert float(trace.attention("cross")[found["layer"] - 1, 0, found["head"] - 1, row, key]) > 0.9
+        assert "row of `qu'`" in hint
+        assert f"`{noun}`" in hint

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -102,7 +102,7 @@ def test_scopes_left_in_another_order_than_they_were_entered_leave_nothing_behin
     model = small()
     plain = model(SOURCE, TARGET)
 
-    def edited() -> Iterator[None]:
+    def edited() -> Generator[None]:
         with tracing(model, [Scale("logits", factor=0.0)]):
             yield
 

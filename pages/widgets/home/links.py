@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.widgets.pages import page_files
-from pages.widgets.sidebar import TEXTS, View, sizes_of
+from pages.widgets.sidebar import TEXTS, sizes_of
 
 
 class Link(NamedTuple):
@@ -25,9 +25,10 @@ class Link(NamedTuple):
         return any(file.stem == self.page for file in page_files())
 
 
-def chosen(view: View) -> dict[str, Any]:
+def chosen() -> dict[str, Any]:
     """What the sidebar holds, as it stands in a link; empty boxes too, which may be filled by the time the link is followed."""
-    return {"model": view.model, **sizes_of(view.model), **{name: st.session_state[name] for name in TEXTS}}
+    model = st.session_state["model"]
+    return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
@@ -35,7 +36,7 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
 
     Args:
         link: where to.
-        base: what else its address must hold: `chosen(view)`, or nothing for a link that brings its own model and texts.
+        base: what else its address must hold: `chosen()`, or nothing for a link that brings its own model and texts.
     """
     if not link.there:
         return None

@@ -52,11 +52,11 @@ def show_way_in() -> None:
         st.page_link(stops[1], label=label, icon=":material/directions_walk:")
 
 
-def show_tour(view: View) -> None:
+def show_tour() -> None:
     """The stops of a first visit, in order."""
     words, stops = text("home"), [stop.stem for stop in tour()]
     heading = words["tour_heading"].format(count=words["counts"][len(stops)])
     st.subheader(heading)
     st.caption(words["tour_says"])
     found = [Card(text(name)["title"], words["tour"][name], "", Link(name, {})) for name in stops]
-    cards(found, "tour", heading, base=chosen(view), ordered=True)
+    cards(found, "tour", heading, base=chosen(), ordered=True)

@@ -8,31 +8,36 @@ SIGNATURE = "the animal did not cross the street"
 EXAMPLES = (
     Example(
         f"{SIGNATURE} because it was too tired",
-        "When the `il` of `parce qu'il` is written, a head of the cross-attention looks at `animal`.",
+        "The row of `qu'` writes the word after it, `il`: there cross-attention, layer 1 head 2, looks at `animal`.",
     ),
     Example(
         f"{SIGNATURE} because it was too wide",
-        "One adjective has changed: the same head now looks at `street`, and the word is `elle`.",
+        "One adjective has changed: in the row of `qu'` the same head now looks at `street`, and writes `elle`.",
     ),
     Example(
         f"{SIGNATURE} because it was too tired . what was tired ?",
-        "After the translation the antecedent is named: compare the row of `il` with that of the last `animal`.",
+        "After the translation the antecedent is named: compare the row of `qu'`, which writes `il`, with that of the last "
+        "`l'`, which writes `animal`.",
     ),
     Example("i see it .", "The pronoun moves before the verb: `it` is read before `see`, so the two rows cross."),
     Example("the cat does not sleep .", "`ne` and `pas` stand around the verb: one `not` is read for two words."),
     Example(
         "i see a beautiful old man .",
-        "`vieil`, not `vieux`, because a vowel follows: the row of `vieil` has to look ahead at `man`.",
+        "`vieil`, not `vieux`, because a vowel follows: the row that writes it, that of `beau`, looks ahead at `man`.",
     ),
     Example(
         "the house that i saw was old .",
-        "`vue` and `vieille` agree with `house`, which stands next to neither: look for weight on it in both rows.",
+        "`vue` and `vieille` agree with `house`, yet the rows that write them, `ai` and `était`, do not look at it: find the "
+        "head of decoder self-attention that looks back at `la`.",
     ),
     Example(
         "my aunt speaks to the king near the park .",
-        "`au` and `du` are two words in one: look for weight on `to the` and on `near the`.",
+        "`au` and `du` are two words in one: in the rows that write them, `parle` and `près`, find `to` and `near the`.",
     ),
-    Example("she left", "`partie` takes its verb from `left` and its last letter from `she`: a row with two sources."),
+    Example(
+        "she left",
+        "`partie` takes its verb from `left` and its last letter from `she`: see if `est`, whose row writes it, looks at both.",
+    ),
     Example(
         "the pretty red car isn't fast .",
         "`pretty` stays before its noun and `red` moves behind it, so the diagonal breaks at `car`.",

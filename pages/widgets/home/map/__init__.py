@@ -15,6 +15,7 @@ from transformer import Trace, TransformerConfig
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import LEVELS, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.pipeline import Side
 from transformer.trace import KINDS
 
 _mount = component.mounted(Path(__file__).parent, "home/links.js")
@@ -33,7 +34,7 @@ def show_map(view: View, trace: Trace) -> None:
         trace: of the first sentence.
     """
     words, config = text("home"), trace.config
-    base = chosen(view)
+    base = chosen()
     columns = [
         {"name": words["encoder"], "kind": "encoder", "nodes": _encoder(trace, config)},
         {"name": words["decoder"], "kind": "decoder", "nodes": _decoder(view, trace, config)},
@@ -85,8 +86,8 @@ def _encoder(trace: Trace, config: TransformerConfig) -> list[Node]:
     words = text("home")["map"]
     tokens = trace.source_tokens[0]
     return [
-        _tokens(words["source"], tokens),
-        *_inputs(config, config.source_vocab),
+        _tokens(words["source"], tokens, "source"),
+        *_inputs(config, "source"),
         {
             "type": "stack",
             "stack": "encoder",
@@ -115,8 +116,8 @@ def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
     written = words["written"] if view.target is None else words["target"]
     note = words["size"].format(count=len(tokens), width=config.target_vocab)
     return [
-        _tokens(written, tokens),
-        *_inputs(config, config.target_vocab),
+        _tokens(written, tokens, "target"),
+        *_inputs(config, "target"),
         {
             "type": "stack",
             "stack": "decoder",
@@ -136,8 +137,8 @@ def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
     ]
 
 
-def _tokens(says: str, tokens: tuple[str, ...]) -> Node:
-    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {})}
+def _tokens(says: str, tokens: tuple[str, ...], side: Side) -> Node:
+    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {"tokens_side": side})}
 
 
 def _answer(view: View, trace: Trace) -> Node:
@@ -160,17 +161,23 @@ def _answer(view: View, trace: Trace) -> Node:
     }
 
 
-def _inputs(config: TransformerConfig, vocabulary: int) -> list[Node]:
+def _inputs(config: TransformerConfig, side: Side) -> list[Node]:
     words = text("home")["map"]
+    vocabulary = config.source_vocab if side == "source" else config.target_vocab
     note = words["scaled"] if config.scale_embedding else words["table"]
     return [
         {
             "type": "block",
             "title": words["embedding"],
             "note": note.format(vocabulary=vocabulary, width=config.d_model),
-            "link": Link("tokens", {}),
+            "link": Link("tokens", {"tokens_side": side}),
         },
-        {"type": "block", "title": words["position"], "note": words[config.position], "link": Link("positions", {})},
+        {
+            "type": "block",
+            "title": words["position"],
+            "note": words[config.position],
+            "link": Link("positions", {"positions_side": side}),
+        },
     ]
 
 
