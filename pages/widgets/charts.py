@@ -30,7 +30,8 @@ def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
     if least:
-        place = f".st-key-{class_of(key)}"
+        # But a chart that fills the screen has no more room than that.
+        place = f".st-key-{class_of(key)}:not(:has([data-title='Close fullscreen']))"
         st.html(f"<style>{place} {{overflow-x: auto}} {place} > div {{min-width: {int(least)}px}}</style>")
     st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
     saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))

@@ -1,0 +1,52 @@
+"""What is wider than a phone says so, and nothing else does."""
+
+import pytest
+
+from tests.pages.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+# Of each box that may scroll: how much of it is hidden, in px; how wide the edges are that fade, left and right; the bar.
+EDGES = """() => [...document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display")].map((box) => {
+    const style = getComputedStyle(box);
+    const [before, after] = ["--before", "--after"].map((name) => parseFloat(style.getPropertyValue(name)));
+    return [box.scrollWidth - box.clientWidth, style.maskImage !== "none", before, after, style.scrollbarColor];
+})"""
+TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display").forEach(
+    (box) => box.scrollTo(box.scrollWidth, 0))"""
+
+
+def test_what_is_cut_off_fades_on_the_side_where_there_is_more(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    page = visitor.open("attention?model=reverse&kind=cross&look=steps&step=weights&source=abcdef")
+    hidden = page.evaluate(EDGES)
+    assert max(most for most, *_ in hidden) > 100  # the maps of all steps, at least
+    for most, fades, before, after, bar in hidden:
+        assert fades == (most > 0)
+        assert (before, after) == (0, 48 if most else 0)
+        assert not bar.startswith("rgba(0, 0, 0, 0)")  # seen without pointing at it
+    page.evaluate(TO_THE_END)
+    page.wait_for_timeout(200)
+    for most, _, before, after, _ in page.evaluate(EDGES):
+        assert (before, after) == (48 if most else 0, 0)
+
+
+def test_nothing_fades_where_there_is_room(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&look=steps&step=weights&source=abcdef")
+    assert len(hidden := page.evaluate(EDGES)) > 3
+    assert not any(fades for _, fades, *_ in hidden)
+
+
+def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    page = visitor.open("attention?look=map")
+    page.locator(".js-plotly-plot").hover()
+    page.locator('[data-title="Fullscreen"]').click()
+    close = page.locator('[data-title="Close fullscreen"]')
+    close.wait_for()
+    box = page.get_by_test_id("stFullScreenFrame").filter(has=close).bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"], box["height"]) == (0, 390, 844)
+    close.click()
+    page.locator('[data-title="Fullscreen"]').wait_for(state="attached")
