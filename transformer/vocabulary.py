@@ -152,7 +152,7 @@ class Vocabulary:
         """
         try:
             data = json.loads(text)
-            return cls(data["tokens"], data["tokenizer"])
+            return cls(tuple(data["tokens"]), data["tokenizer"])
         except ConfigError:
             raise
         except (KeyError, TypeError, ValueError, RecursionError):
