@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.widgets.charts import show
 from pages.widgets.doing import head_measures
-from pages.widgets.lines import lines
+from pages.widgets.lines import lines, lit
 from pages.widgets.overview import overview, picked
 from pages.widgets.pickers import pick
 from pages.widgets.saving import saving
@@ -118,25 +118,37 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
 
 
 def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL."""
+    """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL.
+
+    The picked head is one of those that are on, unless none is: it stands above the picture.
+    """
     queries, keys = trace.attention_tokens(kind)
     weights, allowed = trace.attention(kind)[layer, 0].numpy(), trace.allowed(kind)[layer, 0].numpy()
-    locked, heads = _locked_in_url(), _heads_in_url(trace.config.heads) or (head,)
+    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(trace.config.heads)})
+    key = f"lines-{kind}"
     state = lines(
         weights,
         allowed,
         queries,
         keys,
-        key=f"lines-{kind}",
+        key=key,
         heads=heads,
         locked=locked,
         threshold=_threshold_in_url(),
+        on_change=lambda: _pick_lit(lit(key, len(weights)), head),
+        head=head,
     )
     _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
     _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
     _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
     name = f"{view.model}-{kind}-layer{layer + 1}-lines"
-    saving(f"lines-{kind}", name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
+    saving(key, name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
+
+
+def _pick_lit(on: Sequence[int], head: int) -> None:
+    """Once the picked head is switched off, another that is on is picked."""
+    if on and head not in on:
+        st.session_state["head"] = on[0] + 1
 
 
 def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:

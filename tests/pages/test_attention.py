@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, expect
 
 from tests.pages.conftest import Visitor
 
@@ -173,6 +173,52 @@ def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url:
     assert len(sent) > before
     visitor.context.close()
     assert visitor.complaints == []
+
+
+def lit(page: Page) -> list[int]:
+    """The heads whose lines are drawn, counted from 1."""
+    pills = page.locator(".lines .pill")
+    return [at + 1 for at in range(pills.count()) if pills.nth(at).get_attribute("aria-pressed") == "true"]
+
+
+def test_the_head_of_the_heading_is_one_of_those_that_are_drawn(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines&heads=2&head=1")
+    assert lit(page) == [1, 2]
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    visitor.choose("Head", "2")
+    assert lit(page) == [2]  # it alone, as the one before it was
+    assert "heads=" not in page.url
+    page.get_by_role("button", name="Head 3", exact=True).click()
+    visitor.settle()
+    visitor.choose("Head", "4")
+    assert lit(page) == [2, 3, 4]
+    assert re.search(r"heads=2(,|%2C)3(,|%2C)4(&|$)", page.url)
+    page.get_by_role("button", name="Head 4", exact=True).click()
+    expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
+    visitor.settle()
+    assert lit(page) == [2, 3]
+    link = page.url
+    visitor.open(link.removeprefix(f"{visitor.url}/"))
+    expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
+    assert lit(page) == [2, 3]
+    page.get_by_role("button", name="Head 3", exact=True).click(modifiers=["Alt"])
+    expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 3")).to_be_visible()
+    visitor.settle()
+    assert lit(page) == [3]
+    assert "heads=" not in page.url
+
+
+@pytest.mark.parametrize("heads", ["", "&heads=1,2"])
+def test_lines_say_that_the_threshold_hides_them_all(visitor: Visitor, heads: str) -> None:
+    page = visitor.open(f"attention?model=english-french&look=lines&threshold=1{heads}")
+    assert page.locator(".lines").get_attribute("data-lines") == "0"
+    said = page.locator(".lines").get_by_role("status")
+    expect(said).to_contain_text(re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.\d\d\. Move"))
+    largest = re.search(r"largest is (0\.\d\d)", said.inner_text())
+    assert largest
+    page.get_by_role("slider", name="Hide lines below").fill(largest[1])
+    expect(said).to_contain_text("Point at a token")
+    expect(page.locator(".lines")).to_have_attribute("data-lines", re.compile("[1-9]"))
 
 
 def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:

@@ -237,6 +237,17 @@ def test_the_threshold_hides_lines_and_tells_python_when_let_go(view: Lines) -> 
     view.told("threshold 0.2")
     slider.fill("1")
     view.drawn(0)
+    said = view.root.get_by_role("status")
+    expect(said).to_have_text(re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.(69|70)\. Move"))
+    view.query(1).click()
+    expect(said).to_have_text(re.compile("^Locked: query 1, cat.* No weight here reaches 1.00"))
+    slider.fill("0.69")
+    view.drawn(1)
+    expect(said).not_to_contain_text("No weight")
+    view.root.get_by_role("button", name="Unlock all").click()
+    view.query(3).click()  # of which the largest that is allowed is 0.4
+    view.root.get_by_role("button", name="Head 1", exact=True).click()
+    expect(said).to_have_text(re.compile(r"No weight here reaches 0\.69, .* largest is 0\.(39|40)\."))
 
 
 def test_a_page_can_give_back_what_was_chosen(view: Lines) -> None:

@@ -63,6 +63,7 @@ def lines(
     locked: Sequence[tuple[str, int]] = (),
     threshold: float = 0.05,
     on_change: Callable[[], None] | None = None,
+    head: int | None = None,
 ) -> LinesState:
     """Draw the heads of one layer as lines from queries, on the left, to keys, on the right.
 
@@ -79,7 +80,9 @@ def lines(
         heads: those that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
         threshold: weights below it have no line.
-        on_change: called before the rerun that a person's choice starts.
+        on_change: called before the rerun that a person's choice starts; `lit` says which heads are on by then.
+        head: one that is picked elsewhere. When it becomes another, that goes on: instead of the one before if that was alone,
+            or beside those that are on.
 
     Raises:
         ValueError: the arrays are not of one shape, or do not fit the tokens.
@@ -98,12 +101,18 @@ def lines(
             "queries": [str(token) for token in queries],
             "keys": [str(token) for token in keys],
             "colors": {scheme: list(colors) for scheme, colors in HEAD_COLORS.items()},
+            "head": head,
             "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
             "text": text("lines"),
         },
         on_view_change=on_change or nothing,
     )
     return _state(result.get("view") or start, shape, threshold)
+
+
+def lit(key: str, count: int) -> tuple[int, ...]:
+    """The heads, of so many, that the person before these lines has left on; for its `on_change`."""
+    return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
 def _signed(weights: np.ndarray, allowed: np.ndarray) -> str:

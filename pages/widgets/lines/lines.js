@@ -111,6 +111,7 @@ class View {
     if (!unchanged(before, data, "weights")) this.weights = new Float32Array(unpacked(data.weights).buffer);
     if (!unchanged(before, data, "queries", "keys")) this.writeTokens();
     if (!unchanged(before, data, "shape")) this.writePills();
+    if (before && before.head !== data.head) this.followHead(before.head, data.head);
     this.told ??= JSON.stringify(this.state());
     this.observer.observe(this.between);
     this.paint();
@@ -186,6 +187,15 @@ class View {
     const heads = new Set(this.active());
     if (!heads.delete(head)) heads.add(head);
     this.setHeads(heads);
+  }
+
+  // Another head was picked elsewhere: it goes on; the one before goes off if it was alone, or else they are compared.
+  followHead(before, head) {
+    const heads = this.active();
+    if (head === null || heads.includes(head)) return;
+    this.heads = new Set(String(heads) === String(before) ? [head] : [...heads, head]);
+    if (String(this.active()) !== String(this.data.start.heads)) this.tell(0);
+    else this.told = JSON.stringify(this.state());
   }
 
   only(head) {
@@ -276,12 +286,31 @@ class View {
   // A line for everyone, and read out: what is locked, or what can be done.
   say() {
     const { text } = this.data;
+    const weak = this.tooWeak();
     const tokens = SIDES.flatMap((side) => this.lockedOf(side).map((index) => this.named(side, index)));
     let says = this.everLocked ? `${text.unlocked} ${text.hint}` : text.hint;
     if (tokens.length) says = filled(text.locked, { tokens: tokens.join("; ") });
     if (!this.active().length) says = text.no_heads;
+    else if (weak) says = tokens.length ? `${says} ${weak}` : weak;
     this.everLocked ||= tokens.length > 0;
     if (this.says.textContent !== says) this.says.textContent = says;
+  }
+
+  // What to say where there are weights, but none for a line; pointing does not change it.
+  tooWeak() {
+    const [heads, queries, keys] = [this.active(), ...this.data.shape.slice(1)];
+    const [query, key] = SIDES.map((side) => new Set(this.lockedOf(side)));
+    const every = !query.size && !key.size;
+    let most = 0;
+    for (const head of heads) {
+      for (let pair = 0; pair < queries * keys; pair++) {
+        if (!every && !query.has(Math.floor(pair / keys)) && !key.has(pair % keys)) continue;
+        most = Math.max(most, this.weights[head * queries * keys + pair]);
+      }
+    }
+    if (!most || most >= Math.fround(this.threshold)) return "";
+    const below = (Math.floor(100 * most) / 100).toFixed(2); // 0.998 is told as 0.99: with the slider there, it has a line
+    return filled(this.data.text.no_lines, { threshold: this.threshold.toFixed(2), most: below });
   }
 
   token(side, index) {
