@@ -23,12 +23,12 @@ with explained():
     view = current_view()
     trace = show_reading(view)
 
-    kind = pick(words["kind"], list(KINDS), "kind")
-    st.caption(words["kind_sentences"][kind])
-    layers, heads = trace.attention(kind).shape[0], view.pipeline.config.heads
     with st.container(horizontal=True):
+        kind = pick(words["kind"], list(KINDS), "kind")
+        layers, heads = trace.attention(kind).shape[0], view.pipeline.config.heads
         layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
         head = pick(words["head"], range(1, heads + 1), "head") - 1
+    st.caption(words["kind_sentences"][kind])
 
     st.subheader(words["overview"].format(layers=layers, heads=heads))
     show_overview(view, trace, kind, layer, head)

@@ -213,7 +213,9 @@ def test_lines_say_that_the_threshold_hides_them_all(visitor: Visitor, heads: st
     page = visitor.open(f"attention?model=english-french&look=lines&threshold=1{heads}")
     assert page.locator(".lines").get_attribute("data-lines") == "0"
     said = page.locator(".lines").get_by_role("status")
-    expect(said).to_contain_text(re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.\d\d\. Move"))
+    expect(said).to_contain_text(
+        re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.\d\d\. Move")
+    )
     largest = re.search(r"largest is (0\.\d\d)", said.inner_text())
     assert largest
     page.get_by_role("slider", name="Hide lines below").fill(largest[1])

@@ -238,7 +238,9 @@ def test_the_threshold_hides_lines_and_tells_python_when_let_go(view: Lines) -> 
     slider.fill("1")
     view.drawn(0)
     said = view.root.get_by_role("status")
-    expect(said).to_have_text(re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.(69|70)\. Move"))
+    expect(said).to_have_text(
+        re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.(69|70)\. Move")
+    )
     view.query(1).click()
     expect(said).to_have_text(re.compile("^Locked: query 1, cat.* No weight here reaches 1.00"))
     slider.fill("0.69")

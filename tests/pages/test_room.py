@@ -1,4 +1,4 @@
-"""What is wider than a phone says so, and nothing else does."""
+"""Room: what is wider than a phone says so, and nothing else does; a projector shows the picture without scrolling."""
 
 import pytest
 
@@ -50,3 +50,20 @@ def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> No
     assert (box["x"], box["width"], box["height"]) == (0, 390, 844)
     close.click()
     page.locator('[data-title="Fullscreen"]').wait_for(state="attached")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_a_page_begins_right_below_the_header(visitor: Visitor, width: int, height: int) -> None:
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    page = visitor.open("attention")
+    header, title = (page.locator(place).first.bounding_box() for place in ('[data-testid="stHeader"]', "h1"))
+    assert header is not None
+    assert title is not None
+    assert header["y"] + header["height"] <= title["y"] <= header["y"] + header["height"] + 16
+
+
+def test_on_a_projector_the_first_row_of_heads_is_seen_at_once(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1280, "height": 720})
+    box = visitor.open("attention").locator(".st-key-overview").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] / 2 < 720 - 10  # two layers; what stands above the tiles belongs to the first
