@@ -90,8 +90,9 @@ class Pipeline:
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models: name → one line of what it does. A damaged file is left out, and the log says so: one bad
-        download must not take the others with it."""
+        """The shipped models: name → one line of what it does. A file that is cut off, is not one of ours or has no card is
+        left out, and the log says so: one bad download must not take the others with it. `load` finds out whether the
+        contents are sound."""
         found = {}
         for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
             try:
