@@ -14,11 +14,11 @@ layer are meant.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer.config import TransformerConfig
-from transformer.errors import InputError
+from transformer.errors import InputError, cut
 from transformer.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.trace import KINDS
 
@@ -30,6 +30,12 @@ SUBLAYERS = {
     "encoder": ("self_attention", "feed_forward"),
     "decoder": ("self_attention", "cross_attention", "feed_forward"),
 }
+# What the capitals in the forms below stand for.
+WORDS = (
+    f"KIND is {' or '.join(KINDS)}; STACK is {' or '.join(SUBLAYERS)}; SUBLAYER is {' or '.join(SUBLAYERS['decoder'])} "
+    "(an encoder layer has no cross_attention); N is a number: layers and heads are counted from 1, queries and keys from 0. "
+    "For example: silence cross layer 1 head 2"
+)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,26 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
                 if any(len(value) > 6 for value in parts.values() if value.isdigit()):
                     break
                 return meaning(Found(parts, config, lengths or {}))
-    raise InputError("edit", phrase, f"allowed are {'; '.join(form for _, form, _ in FORMS)}")
+    raise InputError("edit", phrase, f"allowed are {'; '.join(form for _, form, _ in FORMS)}. {WORDS}")
+
+
+def all_interventions(
+    phrases: Sequence[str], config: TransformerConfig, lengths: Mapping[str, int] | None = None
+) -> Interventions:
+    """What several phrases mean together, in their order; `config` and `lengths` as for `interventions`.
+
+    Raises:
+        InputError: as `interventions`; names the phrase, where there is more than one.
+    """
+    found: Interventions = ()
+    for phrase in phrases:
+        try:
+            found += interventions(phrase, config, lengths)
+        except InputError as error:
+            if len(phrases) == 1 or error.value == phrase:
+                raise
+            raise InputError(f"in “{cut(phrase, 80)}”, {error.what}", error.value, error.allowed) from None
+    return found
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:

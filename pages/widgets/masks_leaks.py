@@ -8,6 +8,7 @@ import streamlit as st
 from pages.widgets.charts import show
 from pages.widgets.masks import Batch, choose
 from pages.widgets.problems import literal
+from pages.widgets.quotes import quoted
 from pages.widgets.runs import Key, runs
 from pages.widgets.text import text
 from transformer.edits import interventions
@@ -112,7 +113,7 @@ def _answers(key: Key, source: Ids, count: int) -> None:
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
     answers = [_found(key, "padded_answer", phrases, source, many) for many, phrases in asked]
     names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
-    st.markdown("\n".join(f"- {name}: **{literal(said) or '–'}**" for name, said in zip(names, answers, strict=True)))
+    st.markdown("\n".join(f"- {name}: **{quoted(said) or '–'}**" for name, said in zip(names, answers, strict=True)))
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
 
 

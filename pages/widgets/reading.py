@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.widgets.problems import literal, warn_unknown
+from pages.widgets.problems import sentence, warn_unknown
+from pages.widgets.quotes import literal, quoted
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
@@ -23,10 +24,10 @@ def show_reading(view: View, batch: bool = False) -> Trace:
     if view.problem and batch:
         raise view.problem
     if view.problem:
-        st.warning(words["first_alone"].format(problem=literal(str(view.problem))), icon=":material/view_agenda:")
+        st.warning(words["first_alone"].format(problem=literal(sentence(view.problem))), icon=":material/view_agenda:")
     items = range(len(view.sources) if batch else 1)
     for item in items:
-        _warn(view, item)
+        _warn(view, item, item + 1 if len(items) > 1 else None)
     with st.spinner(words["running"]):
         for item in items:
             view.answer(item=item)
@@ -38,22 +39,24 @@ def show_reading(view: View, batch: bool = False) -> Trace:
     return trace
 
 
-def _warn(view: View, item: int) -> None:
+def _warn(view: View, item: int, number: int | None) -> None:
+    """What the model cannot read well of a text; its number is said where it is one of several."""
     words, pipeline, target = text("common"), view.pipeline, view.targets[item]
-    read = pipeline.read(view.sources[item])
-    warn_unknown(words["source"], read.unknown, pipeline.card.accepts)
+    warn_unknown("source", pipeline.read(view.sources[item]).unknown, pipeline.card.accepts, number)
     if target is not None:
-        warn_unknown(words["target"], pipeline.read(target, "target").unknown, pipeline.card.accepts)
+        warn_unknown("target", pipeline.read(target, "target").unknown, pipeline.card.accepts, number)
     length = len(pipeline.source_vocabulary.split(view.sources[item]))
     if pipeline.trained and length > pipeline.card.longest:
-        st.warning(words["longer"].format(length=length, longest=pipeline.card.longest), icon=":material/straighten:")
+        which = words["this_text"] if number is None else words["text_number"].format(number=number)
+        said = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
+        st.warning(said, icon=":material/straighten:")
 
 
 def _show_answer(view: View, item: int) -> None:
     words, answer, target = text("common"), view.answer(item=item), view.targets[item]
-    source, said = literal(view.sources[item].strip()), literal(answer.text) if answer.text else words["empty_answer"]
+    source, said = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
     st.markdown(words["answer"].format(source=source, answer=said))
     if view.pipeline.trained and not answer.ended:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
     if target is not None:
-        st.caption(words["forced"].format(target=literal(target.strip())))
+        st.caption(words["forced"].format(target=quoted(target)))

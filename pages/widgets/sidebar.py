@@ -107,7 +107,8 @@ def _batch() -> tuple[Sources, Targets]:
         raise InputError(words["batch"], len(more), words["too_many"].format(most=SENTENCES - 1))
     targets = state["batch_targets"].rstrip().splitlines() or [""] * len(more)
     if len(targets) != len(more):
-        raise InputError(words["batch_targets"], len(targets), words["not_as_many"].format(count=len(more)))
+        said = words["not_as_many_one" if len(more) == 1 else "not_as_many"].format(count=len(more))
+        raise InputError(words["batch_targets_named"], len(targets), said)
     return tuple(more), tuple(typed if typed.strip() else None for typed in targets)
 
 

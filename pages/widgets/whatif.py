@@ -8,10 +8,11 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.problems import literal
+from pages.widgets.quotes import quoted
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Intervention, Trace
-from transformer.edits import at_head, block, interventions
+from transformer.edits import all_interventions, at_head, block
 from transformer.figures.whatif import difference_map, importance_map, probability_change
 from transformer.measures import strongest
 from transformer.trace import KINDS
@@ -32,7 +33,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     phrases = _list()
     _offer(trace, kind, layer, head)
     lengths = {"source": len(trace.source_tokens[0]), "target": len(trace.target_tokens[0])}
-    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, view.pipeline.config, lengths))
+    edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)
     else:
@@ -102,7 +103,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
         with place.container(border=True):
             st.caption(words[name])
-            st.markdown(f"**{literal(answer.text) or '–'}**")
+            st.markdown(f"**{quoted(answer.text) or '–'}**")
     _answers(clean.tokens, edited.tokens)
 
     again = view.forced().trace(edits)

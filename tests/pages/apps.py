@@ -16,7 +16,7 @@ LINKED = {"model": "shared_heads", **EXAMPLE}
 WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.items())
 
 
-def on_page(page: str, timeout: float = 60, /, **query: str) -> AppTest:
+def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
     """A page of the app, at a link that holds the query; `timeout`: of each run, in seconds."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=timeout)
     for name, value in query.items():

@@ -5,8 +5,10 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.limits import SENTENCES
 from pages.widgets.pages import page_files
+from pages.widgets.problems import sentence
 from tests.pages.apps import on_page, said
 from tests.pages.conftest import ROOT, Visitor
+from transformer import ConfigError, HeadlightError, InputError
 
 ATTENTION = "pages/inside/attention.py"
 READING = [str(file.relative_to(ROOT)) for file in page_files() if file.stem != "turning"]  # which has models of its own
@@ -36,8 +38,24 @@ def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named
     assert all(f"The source has “{token}”" in first for token in "1234")
     assert "“5”" not in first
     assert "And 2 more." in first
-    assert first.count("It was trained on 1 to 12 letters from a to z") == 1
+    assert first.count("It was trained on source texts of this kind: 1 to 12 letters from a to z.") == 1
     assert "The target has “7”" in second
+    assert "It was trained on targets that answer source texts of this kind: 1 to 12 letters from a to z." in second
+
+
+@pytest.mark.parametrize("page", ["pages/inputs/masks.py", "pages/inputs/tokens.py", "pages/inside/layers.py"])
+def test_of_several_texts_each_warning_says_which_it_is_of(page: str) -> None:
+    letters = "abcdefghijklmn"
+    app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
+    warned = [warning.value.replace("\\", "") for warning in app.warning]
+    assert [said.partition(",")[0].partition(".")[0] for said in warned] == [
+        "The source of text 2 has “1”",
+        "The target of text 3 has “2”",
+        f"Text 3 has {len(letters)} tokens",
+    ]
+    alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
+    assert alone[0].startswith("The source has “1”")
+    assert alone[1].startswith(f"This text has {len(letters) + 1} tokens")
 
 
 def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
@@ -48,7 +66,9 @@ def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
     for page in ("pages/start/home.py", ATTENTION, "pages/inputs/positions.py"):
         app.switch_page(page).run()
         assert not said(app)
-        assert any(f"up to {SENTENCES - 1} sentences" in warning.value for warning in app.warning)
+        (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
+        assert warned.startswith(f"Further source texts = 4: up to {SENTENCES - 1} sentences")
+        assert ", one on each line. This page shows the first text" in warned
         assert any("cba" in line.value for line in app.markdown)
     app.switch_page("pages/inputs/masks.py").run()
     assert f"up to {SENTENCES - 1} sentences" in said(app)
@@ -58,6 +78,39 @@ def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
     app = on_page(ATTENTION, model="own sizes", n_heads="3")
     assert "d_model = 64: must be a multiple of heads = 3" in said(app)
     assert len(app.get("page_link")) >= 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (InputError("source text", "", "there is nothing to read"), "Source text is empty: there is nothing to read."),
+        (InputError("target text", " \t", "there is nothing to read"), "Target text is empty: there is nothing to read."),
+        (InputError("source text", "..", "there is nothing to read"), "Source text = '..': there is nothing to read."),
+        (InputError("query", 9, "allowed are 0 to 3"), "Query = 9: allowed are 0 to 3."),
+        (InputError("edit", "tea", "allowed are … Why not?"), "Edit = 'tea': allowed are … Why not?"),
+        (ConfigError("d_model", 64, "must be a multiple of heads = 3"), "d_model = 64: must be a multiple of heads = 3."),
+    ],
+)
+def test_a_page_says_an_error_in_a_sentence(error: HeadlightError, expected: str) -> None:
+    assert sentence(error) == expected
+
+
+@pytest.mark.parametrize("source", ["", "   "])
+def test_an_empty_source_is_called_so(source: str) -> None:
+    app = on_page(ATTENTION, model="reverse", source=source)
+    assert said(app) == "Source text is empty: there is nothing to read; type 1 to 12 letters from a to z."
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        (("silence cross layer 99",), "Layer = 99: allowed are 1 to 2."),
+        (("no positions", "silence cross layer 99"), "In “silence cross layer 99”, layer = 99: allowed are 1 to 2."),
+    ],
+)
+def test_of_several_edits_the_one_that_is_wrong_is_named(edits: tuple[str, ...], expected: str) -> None:
+    app = on_page(ATTENTION, model="reverse", look="what-if", edits=edits)
+    assert said(app) == expected
 
 
 @pytest.mark.browser

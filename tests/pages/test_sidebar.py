@@ -100,7 +100,14 @@ def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
     ("query", "expected"),
     [
         ({"batch": "a\nb\nc\nd"}, f"up to {SENTENCES - 1} sentences"),
-        ({"batch": "a\nb", "batch_targets": "a\nb\nc"}, "there are 2 further source texts"),
+        (
+            {"batch": "a\nb", "batch_targets": "a\nb\nc"},
+            "Targets of the further source texts = 3: there are 2 further source texts;",
+        ),
+        (
+            {"batch": "a", "batch_targets": "a\nb\nc"},
+            "Targets of the further source texts = 3: there is 1 further source text;",
+        ),
         ({"batch_targets": "a"}, "there are 0 further source texts"),
         (
             {"model": "vanilla", "source": "1 5", "target": "1", "batch": f"1 {LARGEST_ID + 1}"},

@@ -1,9 +1,12 @@
 """Edits in words."""
 
+import re
+
 import pytest
 
 from transformer import Ablate, Block, InputError, Patch, Pipeline, Replace, Scale, TransformerConfig
-from transformer.edits import at_head, block, interventions
+from transformer.edits import SUBLAYERS, all_interventions, at_head, block, interventions
+from transformer.trace import KINDS
 
 CONFIG = TransformerConfig.preset("pytorch", d_model=32, heads=4, encoder_layers=2, decoder_layers=3)
 
@@ -49,6 +52,31 @@ def test_a_phrase_means_an_edit(phrase: str, meaning: object) -> None:
 def test_anything_else_is_refused_with_what_is_allowed(phrase: str) -> None:
     with pytest.raises(InputError, match=r"allowed|has"):
         interventions(phrase, CONFIG)
+
+
+def test_what_is_allowed_spells_out_every_word_in_capitals() -> None:
+    with pytest.raises(InputError) as refused:
+        interventions("make tea", CONFIG)
+    forms, meanings = refused.value.allowed.split(". ", 1)
+    assert set(re.findall(r"\b[A-Z]+\b", forms)) == set(re.findall(r"\b([A-Z]+) is ", meanings))
+    for word in (*KINDS, *SUBLAYERS, *SUBLAYERS["decoder"]):
+        assert word in meanings
+    assert str(refused.value).endswith(meanings)  # nothing of it is cut off
+    assert interventions(meanings.partition("example: ")[2], CONFIG)
+
+
+def test_several_phrases_mean_all_they_mean_and_the_one_that_is_wrong_is_named() -> None:
+    first, second = "no positions", "silence cross layer 1"
+    assert all_interventions((first, second), CONFIG) == interventions(first, CONFIG) + interventions(second, CONFIG)
+    assert all_interventions((), CONFIG) == ()
+    with pytest.raises(InputError, match=r"^layer = 99: allowed are 1 to 3$"):
+        all_interventions(("silence cross layer 99",), CONFIG)
+    with pytest.raises(InputError, match=r"^in “silence cross layer 99”, layer = 99: allowed are 1 to 3$"):
+        all_interventions((first, "silence cross layer 99"), CONFIG)
+    with pytest.raises(InputError, match=r"^in “block encoder layer 1 query 0 key 9”, key = 9: the source has 6 tokens"):
+        all_interventions((first, "block encoder layer 1 query 0 key 9"), CONFIG, {"source": 6})
+    with pytest.raises(InputError, match=r"^edit = 'make tea': allowed are"):
+        all_interventions((first, "make tea"), CONFIG)
 
 
 @pytest.mark.parametrize(
