@@ -223,7 +223,8 @@ def _lesson(trace: Trace, along: str) -> str:
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
         less = lengths.target - lengths.source
-        target = lessons["length_differ" if less else "length_same"].format(less=_signed(less))
+        name = "length_same" if not less else "length_differ_one" if abs(less) == 1 else "length_differ"
+        target = lessons[name].format(less=_signed(less))
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
         return said + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":

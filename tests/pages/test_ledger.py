@@ -117,6 +117,19 @@ def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
         assert f"Lines of {count} against {along}" in alt(app, 1)
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("abc", "cb", "source: −2 tokens."),
+        ("abc", "cba", "source: −1 token."),
+        ("ab", "abcd", "source: +1 token."),
+        ("a", "abcd", "source: +2 tokens."),
+    ],
+)
+def test_one_token_is_no_tokens(source: str, target: str, expected: str) -> None:
+    assert expected in said(opened(model="reverse", source=source, target=target, ledger_along="length"))
+
+
 def test_every_kind_of_work_is_explained_by_its_share() -> None:
     app = opened(model="english-french", ledger_count="bytes")
     for work in WORK:
