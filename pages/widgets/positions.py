@@ -121,7 +121,7 @@ def origin(table: Table, max_len: int, side: Side) -> str:
         name = "origin_own" if table.own else "origin_other"
     else:
         name = "origin_trained" if table.trained else "origin_untrained" if table.own else "origin_drawn"
-    shown = words["of_all"].format(positions=table.positions, max_len=max_len) if table.own else ""
+    shown = words["of_all"].format(max_len=max_len) if table.own and table.positions < max_len else ""
     return words[name].format(positions=table.positions, d_model=table.d_model, side=side) + shown
 
 

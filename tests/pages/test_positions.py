@@ -142,6 +142,13 @@ def test_it_is_said_where_a_table_comes_from(kind: Any, own: bool, trained: bool
     assert ("100 in all" in words) == own
 
 
+@pytest.mark.parametrize(("max_len", "more"), [(6, False), (7, True)])
+def test_how_many_positions_a_model_has_is_said_where_not_all_are_shown(max_len: int, more: bool) -> None:
+    words = origin(Table(np.zeros((6, 4), np.float32), "sinusoidal", True, False), max_len, "source")
+    assert words.count("6 positions") == 1
+    assert (f"The model has {max_len} in all" in words) == more
+
+
 def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_before() -> None:
     app = at("reverse", "a b", d_model=33)
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
