@@ -21,9 +21,9 @@ from transformer.trace import Tokens
 
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
-# Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector.
-WIDTHS = {"operation": 105, "inputs": 85, "shape": 80}
-COUNTS = {"parameters": 80, "flops": 73, "bytes": 70, "held": 70}
+# Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector. What is long comes after them.
+WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
+COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
@@ -161,12 +161,12 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
             "number": number,
             "path": row.path,
             "operation": row.operation,
-            "inputs": " · ".join(f"{_near(path, row.path)} {list(shape)}" for path, shape in row.inputs),
             "shape": str(list(row.shape)),
             "parameters": row.parameters,
             "flops": row.flops,
             "bytes": row.bytes,
             "held": row.held,
+            "inputs": " · ".join(f"{_near(path, row.path)} {list(shape)}" for path, shape in row.inputs),
             "shares": row.shares,
             "layer": row.group,
             "work": row.work,

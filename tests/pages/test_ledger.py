@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections import Counter
 from urllib.parse import parse_qs, urlparse
 
@@ -67,6 +68,25 @@ def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
     d_head = config.d_head
     assert inputs[f"{across}.scores"] == f"query.heads [2, 8, 7, {d_head}] · key.heads [2, 8, 9, {d_head}]"
     assert f"**{expected.flops:,} FLOPs**, as the formulas say" in said(app)
+
+
+@pytest.mark.parametrize("model", ["english-french", "shared_heads"])
+def test_no_heading_and_no_cell_of_the_table_is_cut_off(model: str) -> None:
+    (found,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
+    frame, widths = (
+        found.value,
+        {name: told["width"] for name, told in json.loads(found.proto.columns).items() if "width" in told},
+    )
+    assert {COLUMNS[name] for name in ("operation", "inputs", "held", "shares")} <= set(widths)
+    for name, width in widths.items():
+        written = [name, *(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in frame[name].tolist())]
+        for each in written:
+            # In pixels, as measured in a browser: the padding of a cell, a letter, a digit, another sign.
+            needed = 16 + sum(6.1 if sign.isalpha() else 7 if sign.isdigit() else 3.5 for sign in each)
+            assert needed <= width, f"{each!r} under {name}"
+    # What counts is seen at once; what is long comes after it.
+    order = [*frame]
+    assert order.index(COLUMNS["bytes"]) < order.index(COLUMNS["inputs"]) < order.index(COLUMNS["shares"])
 
 
 def test_totals_by_layer_and_by_kind_are_those_of_the_rows() -> None:
