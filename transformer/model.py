@@ -97,11 +97,8 @@ class Transformer(Module):
         """
         if source is None:
             return self.decode(target, None, None)
-        self.source_embedding.check(source)
-        self.target_embedding.check(target)
-        if len(source) != len(target):
-            raise InputError("batch", (len(source), len(target)), "source and target must have the same number of rows")
         memory, mask = self.encode(source)
+        _check_rows(memory, target)
         return self.decode(target, memory, mask)
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
@@ -134,11 +131,17 @@ class Transformer(Module):
         if memory is None and not self.config.decoder_alone:
             raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
         self.target_embedding.check(target)
-        if memory is not None and len(memory) != len(target):
-            raise InputError("batch", (len(memory), len(target)), "source and target must have the same number of rows")
+        if memory is not None:
+            _check_rows(memory, target)
         own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
         logits = self.logits(self.output_projection(decoded))
         if watched():  # nothing in the model uses them, so they are made for onlookers only
             self.probabilities(logits.softmax(-1))
         return logits
+
+
+def _check_rows(memory: Tensor, target: object) -> None:
+    """Refuse a target that has not as many rows as the memory; whether it is a target at all, `Embedding.check` says."""
+    if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):
+        raise InputError("batch", (len(memory), len(target)), "source and target must have the same number of rows")
