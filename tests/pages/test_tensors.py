@@ -27,7 +27,7 @@ def test_pictures_are_to_scale(walker: Walker) -> None:
     assert after["w"] == pytest.approx(4 * before["w"], rel=0.01)
     assert after["h"] == pytest.approx(before["h"])
     assert after["each"][1] >= 4  # binned, and says so
-    expect(walker.root).to_contain_text(re.compile(r"each dot stands for 1 × \d+ numbers"))
+    expect(walker.root).to_contain_text(re.compile(r"each cell stands for 1 × \d+ numbers"))
 
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.scores")
     query, key, scores = walker.geometry["panels"]
