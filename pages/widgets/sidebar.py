@@ -105,7 +105,10 @@ def _batch() -> tuple[Sources, Targets]:
     more = [line for line in state["batch"].splitlines() if line.strip()]
     if len(more) >= SENTENCES:
         raise InputError(words["batch"], len(more), words["too_many"].format(most=SENTENCES - 1))
-    targets = state["batch_targets"].rstrip().splitlines() or [""] * len(more)
+    typed = state["batch_targets"]
+    targets = [*typed.splitlines(), *[""] * typed.endswith("\n")] if typed.strip() else [""] * len(more)
+    while len(targets) > len(more) and not targets[-1].strip():  # below the last text, an empty line says nothing
+        targets.pop()
     if len(targets) != len(more):
         said = words["not_as_many_one" if len(more) == 1 else "not_as_many"].format(count=len(more))
         raise InputError(words["batch_targets_named"], len(targets), said)

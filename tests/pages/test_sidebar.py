@@ -89,6 +89,23 @@ def test_a_batch_is_padded_and_keeps_own_answers_where_no_target_is_typed() -> N
     assert trace.target_tokens[1:] == (("<sos>", "b", "a", "<pad>"), ("<sos>", "y", "y", "<pad>"))
 
 
+@pytest.mark.parametrize(
+    ("typed", "targets"),
+    [
+        ("", (None, None)),
+        ("\n\n\n", (None, None)),
+        ("yy\n", ("yy", None)),
+        ("yy\n ", ("yy", None)),
+        ("\nyy\n", (None, "yy")),
+        ("yy\nz\n\n\n", ("yy", "z")),
+    ],
+)
+def test_an_empty_line_leaves_a_text_to_the_model_the_last_one_too(typed: str, targets: tuple[str | None, ...]) -> None:
+    view = seen(opened(model="reverse", source="abc", batch="ab\nx", batch_targets=typed))
+    assert view.problem is None
+    assert view.targets == (None, *targets)
+
+
 def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
     for model, source in (("reverse", "abc"), ("own sizes", "1 5 6"), ("own sizes", "big cat")):
         view = seen(opened(model=model, source=source))
