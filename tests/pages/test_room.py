@@ -6,7 +6,6 @@ from tests.pages.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
 # Of each box that may scroll: how much of it is hidden, in px; how wide the edges are that fade, left and right; the bar.
 EDGES = """() => [...document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display")].map((box) => {
     const style = getComputedStyle(box);
@@ -18,7 +17,7 @@ TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlot
 
 
 def test_what_is_cut_off_fades_on_the_side_where_there_is_more(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&kind=cross&look=steps&step=weights&source=abcdef")
     hidden = page.evaluate(EDGES)
     assert max(most for most, *_ in hidden) > 100  # the maps of all steps, at least
@@ -39,7 +38,7 @@ def test_nothing_fades_where_there_is_room(visitor: Visitor) -> None:
 
 
 def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?look=map")
     page.locator(".js-plotly-plot").hover()
     page.locator('[data-title="Fullscreen"]').click()

@@ -3,6 +3,7 @@
 import itertools
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
@@ -41,7 +42,7 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
     """On the page Streamlit puts a colour for it that suits the theme; a file that is saved, and Plotly elsewhere, have it."""
     assert INK == GRAY_90
     axes = {"xaxis2": {"title": {"text": "key"}}, "yaxis2": {"tickfont": {"size": 10}}, "xaxis3": {"showticklabels": False}}
-    layout = finished(go.Figure(go.Bar(x=[1], y=[2]), axes), height=100).layout
+    layout: Any = finished(go.Figure(go.Bar(x=[1], y=[2]), axes), height=100).layout
     for name in ("xaxis", "yaxis", "xaxis2", "yaxis2"):
         assert layout[name].tickfont.color == layout[name].title.font.color == INK
     assert layout.yaxis2.tickfont.size == 10
