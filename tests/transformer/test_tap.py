@@ -1,6 +1,6 @@
 """Looking at a forward pass from outside, in one context and nowhere else."""
 
-import asyncio
+import contextvars
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -119,26 +119,14 @@ def test_scopes_left_in_another_order_than_they_were_entered_leave_nothing_behin
 def test_a_task_that_outlives_the_scope_it_was_started_in_is_outside_it():
     model = small()
     plain = model(SOURCE, TARGET)
-    found: list[Tensor] = []
-
-    async def later(ended: asyncio.Event) -> None:
-        found.append(model(SOURCE, TARGET))
-        await ended.wait()
-        found.append(model(SOURCE, TARGET))
-
-    async def main() -> None:
-        ended = asyncio.Event()
-        with tracing(model, [Scale("logits", factor=2.0)]) as values:
-            task = asyncio.create_task(later(ended))
-            await asyncio.sleep(0)
-            before = dict(values)
-        ended.set()
-        await task
-        assert values == before
-
-    asyncio.run(main())
-    assert torch.equal(found[0], 2 * plain)
-    assert torch.equal(found[1], plain)
+    with tracing(model, [Scale("logits", factor=2.0)]) as values:
+        task = contextvars.copy_context()  # what a task of `asyncio`, or a thread of `to_thread`, runs in
+        assert torch.equal(task.run(model, SOURCE, TARGET), 2 * plain)
+        before = dict(values)
+    assert torch.equal(task.run(model, SOURCE, TARGET), plain)
+    assert not task.run(watched)
+    assert not task.run(editing)
+    assert values == before
 
 
 def test_another_model_inside_the_scope_is_neither_recorded_nor_edited():
