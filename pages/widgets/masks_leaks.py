@@ -7,8 +7,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.masks import Batch, choose
-from pages.widgets.problems import literal
-from pages.widgets.quotes import quoted
+from pages.widgets.quotes import literal, quoted
 from pages.widgets.runs import Key, runs
 from pages.widgets.text import text
 from transformer.edits import interventions

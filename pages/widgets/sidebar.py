@@ -9,7 +9,8 @@ import streamlit as st
 from pages.widgets.examples import Start, starts
 from pages.widgets.history import tidy_history
 from pages.widgets.limits import SENTENCES, SIZES, TEXT_CHARACTERS
-from pages.widgets.problems import explained, literal
+from pages.widgets.problems import explained
+from pages.widgets.quotes import literal
 from pages.widgets.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
 from pages.widgets.text import text
 from transformer import PRESETS, HeadlightError, InputError, Pipeline, Trace

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.source import show_source
 from pages.widgets.steps_number import show_number
 from pages.widgets.steps_words import Sides, labels, number, say, source_of

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.steps_words import Sides, labels, latex, number
 from pages.widgets.text import text
 from transformer.explain import Explanation, Term

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.widgets.charts import show
 from pages.widgets.closing import show_computed
 from pages.widgets.pickers import pick, pick_text
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.figures.stream import token_lines

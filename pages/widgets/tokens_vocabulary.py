@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.limits import TEXT_CHARACTERS
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
 from pages.widgets.text import text

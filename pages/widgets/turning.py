@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.runs import available, runs
 from pages.widgets.text import text
 from transformer import InputError, Pipeline, Trace

@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.problems import literal
-from pages.widgets.quotes import quoted
+from pages.widgets.quotes import literal, quoted
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Intervention, Trace

@@ -11,7 +11,7 @@ from pages.widgets import runs
 from pages.widgets.component import dense, slim
 from pages.widgets.limits import TRACE_BYTES
 from pages.widgets.pages import GROUPS, page_files
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.text import text
 
 WIDGETS = {

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.widgets.home.cards import Card, cards
 from pages.widgets.home.links import Link, chosen
 from pages.widgets.pages import tour
-from pages.widgets.problems import literal
+from pages.widgets.quotes import literal
 from pages.widgets.runs import available
 from pages.widgets.sidebar import TEXTS, View
 from pages.widgets.text import text
