@@ -8,7 +8,7 @@ own: in one that has built other models before, their leftovers in memory make a
 
 - `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
 - `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
-- `empty calls`: ours, with a function in each tap's place that returns what it was given: the least that any tap can cost;
+- `empty calls`: ours, with a function in the place of `tapped` that returns what it was given: the least that a call can cost;
 - `untraced`: ours, nobody looking;
 - `traced`: ours, every tensor kept. The trace of a round is dropped before the next, as a full cache does.
 """
@@ -36,7 +36,7 @@ import transformer.layers
 import transformer.model
 from transformer.config import TransformerConfig
 from transformer.masks import Mask, causal
-from transformer.tap import Tap, tracing
+from transformer.tap import Tap, tapped, tracing
 
 # (d_model, heads, layers a side, d_ff, tokens a side, rounds)
 SIZES = [
@@ -53,54 +53,30 @@ LIMITS = {"traced": lambda tokens: 1.05 if tokens <= 128 else 1.15, "untraced": 
 
 
 class WithoutTaps(ast.NodeTransformer):
-    """Replaces `self.some_tap(value)` by `value`."""
-
-    def __init__(self, names: set[str]) -> None:
-        self.names = names
+    """Replaces `tapped(self, "some_tap", value)` by `value`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        taps = isinstance(node.func, ast.Attribute) and node.func.attr in self.names and len(node.args) == 1
-        return node.args[0] if taps else node
+        return node.args[2] if isinstance(node.func, ast.Name) and node.func.id == tapped.__name__ else node
 
 
-def without_taps() -> ModuleType:
-    """The modules of the network compiled again from their own source, with no tap called; returns that of the model."""
-    copies: dict[str, ModuleType] = {}
+def network(change: Callable[[ast.Module], ast.Module] = lambda tree: tree, **names: object) -> ModuleType:
+    """The modules of the network compiled again from their own source, once `change` has been made to it and `names` mean
+    something else in them; returns that of the model."""
+    copies: dict[str, object] = {}
+    copy = ModuleType("")
     for module in (transformer.attention, transformer.layers, transformer.model):
-        tree = ast.parse(inspect.getsource(module))
-        names = {
-            target.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Tap"
-            for target in node.targets
-            if isinstance(target, ast.Attribute)
-        }
-        tree = ast.fix_missing_locations(WithoutTaps(names).visit(tree))
-        copy = ModuleType(f"{module.__name__}_without_taps")
+        copy = ModuleType(f"{module.__name__}_again_{len(sys.modules)}")
         sys.modules[copy.__name__] = copy
-        exec(compile(tree, copy.__name__, "exec"), copy.__dict__)
-        for other in copies.values():  # use the copies of the modules before, not the originals
-            for name, value in vars(other).items():
-                if inspect.isclass(value) and value.__module__ == other.__name__ and name in vars(copy):
-                    setattr(copy, name, value)
-        copies[module.__name__] = copy
-    return copies["transformer.model"]
+        tree = change(ast.parse(inspect.getsource(module)))
+        exec(compile(ast.fix_missing_locations(tree), copy.__name__, "exec"), copy.__dict__)
+        # Use the copies of the modules before, not the originals.
+        vars(copy).update({name: value for name, value in (copies | names).items() if name in vars(copy)})
+        copies |= {name: found for name, found in vars(copy).items() if getattr(found, "__module__", "") == copy.__name__}
+    return copy
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def with_empty_taps(model: nn.Module) -> nn.Module:
-    """The model with every tap replaced, where its module looks for it, by a function that does nothing."""
-    for module in model.modules():
-        for name in [name for name, child in module.named_children() if isinstance(child, Tap)]:
-            module.__dict__[name] = _same
-    return model
-
-
-def _same(values: torch.Tensor) -> torch.Tensor:
+def _same(_module: nn.Module, _name: str, values: torch.Tensor) -> torch.Tensor:
     return values
 
 
@@ -110,8 +86,8 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
         "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
     )
     ours = transformer.model.Transformer(config).eval()
-    plain = without_taps().Transformer(config).eval()
-    empty = with_empty_taps(transformer.model.Transformer(config).eval())
+    plain = network(WithoutTaps().visit).Transformer(config).eval()
+    empty = network(tapped=_same).Transformer(config).eval()
     for other in (plain, empty):
         other.load_state_dict(ours.state_dict(), assign=True)  # the same memory, so that none finds its weights colder
     torch_model = nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True).eval()

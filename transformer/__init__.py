@@ -10,7 +10,7 @@ from transformer.errors import CheckpointError, ConfigError, HeadlightError, Inp
 from transformer.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.model import Transformer
 from transformer.pipeline import Pipeline
-from transformer.tap import Tap, tracing
+from transformer.tap import Tap, tapped, tracing
 from transformer.trace import Step, Trace, run_traced
 from transformer.vocabulary import Vocabulary
 
@@ -35,5 +35,6 @@ __all__ = [
     "TransformerConfig",
     "Vocabulary",
     "run_traced",
+    "tapped",
     "tracing",
 ]

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer.config import TransformerConfig
 from transformer.masks import Mask, attention_softmax
 from transformer.modules import Linear, Module, constant
-from transformer.tap import Tap, editing
+from transformer.tap import Tap, editing, tapped
 
 
 class PerHeadProjection(Module):
@@ -26,10 +26,10 @@ class PerHeadProjection(Module):
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        projected = self.projected(self.projection(x))
+        projected = tapped(self, "projected", self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, no number moves
-        return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
+        return tapped(self, "heads", projected.view(batch, length, self.count, -1).transpose(1, 2))
 
 
 class SharedProjection(Module):
@@ -50,9 +50,9 @@ class SharedProjection(Module):
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        split = self.split(x.unflatten(-1, (self.count, -1)))
-        projected = self.projected(self.projection(split))
-        return self.heads(projected.transpose(1, 2))
+        split = tapped(self, "split", x.unflatten(-1, (self.count, -1)))
+        projected = tapped(self, "projected", self.projection(split))
+        return tapped(self, "heads", projected.transpose(1, 2))
 
 
 PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
@@ -86,20 +86,20 @@ class MultiHeadAttention(Module):
         self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"], mask: Mask
     ) -> Float[Tensor, "batch query d_model"]:
         query, key, value = self.query(x), self.key(memory), self.value(memory)
-        scores = self.scores(query @ key.mT)
+        scores = tapped(self, "scores", query @ key.mT)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
-        weights = self.weights(attention_softmax(scores, mask.may_be_empty or editing()))
-        heads = self.head_output(weights @ value)
+        weights = tapped(self, "weights", attention_softmax(scores, mask.may_be_empty or editing()))
+        heads = tapped(self, "head_output", weights @ value)
         # batch head query d_head → batch query (head d_head)
-        joined = self.concatenated(heads.transpose(1, 2).flatten(2))
-        return self.output(self.output_projection(joined))
+        joined = tapped(self, "concatenated", heads.transpose(1, 2).flatten(2))
+        return tapped(self, "output", self.output_projection(joined))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         """A sum of d_head products has a spread of √d_head; dividing by it keeps softmax from saturating (section 3.2.1)."""
-        return self.scaled_scores(scores / constant(self.divisor, scores.dtype))
+        return tapped(self, "scaled_scores", scores / constant(self.divisor, scores.dtype))
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
         """Scores that may not be used become so low that softmax leaves them nothing (section 3.2.3)."""
         if mask.hidden is not None:
             scores = torch.where(mask.hidden, constant(self.fill, scores.dtype), scores)
-        return self.masked_scores(scores)
+        return tapped(self, "masked_scores", scores)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformer.config import TransformerConfig
 from transformer.errors import InputError
 from transformer.modules import Module
-from transformer.tap import Tap, watched
+from transformer.tap import Tap, tapped, watched
 
 
 def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
@@ -84,13 +84,13 @@ class Embedding(Module):
             InputError: no tensor of ids, no tokens in it, more than `max_len`, or an id outside the vocabulary.
         """
         self.check(ids)
-        x = self.token(self.table(ids))
+        x = tapped(self, "token", self.table(ids))
         if self.scale is not None:
-            x = self.scaled(x * self.scale)
+            x = tapped(self, "scaled", x * self.scale)
         positions = self.positions(ids.shape[1])
         if watched():  # they are the model's own memory: what is handed to onlookers must not be able to change it
             positions = positions.clone()
-        return self.dropout(self.sum(x + self.position(positions)))
+        return self.dropout(tapped(self, "sum", x + tapped(self, "position", positions)))
 
     def check(self, ids: Int[Tensor, "batch length"]) -> None:
         """Refuse ids that the table has no row for. Raises as `forward`."""

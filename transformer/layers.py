@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.config import TransformerConfig
 from transformer.masks import Mask
 from transformer.modules import Dropout, LayerNorm, Linear, Module
-from transformer.tap import Tap
+from transformer.tap import Tap, tapped
 
 
 class FeedForward(Module):
@@ -30,9 +30,9 @@ class FeedForward(Module):
         self.output = Tap(f"batch {axis} d_model")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
-        hidden = self.hidden(self.expand(x))
-        activated = self.activated(hidden.relu())
-        return self.output(self.contract(self.dropout(activated)))
+        hidden = tapped(self, "hidden", self.expand(x))
+        activated = tapped(self, "activated", hidden.relu())
+        return tapped(self, "output", self.contract(self.dropout(activated)))
 
 
 class AddNorm(Module):
@@ -59,11 +59,11 @@ class AddNorm(Module):
         self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch position d_model"]:
         if self.norm_first:
-            return self.sum(x + self.sublayer_dropout(sublayer(self.normalize(x))))
-        return self.normalize(self.sum(x + self.sublayer_dropout(sublayer(x))))
+            return tapped(self, "sum", x + self.sublayer_dropout(sublayer(self.normalize(x))))
+        return self.normalize(tapped(self, "sum", x + self.sublayer_dropout(sublayer(x))))
 
     def normalize(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
-        return self.norm_dropout(self.normalized(self.norm(x)))
+        return self.norm_dropout(tapped(self, "normalized", self.norm(x)))
 
 
 class EncoderLayer(Module):

@@ -10,7 +10,7 @@ from transformer.errors import InputError
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import Mask, source_mask, target_mask
 from transformer.modules import LayerNorm, Linear, Module
-from transformer.tap import Tap, name_taps, watched
+from transformer.tap import Tap, name_taps, tapped, watched
 
 
 class Encoder(Module):
@@ -25,7 +25,7 @@ class Encoder(Module):
     def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
         for layer in self.layers:
             x = layer(x, source_mask)
-        return self.output(self.norm(x))
+        return tapped(self, "output", self.norm(x))
 
 
 class Decoder(Module):
@@ -46,7 +46,7 @@ class Decoder(Module):
     ) -> Float[Tensor, "batch target d_model"]:
         for layer in self.layers:
             x = layer(x, memory, target_mask, source_mask)
-        return self.output(self.norm(x))
+        return tapped(self, "output", self.norm(x))
 
 
 class Transformer(Module):
@@ -108,7 +108,7 @@ class Transformer(Module):
             InputError: ids or a length the model has no row for.
         """
         self.source_embedding.check(source)
-        mask = Mask.of(self.source_mask(source_mask(source, self.config)))
+        mask = Mask.of(tapped(self, "source_mask", source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
 
     def decode(
@@ -133,11 +133,11 @@ class Transformer(Module):
         self.target_embedding.check(target)
         if memory is not None:
             _check_rows(memory, target)
-        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
+        own_mask = Mask.of(tapped(self, "target_mask", target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
-        logits = self.logits(self.output_projection(decoded))
+        logits = tapped(self, "logits", self.output_projection(decoded))
         if watched():  # nothing in the model uses them, so they are made for onlookers only
-            self.probabilities(logits.softmax(-1))
+            tapped(self, "probabilities", logits.softmax(-1))
         return logits
 
 

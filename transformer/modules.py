@@ -17,8 +17,9 @@ class Module(nn.Module):
     """`nn.Module` whose children are also ordinary attributes.
 
     PyTorch finds a child by a failed lookup followed by a search, 0.5 µs each time. With hundreds of taps that is a tenth
-    of a small model's forward pass; an entry in `__dict__` is found at once. Parameters may be replaced behind the module's
-    back (by `functional_call`, for one), so they get no second entry; `Linear` and `LayerNorm` look where they are kept.
+    of a small model's traced forward pass; an entry in `__dict__` is found at once. Parameters may be replaced behind the
+    module's back (by `functional_call`, for one), so they get no second entry; `Linear` and `LayerNorm` look where they are
+    kept.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

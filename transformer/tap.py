@@ -1,7 +1,12 @@
 """Observing and editing a forward pass from outside, without touching the model.
 
-A `Tap` is a name for a point in the network. Nobody looking, it returns what it was given. Inside `with tracing(model):` it
-hands each tensor to that context's `Scope`, which first applies the edits meant for that point and then keeps the result.
+A `Tap` is a name for a point in the network, and `tapped` is what a tensor goes through there:
+
+    self.weights = Tap("batch head query key")            # in the constructor
+    weights = tapped(self, "weights", scores.softmax(-1))  # in `forward`
+
+Nobody looking, that returns what it was given. Inside `with tracing(model):` it hands each tensor to that context's `Scope`,
+which first applies the edits meant for that point and then keeps the result.
 
 The scope lives in a `ContextVar`, never on the model: one model serves many threads at once, and none sees another's scope.
 """
@@ -64,23 +69,31 @@ class Tap(nn.Module):
         self.path = ""
         self.taps: dict[str, Tap] = {}
 
-    # Overrides `__call__`, not `forward`: a tap needs none of the hooks that `nn.Module.__call__` looks for, and there are
-    # hundreds of calls in a forward pass.
-    def __call__(self, values: Tensor) -> Tensor:
-        scope = _scope.get()
-        if scope is None:
-            return values
-        # What `see` does for most taps, here: between two products, the processor has forgotten both by the next one.
-        if scope.unedited is self.taps and values.ndim == self.ndim:
-            scope.values[self.path] = values
-            return values
-        return scope.see(self, values)
-
     def forward(self, values: Tensor) -> Tensor:
-        return self(values)
+        scope = _scope.get()
+        return values if scope is None else scope.see(self, values)
 
     def extra_repr(self) -> str:
         return " ".join(self.axes)
+
+
+def tapped(module: nn.Module, name: str, values: Tensor) -> Tensor:
+    """What `getattr(module, name)(values)` returns, a `Tap` being there, at a tenth of the cost.
+
+    There are hundreds of these in a forward pass, most with nobody looking. So the tap is not even fetched then: each is an
+    object of its own, which between two products the processor has forgotten, while this function and the name are shared.
+
+    Raises:
+        PathError: somebody looks, and `values` has not the axes of that tap, or an edit has changed its shape.
+    """
+    scope = _scope.get()
+    if scope is None:
+        return values
+    tap: Tap = getattr(module, name)
+    if scope.unedited is tap.taps and values.ndim == tap.ndim:  # what `see` does for most taps, without another call
+        scope.values[tap.path] = values
+        return values
+    return scope.see(tap, values)
 
 
 class Scope:

@@ -8,18 +8,53 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer.config import PRESETS
 from transformer.errors import PathError
 from transformer.interventions import Ablate, Scale
-from transformer.tap import Tap, editing, tracing, watched
+from transformer.tap import Tap, editing, name_taps, tapped, tracing, watched
 
 
 def test_a_tap_is_the_identity_when_nobody_looks():
     values = torch.randn(2, 3)
     assert Tap("batch vocab")(values) is values
+
+
+def test_a_tensor_goes_through_a_tap_called_by_name_as_through_the_tap_itself():
+    model, logits = small(), torch.randn(1, 2, 5)
+    assert tapped(model, "logits", logits) is logits
+    for edits in ([], [Scale("logits", factor=2.0)]):
+        with tracing(model, edits) as values:
+            called = model.taps["logits"](logits)
+            kept = values.pop("logits")
+            named = tapped(model, "logits", logits)
+        assert torch.equal(named, called)
+        assert torch.equal(values["logits"], kept)
+    with tracing(model), pytest.raises(PathError, match="has the axes batch target vocab"):
+        tapped(model, "logits", logits[0])
+    with tracing(model), pytest.raises(AttributeError, match="nothing"):
+        tapped(model, "nothing", logits)
+
+
+def test_a_module_that_is_not_ours_may_have_taps():
+    class Doubled(nn.Module):
+        config = small().config
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.twice = Tap("batch vocab")
+            self.taps: dict[str, Tap] = name_taps(self)
+
+        def forward(self, values: Tensor) -> Tensor:
+            return tapped(self, "twice", values * 2)
+
+    model, ones = Doubled(), torch.ones(1, 3)
+    with tracing(model, [Scale("twice", factor=5.0)]) as values:
+        assert torch.equal(model(ones), 10 * ones)
+    assert torch.equal(values["twice"], 10 * ones)
+    assert torch.equal(model(ones), 2 * ones)
 
 
 def test_a_tap_hands_over_the_tensor_itself():
