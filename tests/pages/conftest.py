@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 # Before it is imported: what its checks find is to be told as that of a test is.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers")
@@ -31,6 +31,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -76,29 +77,61 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+        yield playwright
 
 
-# "0,…" when nothing runs, nothing is stale and every chart is drawn; the rest tells whether the page still changes.
-UNREST = """() => {
-    const all = (selector) => [...document.querySelectorAll(selector)];
-    const busy = all('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]').length;
-    const undrawn = all('[data-testid="stPlotlyChart"]').filter((chart) => !chart.querySelector('.main-svg')).length;
-    const unpainted = all('.overview').filter((overview) => !overview.dataset.painted).length;
-    return [busy + undrawn + unpainted, document.body.innerText, all('*').length].join();
-}"""
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A browser whose every context is as fresh as one just installed."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def known(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A browser that has been here before: its cache holds the scripts of Streamlit and Plotly, read and compiled, which
+    are half of what opening a page costs. Nothing else is left of earlier visits."""
+    profile = tmp_path_factory.mktemp("profile")
+    context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
+    yield context
+    context.close()
+
+
+# Resolves once nothing runs, nothing is stale, every chart is drawn, and nothing has changed for so many milliseconds; to false
+# where that takes half a minute.
+REST = """(quiet) => new Promise((resolve) => {
+    const some = (selector) => document.querySelector(selector) !== null;
+    const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
+        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.overview:not([data-painted])');
+    const start = performance.now();
+    let since = start;
+    const observer = new MutationObserver(() => { since = performance.now(); });
+    observer.observe(document, {subtree: true, childList: true, characterData: true});
+    const timer = setInterval(() => {
+        const now = performance.now();
+        if (busy()) since = now;
+        if (now - since < quiet && now - start < 30_000) return;
+        clearInterval(timer);
+        observer.disconnect();
+        resolve(now - since >= quiet);
+    }, 50);
+})"""
 
 
 class Visitor:
-    """A person with a fresh browser: opens pages, waits until they are still, and remembers what went wrong."""
+    """A person with a browser: opens pages, waits until they are still, and remembers what went wrong.
 
-    def __init__(self, browser: Browser, url: str, **context: Any) -> None:
+    Args:
+        browser: a browser, of which it gets a fresh context with the settings `context`, or one that has been here before.
+    """
+
+    def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
         self.url, self.complaints = url, []
-        self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **context)
+        self.fresh = isinstance(browser, Browser)
+        self.context = browser.new_context(**(SCREEN | context)) if isinstance(browser, Browser) else browser
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(20_000)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
@@ -112,17 +145,20 @@ class Visitor:
         self.settle()
         return self.page
 
+    def close(self) -> None:
+        """End the visit, and leave nothing behind for the next one."""
+        if self.fresh:
+            self.context.close()
+            return
+        if self.page.url.startswith(self.url):
+            self.page.evaluate("localStorage.clear()")
+        self.context.clear_cookies()
+        for page in self.context.pages[1:]:  # the first came with the browser, and keeps it alive
+            page.close()
+
     def settle(self) -> None:
         """Wait until nothing runs, nothing is stale, and the page has not changed for half a second."""
-        last, since, start = "", time.monotonic(), time.monotonic()
-        while time.monotonic() - start < 30:
-            state = self.page.evaluate(UNREST)
-            if state != last:
-                last, since = state, time.monotonic()
-            elif state.startswith("0,") and time.monotonic() - since > 0.5:
-                return
-            time.sleep(0.05)
-        pytest.fail("the page did not come to rest within 30 s")
+        assert self.page.evaluate(REST, 500), "the page did not come to rest within 30 s"
 
     def ticks(self, chart: int, axis: str) -> list[str]:
         """The labels that stand on an axis of a chart."""
@@ -174,26 +210,23 @@ class Walker(Visitor):
         return self.geometry["panels"][-1]["path"]
 
     def is_at(self, path: str) -> None:
-        expect(self.root).to_have_attribute("data-geometry", re.compile(re.escape(f'"path":"{path}"')))
-        for _ in range(100):
-            if self.path == path:
-                return
-            self.page.wait_for_timeout(50)
-        assert self.path == path
+        """Wait until the walk has come to a stop. Asked in the page, at every frame: one that plays is there for a moment."""
+        here = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
+        self.page.wait_for_function(f"([root, path]) => {here} === path", arg=[self.root.element_handle(), path])
 
 
 @pytest.fixture
-def visitor(browser: Browser, url: str) -> Iterator[Visitor]:
+def visitor(known: BrowserContext, url: str) -> Iterator[Visitor]:
     """A person whose visit must not end with anything to complain about."""
-    visitor = Visitor(browser, url)
+    visitor = Visitor(known, url)
     yield visitor
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
 @pytest.fixture
-def walker(browser: Browser, url: str) -> Iterator[Walker]:
-    walker = Walker(browser, url)
+def walker(known: BrowserContext, url: str) -> Iterator[Walker]:
+    walker = Walker(known, url)
     yield walker
-    walker.context.close()
+    walker.close()
     assert walker.complaints == []

@@ -44,7 +44,7 @@ def test_a_link_opens_the_same_view_in_a_fresh_browser(visitor: Visitor, browser
     assert fresh.get_by_label("Source text", exact=True).input_value() == "headlamp"
     assert other.ticks(MAP, "y") == visitor.ticks(MAP, "y") == ["<sos>", *"pmaldaeh"]
     assert fresh.locator(".heatmaplayer").nth(MAP).inner_html() == cells
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 
@@ -92,7 +92,7 @@ def test_dark_and_light_both_show_the_tokens(browser: Browser, url: str) -> None
         visitor = Visitor(browser, url, color_scheme=scheme)
         visitor.open("attention?model=reverse&source=abc")
         assert visitor.ticks(MAP, "x") == ["<sos>", "a", "b", "c", "<eos>"]
-        visitor.context.close()
+        visitor.close()
         assert visitor.complaints == []
 
 
@@ -125,7 +125,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     other = Visitor(browser, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
     assert fresh.get_by_text(said).is_visible()
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
     page.get_by_role("button", name="Clear all edits").click()
@@ -153,7 +153,7 @@ def test_locked_tokens_of_the_lines_are_in_the_link(visitor: Visitor, browser: B
     other = Visitor(browser, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
     assert fresh.get_by_role("button", name=re.compile("query 1, c")).get_attribute("aria-pressed") == "true"
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 
@@ -171,7 +171,7 @@ def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url:
     page.get_by_role("button", name=re.compile("query 1, c")).click()
     visitor.settle()
     assert len(sent) > before
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
@@ -242,7 +242,7 @@ def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor
     assert fresh.get_by_role("slider", name="Hide lines below").input_value() == "0.3"
     assert fresh.get_by_role("button", name=re.compile("key 2, b")).get_attribute("aria-pressed") == "true"
     assert fresh.locator(".lines").get_attribute("data-lines") == drawn
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 
@@ -309,7 +309,7 @@ def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url:
         labels = page.locator(f".st-key-head-map .{axis}tick text")
         assert labels.count() == 32
         assert labels.evaluate_all(overlap, side) == 0
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
@@ -340,4 +340,4 @@ def test_titles_of_the_steps_stand_beside_one_another_on_a_phone(browser: Browse
         for other in boxes:
             apart = box["right"] <= other["left"] or other["right"] <= box["left"] or box["bottom"] <= other["top"]
             assert box is other or apart or other["bottom"] <= box["top"]
-    visitor.context.close()
+    visitor.close()

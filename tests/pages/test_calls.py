@@ -160,7 +160,7 @@ def test_a_click_opens_a_line_and_the_link_opens_it_again(visitor: Visitor, brow
     again = other.open(page.url.removeprefix(f"{visitor.url}/"))
     expect(again.get_by_text("Every source token looks at every source token")).to_be_visible()
     expect(again.locator('.tree [aria-selected="true"]')).to_contain_text("EncoderLayer")
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 

@@ -41,5 +41,5 @@ def test_words_on_figures_can_be_read_in_both_themes(browser: Browser, url: str,
         assert sum(map(len, written.values())) > 10
         for colour, words in written.items():
             assert contrast(colour, ground) >= 7, f"{colour} on {ground}: {words}"  # level AAA
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []

@@ -135,5 +135,5 @@ def test_a_cold_server_opens_the_link_at_once(browser: Browser) -> None:
         assert page.get_by_role("heading", name="Cross-attention, layer 6, head 8").is_visible()
         assert visitor.ticks(0, "x") == LINKED["source"].split()
         assert page.get_by_text("untrained").first.is_visible()
-        visitor.context.close()
+        visitor.close()
         assert visitor.complaints == []

@@ -285,5 +285,5 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Brow
         )
         assert found[0] > 15
         assert found[1:] == [0, 0, False]
-        visitor.context.close()
+        visitor.close()
         assert visitor.complaints == []

@@ -99,8 +99,9 @@ def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None
     page.go_back()
     page.get_by_role("heading", name=WORDS["heading"]).wait_for()
     visitor.settle()
-    page.get_by_role("link").filter(has_text=WORDS["starts"][0]["title"]).click(modifiers=["ControlOrMeta"])
-    other = visitor.context.wait_for_event("page") if len(visitor.context.pages) == 1 else visitor.context.pages[-1]
+    with visitor.context.expect_page() as opened:
+        page.get_by_role("link").filter(has_text=WORDS["starts"][0]["title"]).click(modifiers=["ControlOrMeta"])
+    other = opened.value
     other.get_by_role("heading", level=1).wait_for()
     assert not other.evaluate("window.here === true")
     assert page.get_by_role("heading", name=WORDS["heading"]).is_visible()

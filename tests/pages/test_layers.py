@@ -77,5 +77,5 @@ def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
         assert drawn["width"] > 0.6 * 390, chart
         assert names["top"] >= drawn["bottom"], chart
         assert buttons["bottom"] <= names["top"], chart
-    walker.context.close()
+    walker.close()
     assert walker.complaints == []

@@ -188,5 +188,5 @@ def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, brows
     assert again.get_by_text("of 124 steps").inner_text() == found
     assert again.get_by_label(WORDS["search"], exact=True).input_value() == "softmax"
     assert again.get_by_text("Only the bytes grow").is_visible()
-    other.context.close()
+    other.close()
     assert other.complaints == []

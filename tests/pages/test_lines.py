@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
 from tests.pages.conftest import ROOT, Visitor, serving
 
@@ -105,11 +105,11 @@ class Lines(Visitor):
 
 
 @pytest.fixture
-def view(browser: Browser, demo: str) -> Iterator[Lines]:
+def view(known: BrowserContext, demo: str) -> Iterator[Lines]:
     """A person whose visit must not end with anything to complain about."""
-    visitor = Lines(browser, demo)
+    visitor = Lines(known, demo)
     yield visitor
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
@@ -342,7 +342,7 @@ def test_heads_have_the_colours_of_the_page(browser: Browser, demo: str, scheme:
             new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"""
     )
     assert pixels > 10
-    view.context.close()
+    view.close()
     assert view.complaints == []
 
 

@@ -217,7 +217,7 @@ def test_a_link_opens_the_same_leak_in_a_fresh_browser(visitor: Visitor, browser
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
     assert fresh.get_by_test_id("stMetricValue").all_text_contents() == shown
     assert fresh.get_by_text("later word chien").first.is_visible()
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 
@@ -241,5 +241,5 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, url: str) -> None:
     for part in ("broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"):
         visitor.choose("Look at", part)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), part
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets import overview as module
@@ -154,11 +154,11 @@ class Overview(Visitor):
 
 
 @pytest.fixture
-def view(browser: Browser, demo: str) -> Iterator[Overview]:
+def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
     """A person whose visit must not end with anything to complain about."""
-    visitor = Overview(browser, demo)
+    visitor = Overview(known, demo)
     yield visitor
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
@@ -326,7 +326,7 @@ def test_it_fits_a_phone_and_a_finger_picks(browser: Browser, demo: str, case: s
     visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
     visitor.told(f"here ({layer}, {head}) found ({layer}, {head})")
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 
@@ -338,7 +338,7 @@ def test_it_follows_the_dark_theme(browser: Browser, demo: str) -> None:
     assert min(map(int, re.findall(r"\d+", color))) > 200
     visitor.canvas.hover(position=visitor.at(visitor.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
     _picture(visitor, "dark-big")
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 

@@ -280,7 +280,7 @@ def test_waves_and_numbers_are_in_the_link(visitor: Visitor, browser: Browser) -
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
     assert fresh.locator(".legendtext").all_text_contents() == names
     assert fresh.get_by_label("d_model: dimensions", exact=True).input_value() == "9"
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 

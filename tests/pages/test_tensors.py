@@ -130,7 +130,7 @@ def test_a_tap_tells_a_number(browser: Browser, url: str) -> None:
     assert float(tip.inner_text().splitlines()[-1].replace("−", "-")) == pytest.approx(value, rel=1e-6)
     walker.page.locator("h1").tap()
     expect(tip).to_be_hidden()
-    walker.context.close()
+    walker.close()
     assert walker.complaints == []
 
 

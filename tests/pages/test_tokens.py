@@ -194,7 +194,7 @@ def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Vi
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
     assert other.ticks(0, "y") == ["<sos>", "b", "a", "c"]
     assert fresh.get_by_text("26 of 30 tokens").is_visible()
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 

@@ -56,7 +56,7 @@ def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: st
     for chart in (0, 1):
         assert "tired/wide" in visitor.ticks(chart, "x")
         assert visitor.ticks(chart, "y") == ["a: tired → il", "b: wide → elle"]
-    visitor.context.close()
+    visitor.close()
     assert visitor.complaints == []
 
 

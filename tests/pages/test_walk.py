@@ -74,7 +74,7 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browse
     other = Walker(browser, walker.url).at(page.url.partition("layers?")[2])
     other.is_at(f"{LAYER}.self_attention.scaled_scores")
     assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
-    other.context.close()
+    other.close()
     assert other.complaints == []
 
 
