@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.widgets.closing import show_computed, show_next
 from pages.widgets.masks import show_batch, show_masks, show_numbers
-from pages.widgets.masks_broadcast import show_broadcast
-from pages.widgets.masks_conventions import pick_head, show_conventions, show_empty_row
-from pages.widgets.masks_leaks import NO_CAUSAL, show_future, show_padding
+from pages.widgets.masks.broadcast import show_broadcast
+from pages.widgets.masks.conventions import pick_head, show_conventions, show_empty_row
+from pages.widgets.masks.leaks import NO_CAUSAL, show_future, show_padding
 from pages.widgets.pickers import pick
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading

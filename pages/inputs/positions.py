@@ -5,8 +5,8 @@ import streamlit as st
 from pages.widgets.closing import show_computed, show_next
 from pages.widgets.pickers import pick
 from pages.widgets.positions import pick_table, show_cell, show_sum
-from pages.widgets.positions_swap import show_swap
-from pages.widgets.positions_views import show_distances, show_rotation, show_waves
+from pages.widgets.positions.swap import show_swap
+from pages.widgets.positions.views import show_distances, show_rotation, show_waves
 from pages.widgets.problems import explained
 from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view

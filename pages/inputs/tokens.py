@@ -8,7 +8,7 @@ from pages.widgets.reading import show_reading
 from pages.widgets.sidebar import current_view
 from pages.widgets.text import text
 from pages.widgets.tokens import pick_sentence, show_flow, show_padding, show_rows, show_scaling
-from pages.widgets.tokens_vocabulary import show_nearest, show_plane, show_similarity, show_table
+from pages.widgets.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
 from transformer.embedding import Embedding
 from transformer.neighbours import cosines
 from transformer.vocabulary import Vocabulary

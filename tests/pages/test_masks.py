@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets.masks_batch import batch_table
+from pages.widgets.masks.batch import batch_table
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
 from transformer import Pipeline

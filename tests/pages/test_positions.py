@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.positions import Table, origin, trained_rows
-from pages.widgets.positions_views import shipped_with_learned_positions
+from pages.widgets.positions.views import shipped_with_learned_positions
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
 from tests.transformer.figures.test_steps import array

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.tokens import chips, classes
-from pages.widgets.tokens_vocabulary import found_ids
+from pages.widgets.tokens.vocabulary import found_ids
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
 from tests.transformer.figures.test_steps import array

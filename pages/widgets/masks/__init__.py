@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.masks_batch import batch_table
-from pages.widgets.masks_broadcast import axis_sizes
+from pages.widgets.masks.batch import batch_table
+from pages.widgets.masks.broadcast import axis_sizes
 from pages.widgets.pickers import MOST_BUTTONS, Option
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
