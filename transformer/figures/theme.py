@@ -84,6 +84,9 @@ def finished(figure: go.Figure, height: int) -> go.Figure:
         coloraxis={"colorbar": {"tickfont": ink, "title": {"font": ink}}},
     )
     layout: Any = figure.layout
+    # It has defaults for forty kinds of chart, and goes with every figure that is sent.
+    drawn = {trace.type for trace in figure.data}
+    layout.template = {"layout": layout.template.layout, "data": {kind: layout.template.data[kind] for kind in drawn}}
     for name in layout:
         # Each takes a millisecond, and a figure may have twenty axes: those without a word are left as they are.
         if name.startswith(("xaxis", "yaxis")) and (layout[name].showticklabels is not False or layout[name].title.text):

@@ -58,7 +58,7 @@ def test_masked_cells_of_a_head_map_are_not_drawn_as_weights() -> None:
     exact, allowed = weights(1, 1, 3, 3)[0, 0], np.tril(np.ones((3, 3), dtype=bool))
     masked, shown = sent(head_map(exact, allowed, QUERIES, QUERIES))["data"]
     assert (np.isnan(array(shown["z"])) == ~allowed).all()
-    assert (np.isnan(array(masked["z"])) == allowed).all()
+    assert (np.isnan(np.array(masked["z"], float)) == allowed).all()
     assert "masked" in masked["hovertemplate"]
 
 

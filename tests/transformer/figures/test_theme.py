@@ -52,6 +52,15 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
     assert luminance(INK) < 0.005  # as good as black, where nobody replaces it
 
 
+def test_a_figure_carries_defaults_of_the_charts_in_it_and_no_others() -> None:
+    figure = go.Figure([go.Heatmap(z=[[1]]), go.Scatter(x=[1], y=[2])])
+    whole: Any = figure.to_dict()["layout"]["template"]
+    kept: Any = finished(figure, height=100).to_dict()["layout"]["template"]
+    assert set(whole["data"]) > {"heatmap", "scatter", "sankey"}
+    assert kept["data"] == {kind: whole["data"][kind] for kind in ("heatmap", "scatter")}
+    assert kept["layout"] == whole["layout"]
+
+
 def test_tokens_that_look_like_markup_are_shown_as_they_are() -> None:
     assert escaped("<pad>") == "&lt;pad&gt;"
     assert numbered(["<sos>", "a", "a"]) == ["0: &lt;sos&gt;", "1: a", "2: a"]

@@ -28,7 +28,7 @@ def test_a_change_that_two_places_do_not_show_is_written_without_a_sign() -> Non
 def test_what_is_masked_in_both_runs_is_not_drawn_as_no_change() -> None:
     allowed = np.array([[True, False, False], [True, True, False]])
     masked, change = difference_map(CHANGE, allowed, QUERIES, KEYS).data
-    assert (np.isnan(np.asarray(masked.z)) == allowed).all()
+    assert (np.isnan(np.asarray(masked.z, float)) == allowed).all()
     assert (np.isnan(np.asarray(change.z)) == ~allowed).all()
 
 
