@@ -83,9 +83,10 @@ def finished(figure: go.Figure, height: int) -> go.Figure:
         legend={"font": ink, "title": {"font": ink}},
         coloraxis={"colorbar": {"tickfont": ink, "title": {"font": ink}}},
     )
+    traces: Any = figure.data
     layout: Any = figure.layout
     # It has defaults for forty kinds of chart, and goes with every figure that is sent.
-    drawn = {trace.type for trace in figure.data}
+    drawn = {trace.type for trace in traces}
     layout.template = {"layout": layout.template.layout, "data": {kind: layout.template.data[kind] for kind in drawn}}
     for name in layout:
         # Each takes a millisecond, and a figure may have twenty axes: those without a word are left as they are.
