@@ -70,7 +70,8 @@ def head_map(
 def masked_cells(allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> go.Heatmap:
     """What lies below a map where a query may not look: grey, and hatched unless the cells are too small."""
     return go.Heatmap(
-        z=np.where(allowed, None, 1).tolist(),  # as a list it is a third shorter, when it is sent, than as single precision
+        # Sent as a list, a third shorter than in single precision.
+        z=[[None if may else 1 for may in row] for row in allowed.tolist()],
         x=numbered(keys),
         y=numbered(queries),
         colorscale=[[0, MASKED], [1, MASKED]],
