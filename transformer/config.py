@@ -3,11 +3,11 @@
 import dataclasses
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_type_hints
 
 from transformer.errors import ConfigError
-from transformer.fields import checked, within
+from transformer.fields import by_name, checked, within
 
 # A bound on each field alone catches a mistyped one. All of them together still ask for more memory than a machine has: who
 # builds what comes from a file or a form counts it first (`transformer.cost.parameters`).
@@ -18,6 +18,7 @@ LARGEST_TABLE = 1 << 25  # max_len × d_model
 LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
+@by_name
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
@@ -56,8 +57,8 @@ class TransformerConfig:
         initialization: `pytorch` (each module's own default) or `xavier` (Xavier uniform on every matrix).
 
     Raises:
-        ConfigError: a field has a value that cannot be built; says which, what it was and what is allowed.
-        TypeError: a vocabulary size is left out, or there is no field of that name (from `preset` and `replace`: ConfigError).
+        ConfigError: a field has a value that cannot be built, is left out though it has no default, or is none of these; says
+            which, what it was and what is allowed.
     """
 
     source_vocab: int
@@ -131,7 +132,8 @@ class TransformerConfig:
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise ConfigError("preset", name, f"allowed are {', '.join(PRESETS)}")
-        return cls._checked({"source_vocab": 10, "target_vocab": 10} | PRESETS[name] | values)
+        values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[name] | values
+        return cls(**values)
 
     def replace(self, **values: Any) -> "TransformerConfig":
         """A copy with other values in the named fields.
@@ -139,7 +141,7 @@ class TransformerConfig:
         Raises:
             ConfigError: no field of that name, or a bad value.
         """
-        return self._checked(dataclasses.asdict(self) | values)
+        return dataclasses.replace(self, **values)
 
     def to_json(self) -> str:
         """Every field as JSON; −∞ becomes the string "-inf", which plain JSON cannot hold as a number."""
@@ -163,17 +165,6 @@ class TransformerConfig:
             values["mask_fill"] = float(values.get("mask_fill", "-10000"))
         except (TypeError, ValueError, OverflowError):
             raise ConfigError("mask_fill", values["mask_fill"], "must be a number or -inf") from None
-        return cls._checked(values)
-
-    @classmethod
-    def _checked(cls, values: dict[str, Any]) -> "TransformerConfig":
-        known = [field.name for field in fields(cls)]
-        for name in values:
-            if name not in known:
-                raise ConfigError(name, values[name], f"is not a field; the fields are {', '.join(known)}")
-        for name in ("source_vocab", "target_vocab"):
-            if name not in values:
-                raise ConfigError(name, None, "must be given: the number of tokens in the vocabulary")
         return cls(**values)
 
 

@@ -1,10 +1,42 @@
 """Settings that come from files and from people: each is held against the type and the bounds its field declares."""
 
+import functools
 import math
+from dataclasses import MISSING, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from transformer.errors import ConfigError
+
+Settings = TypeVar("Settings")
+
+
+def by_name(settings: type[Settings]) -> type[Settings]:
+    """Let a dataclass whose fields are given by name say itself what is wrong with them: the names are a person's, too.
+
+    Its constructor then raises `ConfigError`, where Python's `TypeError` would not say which fields there are: for a field of
+    another name, one that is left out, and values without a name.
+    """
+    declared: Any = settings
+    known = [field.name for field in fields(declared)]
+    needed = [field.name for field in fields(declared) if field.default is field.default_factory is MISSING]
+    there_are = f"the fields are {', '.join(known)}"
+    make = declared.__init__
+
+    @functools.wraps(make)
+    def made(self: Any, /, *nameless: Any, **values: Any) -> None:
+        if nameless:
+            raise ConfigError("fields", nameless, f"must be given by name; {there_are}")
+        for name in values:
+            if name not in known:
+                raise ConfigError(name, values[name], f"is not a field; {there_are}")
+        for name in needed:
+            if name not in values:
+                raise ConfigError(name, None, f"must be given; {there_are}")
+        make(self, **values)
+
+    declared.__init__ = made
+    return settings
 
 
 def checked(name: str, value: Any, hint: Any) -> Any:

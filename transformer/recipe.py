@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, InputError
-from transformer.fields import checked, within
+from transformer.fields import by_name, checked, within
 from transformer.tasks import World, world
 
 # The least and the most of each number, both allowed.
@@ -19,6 +19,7 @@ BOUNDS: dict[str, tuple[int | float, int | float]] = {
 }
 
 
+@by_name
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Every setting of a training run; the same recipe on the same machine gives the same weights.
@@ -43,7 +44,8 @@ class Recipe:
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
-        ConfigError: a setting of another type, or out of its bounds (`BOUNDS`).
+        ConfigError: a setting of another type, or out of its bounds (`BOUNDS`); one that is left out though it has no default,
+            or is none of these.
     """
 
     world: str
@@ -104,8 +106,7 @@ class Recipe:
         """A copy with other values in the named fields.
 
         Raises:
-            ConfigError: a bad value.
-            TypeError: no field of that name.
+            ConfigError: no field of that name, or a bad value.
         """
         return dataclasses.replace(self, **values)
 

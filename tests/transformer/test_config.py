@@ -1,6 +1,7 @@
 """Sizes and choices: the three variants to the letter, and a clear refusal of everything that cannot be built."""
 
 import dataclasses
+import functools
 import inspect
 import math
 
@@ -230,8 +231,19 @@ def test_what_is_no_text_is_no_preset_and_no_json(value: object):
 def test_an_unknown_field_is_refused_with_those_there_are():
     with pytest.raises(ConfigError, match="width = 3: is not a field; the fields are source_vocab, target_vocab"):
         TransformerConfig.preset("vanilla", width=3)
-    with pytest.raises(ConfigError, match="is not a field"):
-        TransformerConfig.preset("vanilla").replace(width=3)
+    config = TransformerConfig.preset("vanilla")
+    for make in (config.replace, functools.partial(dataclasses.replace, config), TransformerConfig):
+        with pytest.raises(ConfigError, match="width = 3: is not a field; the fields are source_vocab, target_vocab"):
+            make(width=3)
+
+
+def test_a_field_that_has_no_default_must_be_given_and_by_its_name():
+    with pytest.raises(ConfigError, match="target_vocab = None: must be given; the fields are source_vocab, target_vocab"):
+        TransformerConfig(source_vocab=10)
+    with pytest.raises(ConfigError, match=r"fields = \(10, 10\): must be given by name; the fields are source_vocab"):
+        TransformerConfig(10, 10)
+    # What an editor offers while the call is typed are still the fields themselves.
+    assert [*inspect.signature(TransformerConfig).parameters] == [field.name for field in dataclasses.fields(TransformerConfig)]
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -282,6 +294,7 @@ def test_any_mixture_of_choices_survives_json_and_runs(values: dict[str, object]
         ("3", "must be a set of fields"),
         ('"vanilla"', "must be a set of fields"),
         ("{}", "source_vocab = None: must be given"),
+        ('{"self": 1}', "self = 1: is not a field"),
         ('{"source_vocab": 10}', "target_vocab = None: must be given"),
         ('{"source_vocab": 10, "target_vocab": 10, "what": 1}', "is not a field"),
         ('{"source_vocab": 10, "target_vocab": "10"}', "target_vocab = '10': must be a whole number"),

@@ -110,6 +110,13 @@ def test_an_unknown_name_is_refused_with_those_there_are():
         Recipe(world="klingon", steps=1).make_config()
 
 
+def test_a_setting_of_another_name_is_refused_with_those_there_are():
+    with pytest.raises(ConfigError, match="epochs = 3: is not a field; the fields are world, steps, batch"):
+        recipe("reverse").replace(epochs=3)
+    with pytest.raises(ConfigError, match="steps = None: must be given"):
+        Recipe(world="reverse")
+
+
 def test_the_config_of_a_recipe_is_checked():
     with pytest.raises(ConfigError, match="must be a multiple of heads"):
         Recipe(world="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
