@@ -178,6 +178,14 @@ def test_raw_ids_are_read_as_they_are() -> None:
     ]
 
 
+def test_an_answer_in_raw_ids_is_shown_as_it_is_read() -> None:
+    """It starts from id 1, though nothing is put before ids that are typed."""
+    app = at("shared_heads", "1 5 6 4")
+    app.segmented_control(key="tokens_side").set_value("target").run()
+    trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")
+    assert shown(app) == [[("known", token, "", token, token) for token in trace.target_tokens[0]]]
+
+
 @pytest.mark.browser
 def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open("tokens?model=reverse&source=cab")

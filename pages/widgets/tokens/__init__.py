@@ -83,7 +83,7 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, tokens in enumerate(trace.source_tokens if sentence.side == "source" else trace.target_tokens):
-        typed = typed_text(view, sentence.side, item)
+        typed = (view.sources if sentence.side == "source" else view.targets)[item]
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
         st.html(STYLE + chips(sentence.vocabulary, tokens, typed))
@@ -91,21 +91,16 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
         st.caption(words["flow_target"])
 
 
-def typed_text(view: View, side: Side, item: int) -> str:
-    """What was typed on a side for one sentence; on the target side the model's own answer, where nothing was."""
-    target = view.targets[item]
-    return view.sources[item] if side == "source" else view.answer(item=item).text if target is None else target
-
-
-def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str) -> str:
+def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) -> str:
     """The tokens as an HTML list; an unknown word is shown as it was typed, with what it is read as.
 
     Args:
         vocabulary: that the tokens are from.
         tokens: as on the axes, padding included.
-        typed: the text they were made from.
+        typed: the text they were made from; None for the model's own answer, which has no token that it does not know.
     """
-    words, parts, start = text("tokens"), vocabulary.split(typed), int(vocabulary.framed)
+    words, start = text("tokens"), int(vocabulary.framed)
+    parts = [] if typed is None else vocabulary.split(typed)
     items = []
     for place, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
         part = parts[place - start] if start <= place < start + len(parts) else token
