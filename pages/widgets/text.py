@@ -1,18 +1,18 @@
 """What the pages say, read from `assets/text/`: a translation is another folder there."""
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import streamlit as st
 
 FOLDER = Path(__file__).parents[2] / "assets" / "text"
 LANGUAGE = "en"
 
 
-@st.cache_data(show_spinner=False)
+# Not Streamlit's cache: that makes a copy each time, and a page asks up to 400 times.
+@cache
 def text(page: str) -> dict[str, Any]:
-    """The texts of a page, by name."""
+    """The texts of a page, by name. Shared by everybody: not to be written to."""
     return tomllib.loads((FOLDER / LANGUAGE / f"{page}.toml").read_text(encoding="utf-8"))
 
 
