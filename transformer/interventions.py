@@ -52,7 +52,7 @@ class Ablate(Intervention):
         allowed = ~hidden_scores(scores, name, scope.config)
         count = allowed.sum(-1, keepdim=True)
         # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
-        return torch.where(count > 0, allowed / count.clamp(min=1), values)
+        return torch.where(count > 0, allowed.to(values.dtype) / count.clamp(min=1), values)
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,10 @@ class Scale(Intervention):
         return super().chosen(tap) | length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        scaled = (values * self.factor).clamp(-LARGEST_VALUE, LARGEST_VALUE).to(values.dtype)
+        scaled = values * self.factor
+        most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # half precision ends earlier
         # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
-        return _but_for_hidden(scaled, values, tap, scope)
+        return _but_for_hidden(scaled.clamp(-most, most), values, tap, scope)
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,8 @@ class Replace(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         by = find_tap(model.taps, self.by, "output")
-        if model.taps[by].axes != model.taps[path].axes and len(model.taps[by].axes) != len(model.taps[path].axes):
-            raise PathError("by", self.by, f"must have the axes {' '.join(model.taps[path].axes)}")
+        if model.taps[by].ndim != model.taps[path].ndim:
+            raise PathError("by", self.by, f"must have as many axes as {path}: {' '.join(model.taps[path].axes)}")
         if _are_scores(by) and not _are_scores(path):
             raise PathError("by", self.by, "scores may be -inf, and can replace scores only")
         return path

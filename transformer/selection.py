@@ -60,7 +60,7 @@ class Intervention:
         """The edited tensor, a new one of the same shape."""
         edited = values.clone()
         where = self.selection(tap, values)
-        edited[where] = self.change(values[where], tap, where, scope)
+        edited[where] = self.change(values[where], tap, where, scope).to(values.dtype)
         return edited
 
     def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ class Intervention:
         return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        """The new values of the selected part.
+        """The new values of the selected part, of whatever type of number; they get that of the tensor.
 
         Args:
             values: of the selected part.

@@ -314,7 +314,7 @@ def test_replacing_heads_by_those_of_another_attention(model: Transformer, plain
         ("encoder.output", "decoder.output", "is not computed before encoder.output"),
         ("encoder.output", "encoder.output", "is not computed before encoder.output"),
         ("decoder.output", "encoder.output", r"decoder.output takes \(2, 5, 12\)"),
-        ("encoder.output", "source_mask", "must have the axes batch source d_model"),
+        ("encoder.output", "source_mask", "must have as many axes as encoder.output: batch source d_model"),
         ("encoder.output", "nothing at all", "no such tap"),
         ("encoder.output", "", "no such tap"),
     ],
@@ -410,12 +410,24 @@ def test_the_others_have_no_decoder_alone(preset: str):
         run_traced(small(preset), None, TARGET, [Ablate(DECODER)])
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_edits_in_double_precision(preset: str):
-    model = small(preset).double()
-    trace = run_traced(model, SOURCE, TARGET, [Ablate(ENCODER, to="uniform", heads=(1,)), Scale(CROSS, factor=0.5)])
-    assert trace[f"{ENCODER}.weights"].values.dtype == torch.float64
-    assert trace.logits.dtype == torch.float64
+def test_edits_in_any_precision(preset: str, dtype: torch.dtype):
+    model = small(preset).to(dtype)
+    uniform = Ablate(ENCODER, to="uniform", heads=(1,), items=(0,))
+    trace = run_traced(model, SOURCE, TARGET, [uniform, Scale(CROSS, factor=0.5), Scale(f"{ENCODER}.scores", factor=1e6)])
+    weights = trace[f"{ENCODER}.weights"].values
+    assert torch.equal(weights[0, 1, :, :5], torch.full((7, 5), 1 / 5, dtype=dtype))  # the row has five tokens
+    assert {step.values.dtype for step in trace} == {dtype, torch.bool}
+    assert trace.logits.isfinite().all()
+
+
+def test_edits_where_autocast_changes_the_precision_on_the_way(model: Transformer):
+    edits = [Ablate(CROSS, (0, 2), to="uniform", items=(1,)), Scale(f"{ENCODER}.scores", (1,), factor=3.0, items=(1,))]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        plain, trace = run_traced(model, SOURCE, TARGET), edited(model, *edits)
+    assert [step.values.dtype for step in trace] == [step.values.dtype for step in plain]
+    assert not torch.equal(trace.logits, plain.logits)
 
 
 class Longer(Intervention):
