@@ -24,8 +24,16 @@ class Module(nn.Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if isinstance(value, nn.Module):
+        if isinstance(value, nn.Module) or name in self._modules:  # None takes the place of a child, too
             self.__dict__[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self.__dict__.pop(name, None)
+
+    def add_module(self, name: str, module: nn.Module | None) -> None:
+        super().add_module(name, module)
+        self.__dict__[name] = module
 
 
 def _constant(value: float, dtype: torch.dtype) -> Float[Tensor, ""]:

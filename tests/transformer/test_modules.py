@@ -131,6 +131,27 @@ def test_the_calls_of_a_pass_are_the_same_whether_a_constant_is_there_or_not() -
     assert {"Linear", "LayerNorm"} <= {call.name for call in first}
 
 
+@pytest.mark.parametrize("put", ["__setattr__", "add_module", "register_module", "set_submodule"])
+def test_the_child_that_was_put_in_is_the_one_that_runs(put: str) -> None:
+    model, other = small("vanilla"), nn.Linear(12, 10)
+    before = model(SOURCE, TARGET)
+    getattr(model, put)("output_projection", other)
+    assert model.output_projection is other
+    assert torch.equal(model.state_dict()["output_projection.weight"], other.weight)
+    assert not torch.equal(model(SOURCE, TARGET), before)
+
+
+def test_a_child_that_was_taken_out_is_gone() -> None:
+    model = small("pytorch")
+    model.encoder.norm = None
+    assert model.encoder.norm is None
+    assert "norm" not in dict(model.encoder.named_children())
+    del model.decoder.norm
+    assert not hasattr(model.decoder, "norm")
+    with pytest.raises(AttributeError, match="norm"):
+        del model.decoder.norm
+
+
 def test_a_copy_of_a_model_is_traced_as_itself() -> None:
     model = small("vanilla")
     twin = copy.deepcopy(model)
