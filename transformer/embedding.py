@@ -1,6 +1,7 @@
 """Token ids become vectors, and vectors learn where they stand."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
@@ -18,13 +19,14 @@ def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
 
-    Computed in double precision, because `pos` grows while the angle's error must not. An odd `d_model` ends on a sine.
+    In double precision, because `pos` grows while the angle's error must not; a model rounds the table to its own. An odd
+    `d_model` ends on a sine.
     """
     position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
     dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
     pair = dimension - dimension % 2
     angle = position / 10_000 ** (pair / d_model)
-    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos()).float()
+    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos())
 
 
 class Sinusoidal(Module):
@@ -32,7 +34,18 @@ class Sinusoidal(Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoid(config.max_len, config.d_model), persistent=False)
+        self.sizes = config.max_len, config.d_model
+        self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
+        """What PyTorch calls where a model is moved or its numbers change their type (`model.double()`). Digits that were rounded
+        away would not come back by themselves."""
+        before = self.get_buffer("table").dtype
+        super()._apply(fn, recurse)
+        table = self.get_buffer("table")
+        if table.dtype != before:
+            table.copy_(sinusoid(*self.sizes))
+        return self
 
     def forward(self, length: int) -> Float[Tensor, "position d_model"]:
         return self.get_buffer("table")[:length]

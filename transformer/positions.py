@@ -89,8 +89,8 @@ def wave(dimension: int, d_model: int, at: Float[np.ndarray, " step"]) -> Float[
 
 
 def sinusoidal_table(positions: int, d_model: int) -> Positions:
-    """`embedding.sinusoid` as an array: what a model with fixed positions adds."""
-    return sinusoid(positions, d_model).numpy()
+    """`embedding.sinusoid` as an array, in single precision: what a model with fixed positions adds."""
+    return sinusoid(positions, d_model).float().numpy()
 
 
 def untrained_table(positions: int, d_model: int) -> Positions:

@@ -20,7 +20,7 @@ def embedding(preset: str, **values: object) -> Embedding:
 
 @given(st.integers(1, 40), st.integers(1, 24))
 def test_the_sinusoid_is_the_formula(positions: int, d_model: int):
-    np.testing.assert_allclose(sinusoid(positions, d_model), reference.sinusoid(positions, d_model), atol=1e-7)
+    np.testing.assert_allclose(sinusoid(positions, d_model), reference.sinusoid(positions, d_model), rtol=0, atol=1e-14)
 
 
 def test_the_sinusoid_is_exact_far_out_too():
@@ -28,7 +28,22 @@ def test_the_sinusoid_is_exact_far_out_too():
     expected = reference.sinusoid(1, d_model)
     angles = [position / 10_000 ** (2 * (index // 2) / d_model) for index in range(d_model)]
     expected = [np.sin(angle) if index % 2 == 0 else np.cos(angle) for index, angle in enumerate(angles)]
-    np.testing.assert_allclose(sinusoid(position + 1, d_model)[-1], expected, atol=1e-7)
+    np.testing.assert_allclose(sinusoid(position + 1, d_model)[-1], expected, rtol=0, atol=1e-14)
+
+
+def test_a_model_adds_the_sinusoid_to_the_last_digit_of_whatever_precision_it_has():
+    module, exact = embedding("vanilla"), sinusoid(SIZES["max_len"], SIZES["d_model"])
+    kept = module.positions(16).clone()
+    assert torch.equal(kept, exact.float())
+    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.float64, torch.float32):
+        assert torch.equal(module.to(dtype).positions(16), exact.to(dtype))
+    torch.testing.assert_close(module.double()(SOURCE), module.table.weight[SOURCE] + exact[:7], rtol=0, atol=0)
+    assert list(module.state_dict()) == ["table.weight"]
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.equal(embedding("vanilla").positions(16), exact)
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_the_sinusoid_is_no_parameter_and_not_in_a_checkpoint():
