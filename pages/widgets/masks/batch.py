@@ -12,7 +12,8 @@ STYLE = Template("""<style>
 .batch-rows th {font-weight: 400; opacity: .75; text-align: center; padding: 0 .3rem; white-space: nowrap;}
 .batch-rows tr > th:first-child {text-align: left; position: sticky; left: 0; opacity: 1;}
 .batch-rows td {text-align: center; white-space: nowrap; padding: .15rem .45rem; border-radius: 3px; border: 0;}
-.batch-rows td.real {background: var(--real); color: white;}
+.batch-rows td.real {background: color-mix(in srgb, var(--real) 16%, transparent);
+  border: 1px solid color-mix(in srgb, var(--real) 45%, transparent);}
 .batch-rows td.hidden {background: repeating-linear-gradient(-60deg, $masked 0 5px, transparent 5px 9px);
   border: 1px solid $masked;}
 </style>""")
