@@ -7,11 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.pickers import pick, pick_text
+from pages.widgets.pickers import pick, pick_position, pick_text
 from pages.widgets.sidebar import View
 from pages.widgets.source import show_source
 from pages.widgets.stops import scientific, title
-from pages.widgets.stream import pick_position
 from pages.widgets.tensors import Drawn, picture
 from pages.widgets.text import text
 from transformer import Trace
@@ -33,7 +32,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     inside = {stop.part: stop.path.removesuffix("_add_norm.sum") for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "work_part")
     side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens
-    at = pick_position(words["position"], [f"{at} · {token}" for at, token in enumerate(side[item])], "work_position")
+    at = pick_position(words["position"], side[item], "work_position")
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):

@@ -102,9 +102,9 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
     everything, groups = words["everything"], dict.fromkeys(row.group for row in rows)
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
-        layer = _choose(words["layer"], [everything, *groups], "ledger_layer")
+        layer = pick(words["layer"], [everything, *groups], "ledger_layer", as_list=True)
     with middle:
-        work = _choose(words["work"], [everything, *WORK], "ledger_work")
+        work = pick(words["work"], [everything, *WORK], "ledger_work", as_list=True)
     with right:
         part = st.text_input(
             words["search"],
@@ -145,13 +145,6 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
             (words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), "md", "text/markdown"),
         ):
             st.download_button(label, make, f"{name}.{ending}", kind, icon=":material/download:", on_click="ignore")
-
-
-def _choose(label: str, options: list[str], key: str) -> str:
-    """`pickers.pick` as a list, however few the options."""
-    if st.session_state.get(key, options[0]) not in options:
-        st.session_state[key] = options[0]
-    return st.selectbox(label, options, key=key, bind="query-params")
 
 
 def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Choices that are bound to the URL."""
 
+import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -13,20 +14,37 @@ Option = TypeVar("Option")
 MOST_BUTTONS = 12
 
 
-def pick(label: str, options: Sequence[Option], key: str, help: str | None = None) -> Option:
-    """One of a few options as buttons, one of many as a list. A link with a value that is not there gets the first.
+def pick(
+    label: str,
+    options: Sequence[Option],
+    key: str,
+    help: str | None = None,
+    first: Option | None = None,
+    as_list: bool = False,
+) -> Option:
+    """One of a few options as buttons, one of many as a list.
 
     The options are shown as they are: what a label says is also what stands in the URL, and a link must not depend on the
     language of the page.
+
+    Args:
+        label: above the choice.
+        options: what there is to choose from.
+        key: in the session and in the URL.
+        help: shown when its question mark is pointed at.
+        first: which to take where nobody has chosen, or what a link or another model has left is not there; by default the
+            first of the options.
+        as_list: whether it is a list, however few the options.
     """
+    first = options[0] if first is None else first
     # A value left from a model with more layers or heads must not outlive it.
-    if st.session_state.get(key, options[0]) not in options:
-        st.session_state[key] = options[0]
-    if len(options) > MOST_BUTTONS:
-        return st.selectbox(label, options, key=key, bind="query-params", help=help)
+    if st.session_state.get(key, first) not in options:
+        st.session_state[key] = first
+    if as_list or len(options) > MOST_BUTTONS:
+        return st.selectbox(label, options, options.index(first), key=key, bind="query-params", help=help)
     # In columns and rows, Streamlit scrolls what is too wide unless told to break it into lines.
     return st.segmented_control(
-        label, options, default=options[0], required=True, key=key, bind="query-params", help=help, wrap=True
+        label, options, default=first, required=True, key=key, bind="query-params", help=help, wrap=True
     )
 
 
@@ -35,3 +53,26 @@ def pick_text(trace: Trace, key: str = "walk_item", help: str | None = None) -> 
     of the Layers page keep to one `key`."""
     count = len(trace.target_tokens)
     return pick(text("common")["item"], range(1, count + 1), key, help) - 1 if count > 1 else 0
+
+
+def pick_position(label: str, tokens: Sequence[str], key: str) -> int:
+    """One of the tokens, by its position, as a list: tokens are long, and Markdown in them must stay as typed."""
+    numbered = numbered_tokens(tokens)
+    return numbered.index(pick(label, numbered, key, as_list=True))
+
+
+def numbered_tokens(tokens: Sequence[str]) -> list[str]:
+    """Each token after its position: `2 · cat`. No two are the same."""
+    return [f"{at} · {token}" for at, token in enumerate(tokens)]
+
+
+def forget_infinite(key: str) -> None:
+    """Call it before a box for whole numbers: Streamlit passes over what a link says of it that is no number, but fails on
+    one that is infinite, `inf` or `1e999`, for as long as it stands there."""
+    try:
+        infinite = math.isinf(float(st.query_params.get(key, "")))
+    except ValueError:
+        return
+    if infinite and key not in st.session_state:
+        del st.query_params[key]
+        st.rerun()

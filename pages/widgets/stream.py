@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.closing import show_computed
-from pages.widgets.pickers import pick, pick_text
+from pages.widgets.pickers import numbered_tokens, pick, pick_position, pick_text
 from pages.widgets.quotes import literal
 from pages.widgets.text import text
 from transformer import Trace
@@ -26,8 +26,8 @@ def show_stream(trace: Trace) -> None:
         name = pick(words["measure"], list(words["measures"]), "stream_measure")
         item = pick_text(trace)
     tokens = (trace.source_tokens if STACKS[stack] == "source" else trace.target_tokens)[item]
-    numbered = [f"{at} · {token}" for at, token in enumerate(tokens)]
-    followed = pick_position(words["follow"], numbered, "stream_follow")
+    numbered = numbered_tokens(tokens)
+    followed = pick_position(words["follow"], tokens, "stream_follow")
     stream = residual_stream(trace, stack, item)
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)
@@ -40,13 +40,6 @@ def show_stream(trace: Trace) -> None:
         st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
     says = words["computed_pre" if trace.config.norm_first else "computed_post"]
     show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
-
-
-def pick_position(label: str, numbered: list[str], key: str) -> int:
-    """One of the tokens, as a list: tokens are long, and Markdown in them must stay as typed."""
-    if st.session_state.get(key, numbered[0]) not in numbered:
-        st.session_state[key] = numbered[0]
-    return numbered.index(st.selectbox(label, numbered, key=key, bind="query-params"))
 
 
 def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:

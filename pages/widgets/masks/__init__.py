@@ -1,6 +1,5 @@
 """The masks of a batch: what is padding, who may look at whom, and what a mask of size 1 stands for."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -9,7 +8,7 @@ import streamlit as st
 from pages.widgets.charts import show
 from pages.widgets.masks.batch import batch_table
 from pages.widgets.masks.broadcast import axis_sizes
-from pages.widgets.pickers import MOST_BUTTONS, Option
+from pages.widgets.pickers import pick
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
@@ -58,9 +57,9 @@ def show_batch(view: View, trace: Trace) -> Batch:
     real = {side: (_ids(view, trace, side) != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
     # The one with the most padding comes first: there is most to see.
     first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
-    item = (
-        choose(words["pick_item"], range(1, count + 1), first + 1, "mask_item", words["pick_item_help"]) - 1 if count > 1 else 0
-    )
+    item = 0
+    if count > 1:
+        item = pick(words["pick_item"], range(1, count + 1), "mask_item", words["pick_item_help"], first + 1) - 1
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
     for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
         st.markdown(f"**{words[f'batch_{side}']}** {axis_sizes({'batch': count, side: real[side].shape[1]})}")
@@ -85,16 +84,6 @@ def _ids(view: View, trace: Trace, side: Side) -> Any:
     """The ids of a batch as a tensor, from the tokens that stand on the axes of its trace."""
     rows = trace.source_tokens if side == "source" else trace.target_tokens
     return view.pipeline.batch([view.pipeline.vocabulary(side).ids(row) for row in rows], side)
-
-
-def choose(label: str, options: Sequence[Option], first: Option, key: str, help: str | None = None) -> Option:
-    """`pick`, with another choice than the first option where a person made none."""
-    # Written only in place of what is no longer there: what a link says must not be written over.
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = first
-    if len(options) > MOST_BUTTONS:
-        return st.selectbox(label, options, options.index(first), key=key, bind="query-params", help=help)
-    return st.segmented_control(label, options, default=first, required=True, key=key, bind="query-params", help=help)
 
 
 def _fill(view: View) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.masks import Batch, choose
+from pages.widgets.masks import Batch
+from pages.widgets.pickers import pick
 from pages.widgets.quotes import literal, quoted
 from pages.widgets.runs import Key, runs
 from pages.widgets.text import text
@@ -37,13 +38,13 @@ def show_future(batch: Batch) -> None:
     first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:
-        place = choose(words["change"], places, places[first_place - 1], "leak_position", words["change_help"])
+        place = pick(words["change"], places, "leak_position", words["change_help"], places[first_place - 1])
     position = places.index(place) + 1
     others = _others(batch, position)
     first = first_token if position == first_place else next((token for token in target if token in others), others[0])
     with right:
         options = list(pipeline.target_vocabulary.tokens_of(others))
-        word = choose(words["word"], options, options[others.index(first)], "leak_word", words["word_help"])
+        word = pick(words["word"], options, "leak_word", words["word_help"], options[others.index(first)])
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     kept, open_ = (
@@ -62,9 +63,8 @@ def show_padding(batch: Batch) -> None:
         return
     st.markdown(words["padding_text"])
     many = [count for count in PADDINGS if count <= most]
-    count = choose(
-        words["count"], many, FIRST_PADDING if FIRST_PADDING in many else many[-1], "leak_padding", words["count_help"]
-    )
+    first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
+    count = pick(words["count"], many, "leak_padding", words["count_help"], first)
     key = batch.view.key
     kept, open_ = (_found(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
     names = (words["without_padding"], words["with_padding"].format(count=count))

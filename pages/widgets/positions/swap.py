@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import numbered_tokens, pick
 from pages.widgets.quotes import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -27,12 +27,13 @@ def show_swap(view: View, trace: Trace) -> None:
     if len(typed) < 2:
         st.info(words["swap_short"])
         return
-    options = [f"{place} · {tokens[place]}" for place in typed]
+    options = [numbered_tokens(tokens)[place] for place in typed]
     # To start with, two that differ, as far apart as can be: of equal ones nothing would change.
     other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
     with st.container(horizontal=True):
-        first = typed[options.index(_select(words["swap_first"], options, "positions_first", options[0]))]
-        second = typed[options.index(_select(words["swap_second"], options, "positions_second", options[typed.index(other)]))]
+        one = pick(words["swap_first"], options, "positions_first", as_list=True)
+        two = pick(words["swap_second"], options, "positions_second", first=options[typed.index(other)], as_list=True)
+    first, second = (typed[options.index(picked)] for picked in (one, two))
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]
@@ -72,10 +73,3 @@ def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool
     """The effect of a swap on a model, with its positions or without."""
     pipeline = runs().pipeline(key)
     return swap(pipeline.model, ids, first, second, interventions(WITHOUT, pipeline.config) if without else ())
-
-
-def _select(label: str, options: list[str], key: str, first: str) -> str:
-    """One of the sentence's tokens, numbered; a choice that another sentence left behind gives way to the first."""
-    if st.session_state.get(key, first) not in options:
-        st.session_state[key] = first
-    return st.selectbox(label, options, options.index(first), key=key, bind="query-params")
