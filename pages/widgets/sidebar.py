@@ -9,6 +9,7 @@ import streamlit as st
 from pages.widgets.examples import Start, starts
 from pages.widgets.history import tidy_history
 from pages.widgets.limits import SENTENCES, SIZES, TEXT_CHARACTERS
+from pages.widgets.pickers import forget_infinite
 from pages.widgets.problems import explained
 from pages.widgets.quotes import literal
 from pages.widgets.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
@@ -210,6 +211,7 @@ def _sizes() -> None:
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
     columns = st.columns(2)
     for index, (name, most) in enumerate(SIZES.items()):
+        forget_infinite(name)
         columns[index % 2].number_input(
             words[name], 1, most, FIRST_SIZES[name], key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
         )

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.positions import Table, origin, trained_rows
 from pages.widgets.positions.views import shipped_with_learned_positions
+from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from tests.pages.test_pages import opened
 from tests.transformer.figures.test_steps import array
@@ -20,6 +21,7 @@ from transformer import Pipeline, Transformer, TransformerConfig
 from transformer.positions import model_table, sinusoidal_table
 
 PAGE = "pages/inputs/positions.py"
+FAR = ("inf", "1e999", "-inf", "Infinity", "1e400")
 
 
 def at(model: str, source: str, look: str = "table", **numbers: int) -> AppTest:
@@ -263,6 +265,15 @@ def test_equal_words_and_single_words_are_nothing_to_swap() -> None:
     app.sidebar.text_input(key="source").set_value("a").run()
     assert "only one word" in said(app)
     fine(app)
+
+
+def test_an_infinite_number_in_a_link_is_passed_over() -> None:
+    names = ("length", "d_model", "row", "column", "shift")
+    app = on_page(PAGE, positions_look="rotation", **{f"positions_{name}": said for name, said in zip(names, FAR, strict=True)})
+    fine(app)
+    assert app.number_input(key="positions_length").value is None
+    assert app.number_input(key="positions_d_model").value is None
+    assert [app.number_input(key=f"positions_{name}").value for name in names[2:]] == [3, 4, 5]
 
 
 @pytest.mark.browser

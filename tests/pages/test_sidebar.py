@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.examples import starts
 from pages.widgets.limits import PARAMETERS, SENTENCES, SIZES
-from pages.widgets.sidebar import FIELDS, View
+from pages.widgets.sidebar import FIELDS, FIRST_SIZES, View
 from pages.widgets.text import text
 from tests.pages.apps import LINKED, said
 from transformer import PRESETS, Pipeline
@@ -159,6 +159,16 @@ def test_sizes_beyond_the_limits_of_a_link_are_not_taken() -> None:
     app = opened(model="own sizes", **{name: str(most + 1) for name, most in SIZES.items()})
     config = seen(app).pipeline.config
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
+
+
+@pytest.mark.parametrize("said", ["inf", "-inf", "1e999", "nan", "a lot", ""])
+def test_what_is_no_number_in_a_link_is_passed_over(said: str) -> None:
+    """Streamlit fails on an infinite one, and would at every rerun, so that nothing could be done about it on the page."""
+    app = opened(model="own sizes", d_model=said, n_heads="2")
+    config = seen(app).pipeline.config
+    assert (config.d_model, config.heads) == (FIRST_SIZES["d_model"], 2)
+    assert app.sidebar.number_input(key="d_model").set_value(10).run()
+    assert seen(app).pipeline.config.d_model == 10
 
 
 def test_a_preset_of_any_text_that_fits_is_under_the_limit() -> None:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from pages.widgets.charts import show
 from pages.widgets.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
-from pages.widgets.pickers import pick
+from pages.widgets.pickers import forget_infinite, pick
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Pipeline, Trace
@@ -130,6 +130,7 @@ def whole(
 ) -> int | None:
     """A whole number that stands in the URL. One left by a larger table must not outlive it."""
     words = text("positions")
+    forget_infinite(key)
     value = st.session_state.get(key)
     if value is not None and disabled:
         st.session_state[key] = None
