@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.widgets.problems import explained
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
@@ -53,24 +52,23 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
 def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """The sentence, the numbers of this head, and the table of all heads of the kind."""
     words = text("doing")
-    with explained():
-        measures = head_measures(view, trace, kind)
-        st.markdown(f"**{in_words(measures, layer, head)}**")
-        st.caption(words["intro"])
-        names = [name for name in MEASURES if name in measures]
-        # In a row as long as the page is wide: on a phone, columns would stand one below the other.
-        with st.container(horizontal=True):
-            for name in names:
-                st.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name], width=METRIC_WIDTH)
-        st.markdown(f"**{words['table']}**")
-        frame = table(measures)
-        st.dataframe(frame, hide_index=True, width="stretch")
-        st.caption(words["table_help"])
-        st.download_button(
-            words["download"],
-            frame.to_csv(index=False),
-            f"heads-{view.model}-{kind}.csv",
-            "text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+    measures = head_measures(view, trace, kind)
+    st.markdown(f"**{in_words(measures, layer, head)}**")
+    st.caption(words["intro"])
+    names = [name for name in MEASURES if name in measures]
+    # In a row as long as the page is wide: on a phone, columns would stand one below the other.
+    with st.container(horizontal=True):
+        for name in names:
+            st.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name], width=METRIC_WIDTH)
+    st.markdown(f"**{words['table']}**")
+    frame = table(measures)
+    st.dataframe(frame, hide_index=True, width="stretch")
+    st.caption(words["table_help"])
+    st.download_button(
+        words["download"],
+        frame.to_csv(index=False),
+        f"heads-{view.model}-{kind}.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
