@@ -38,8 +38,8 @@ class Sinusoidal(Module):
         self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
-        """What PyTorch calls where a model is moved or its numbers change their type (`model.double()`). Digits that were rounded
-        away would not come back by themselves."""
+        """What PyTorch calls where a model is moved or its numbers change their type (`model.double()`). Digits that were
+        rounded away would not come back by themselves."""
         before = self.get_buffer("table").dtype
         super()._apply(fn, recurse)
         table = self.get_buffer("table")

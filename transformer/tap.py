@@ -22,10 +22,64 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
-from transformer.errors import PathError
+from transformer.errors import InputError, PathError
 
 if TYPE_CHECKING:
     from transformer.config import TransformerConfig
+
+
+class Tap(nn.Module):
+    """The identity, with a name for the tensor that passes through. No `forward` calls it: `tapped` does its work, so a hook of
+    PyTorch's on it is not called either.
+
+    Args:
+        axes: the axes of that tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
+            that size and stands for "the same for all".
+
+    Attributes:
+        ndim: how many axes.
+        path: where it is in the model, from the module tree: `encoder.layers.0.self_attention.weights`; empty until
+            `name_taps` says so.
+        taps: path → tap, for all of that model, itself among them: by it a scope knows a tap of its model.
+    """
+
+    def __init__(self, axes: str) -> None:
+        super().__init__()
+        self.axes = tuple(axes.split())
+        self.ndim = len(self.axes)
+        self.path = ""
+        self.taps: dict[str, Tap] = {}
+
+    def forward(self, values: Tensor) -> Tensor:
+        scope = _scope.get()
+        return values if scope is None else scope.see(self, values)
+
+    def extra_repr(self) -> str:
+        return " ".join(self.axes)
+
+
+class Taps(dict[str, Tap]):
+    """Path → tap, for all of a model. A class of its own, because `torch.export` puts a copy in the place of every plain
+    dictionary of a model, and a scope knows its model by this one."""
+
+
+def tapped(module: nn.Module, name: str, values: Tensor) -> Tensor:
+    """What `getattr(module, name)(values)` returns, a `Tap` being there, at a tenth of the cost.
+
+    There are hundreds of these calls in a forward pass, and mostly nobody looks. The tap is not even fetched then: it is one
+    object of hundreds, and has left the processor's cache since the last pass, while this function is used all the time.
+
+    Raises:
+        PathError: somebody looks, and `values` has not the axes of that tap, or an edit has changed its shape.
+    """
+    scope = _scope.get()
+    if scope is None:
+        return values
+    tap: Tap = getattr(module, name)
+    if scope.unedited is tap.taps and values.ndim == tap.ndim:  # what `see` does for most taps, without another call
+        scope.values[tap.path] = values
+        return values
+    return scope.see(tap, values)
 
 
 @runtime_checkable
@@ -49,53 +103,6 @@ class Edit(Protocol):
         ...
 
 
-class Tap(nn.Module):
-    """The identity, with a name for the tensor that passes through.
-
-    Args:
-        axes: the axes of that tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
-            that size and stands for "the same for all".
-
-    Attributes:
-        ndim: how many axes.
-        path: where it is in the model, from the module tree: `encoder.layers.0.self_attention.weights`.
-        taps: all of that model, itself among them.
-    """
-
-    def __init__(self, axes: str) -> None:
-        super().__init__()
-        self.axes = tuple(axes.split())
-        self.ndim = len(self.axes)
-        self.path = ""
-        self.taps: dict[str, Tap] = {}
-
-    def forward(self, values: Tensor) -> Tensor:
-        scope = _scope.get()
-        return values if scope is None else scope.see(self, values)
-
-    def extra_repr(self) -> str:
-        return " ".join(self.axes)
-
-
-def tapped(module: nn.Module, name: str, values: Tensor) -> Tensor:
-    """What `getattr(module, name)(values)` returns, a `Tap` being there, at a tenth of the cost.
-
-    There are hundreds of these in a forward pass, most with nobody looking. So the tap is not even fetched then: each is an
-    object of its own, which between two products the processor has forgotten, while this function and the name are shared.
-
-    Raises:
-        PathError: somebody looks, and `values` has not the axes of that tap, or an edit has changed its shape.
-    """
-    scope = _scope.get()
-    if scope is None:
-        return values
-    tap: Tap = getattr(module, name)
-    if scope.unedited is tap.taps and values.ndim == tap.ndim:  # what `see` does for most taps, without another call
-        scope.values[tap.path] = values
-        return values
-    return scope.see(tap, values)
-
-
 class Scope:
     """What one `with tracing(…)` sees: the edits to make, and the tensors that passed, in the order they were computed."""
 
@@ -103,7 +110,10 @@ class Scope:
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
         edits = as_edits(edits)
-        self.config, self.taps = model.config, model.taps
+        try:
+            self.config, self.taps = model.config, model.taps
+        except AttributeError:
+            raise InputError("model", model, "must be a Transformer, or have its `config` and `taps`") from None
         self.keep = keep or bool(edits)  # an edit may need what passed before it
         self.values: dict[str, Tensor] = {}
         self.edits: dict[str, list[Edit]] = defaultdict(list)
@@ -163,6 +173,7 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
     Raises:
         PathError: an edit names a path, head or position that the model does not have, or is no edit. Raised before anything
             runs.
+        InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)
     reuse_freed_memory()
@@ -202,8 +213,11 @@ def editing() -> bool:
 
 
 def name_taps(model: nn.Module) -> dict[str, Tap]:
-    """Tell each tap where it is in `model`; return path → tap, in the order of the module tree."""
-    taps = {path: module for path, module in model.named_modules() if isinstance(module, Tap)}
+    """Tell each tap where it is in `model`; return path → tap, in the order of the module tree.
+
+    After a layer was exchanged or added, do it again (`model.taps = name_taps(model)`): a trace leaves out what is not named.
+    """
+    taps = Taps((path, module) for path, module in model.named_modules() if isinstance(module, Tap))
     for path, tap in taps.items():
         tap.path, tap.taps = path, taps
     return taps

@@ -125,19 +125,19 @@ class Trace:
 
         Raises:
             InputError: no such kind, or the decoder ran alone and did not look across.
+            PathError: a layer was exchanged, and its taps are not named yet (`tap.name_taps`).
         """
-        return torch.stack([self.steps[f"{path}.weights"].values for path in self.attention_paths(kind)])
+        return torch.stack([self[f"{path}.weights"].values for path in self.attention_paths(kind)])
 
     def attention_paths(self, kind: str) -> tuple[str, ...]:
         """The path of that kind of attention in each layer, from the first to the last. Raises as `attention`."""
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise InputError("kind of attention", kind, f"allowed are {', '.join(KINDS)}")
+        if kind != "decoder" and "source_mask" not in self:
+            raise InputError("kind of attention", kind, "the decoder ran alone, so only decoder attention is there")
         stack, name, _, _ = KINDS[kind]
         layers = self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers
-        paths = tuple(f"{stack}.layers.{layer}.{name}" for layer in range(layers))
-        if f"{paths[0]}.weights" not in self:
-            raise InputError("kind of attention", kind, "the decoder ran alone, so only decoder attention is there")
-        return paths
+        return tuple(f"{stack}.layers.{layer}.{name}" for layer in range(layers))
 
     def attention_tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tokens of the queries and of the keys of a kind of attention, for one batch item.

@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer.config import PRESETS
 from transformer.errors import PathError
 from transformer.interventions import Ablate, Scale
 from transformer.tap import Tap, editing, name_taps, tapped, tracing, watched
+from transformer.trace import run_traced
 
 
 def test_a_tap_is_the_identity_when_nobody_looks():
@@ -78,6 +80,25 @@ def test_a_path_is_the_place_in_the_module_tree(preset: str):
     for path, tap in model.taps.items():
         assert tap.path == path
         assert model.get_submodule(path) is tap
+
+
+def test_pytorch_takes_the_taps_of_a_model_for_one_thing():
+    model = small()
+    (leaf,) = tree_leaves(model.taps)
+    assert leaf is model.taps is model.logits.taps
+
+
+def test_a_layer_that_was_put_in_is_seen_once_it_is_named():
+    model, layer = small(encoder_layers=2), small("pytorch").encoder.layers[0]
+    model.encoder.layers[1] = layer
+    trace = run_traced(model, SOURCE, TARGET)
+    with pytest.raises(PathError, match=r"encoder.layers.1.self_attention.weights': there is no such tap"):
+        trace.attention("encoder")
+    assert trace.attention("cross").shape == (2, 2, 3, 5, 7)
+    model.taps = name_taps(model)
+    weights = run_traced(model, SOURCE, TARGET).attention("encoder")
+    assert torch.equal(weights[:1], trace["encoder.layers.0.self_attention.weights"].values[None])
+    assert weights.shape == (2, 2, 3, 7, 7)
 
 
 def test_outside_a_scope_nothing_is_recorded():
