@@ -49,7 +49,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
         CheckpointError: the file cannot be written; or it could not be loaded again, because a number is not finite in that
             type, a vocabulary does not fit the model, or the card holds what a card cannot. Nothing is left behind.
     """
-    if not dtype.is_floating_point:
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise CheckpointError("dtype", dtype, "must be a type of floating-point numbers")
     tensors = {name: tensor.to(dtype).contiguous() for name, tensor in checkpoint.model.state_dict().items()}
     metadata = {
@@ -223,5 +223,7 @@ def write_whole(path: str | Path, data: bytes, what: str = "checkpoint", check: 
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
-    except OSError as error:
+    except CheckpointError:
+        raise
+    except (OSError, ValueError) as error:  # a ValueError: no path may hold the character of number 0
         raise CheckpointError(what, path.name, f"cannot be written ({error})") from error

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
 from transformer.embedding import Embedding
-from transformer.errors import InputError
+from transformer.errors import ConfigError, InputError
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import Mask, source_mask, target_mask
 from transformer.modules import LayerNorm, Linear, Module
@@ -54,10 +54,15 @@ class Transformer(Module):
 
     The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
     (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
+
+    Raises:
+        ConfigError: `config` is none.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise ConfigError("config", config, "must be a TransformerConfig, such as TransformerConfig.preset('vanilla')")
         self.config = config
         self.source_embedding = Embedding(config, "source")
         self.encoder = Encoder(config)

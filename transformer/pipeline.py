@@ -84,8 +84,9 @@ class Pipeline:
         """
         if isinstance(name, Path):
             return cls(name.stem, *load_checkpoint(name))
-        if name not in cls.available():
-            raise InputError("model", name, f"shipped are {', '.join(cls.available()) or 'none'}")
+        if not isinstance(name, str) or name not in cls.available():
+            shipped = ", ".join(cls.available()) or "none"
+            raise InputError("model", name, f"shipped are {shipped}; any other file is given as a Path")
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
 
     @staticmethod
@@ -101,7 +102,7 @@ class Pipeline:
                 LOG.warning("a shipped model is left out: %s", error)
         return found
 
-    def save(self, path: Path, dtype: torch.dtype = torch.float32) -> None:
+    def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
         """Write a checkpoint that `load` reads back, its parameters stored as `dtype`."""
         save_checkpoint(path, Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 

@@ -69,6 +69,15 @@ REFUSED = {
     "run_traced(model, source, target, 'silence')": "edits = 'silence': must be a list of interventions",
     "run_traced(model, source, target, ['x'])": "edit = 'x': must be an intervention",
     "reverse.trace('abc', edits=None)": "edits = None: must be a list of interventions",
+    # models
+    "run_traced(reverse, source, target)": "model = Pipeline(name='reverse'",
+    "run_traced(torch.nn.Linear(2, 2), source, target)": "must be a Transformer, or have its `config` and `taps`",
+    "Transformer('vanilla')": "config = 'vanilla': must be a TransformerConfig, such as TransformerConfig.preset('vanilla')",
+    "Transformer(sizes)": "must be a TransformerConfig",
+    "Pipeline.load(['reverse'])": "model = ['reverse']: shipped are",
+    "Pipeline.load('runs/reverse.safetensors')": "any other file is given as a Path",
+    "reverse.save('nowhere/x', 'float16')": "dtype = 'float16': must be a type of floating-point numbers",
+    "reverse.save('x\\0', torch.float16)": "cannot be written (embedded null byte)",
     # ids
     "model(source[0], target)": "source ids = 'torch.int64 (3,)': must be a tensor [batch, length] of whole numbers",
     "model(source[None], target)": "source ids = 'torch.int64 (1, 1, 3)'",
@@ -96,6 +105,7 @@ REFUSED = {
     # traces
     "trace[0]": "path = 0: must be text",
     "trace[1:2]": "path = slice(1, 2, None): must be text",
+    "trace.attention(['cross'])": "kind of attention = ['cross']: allowed are encoder, decoder, cross",
     "trace.attention_tokens('x')": "kind of attention = 'x': allowed are encoder, decoder, cross",
     "trace.attention_tokens('cross', 9)": "item = 9: allowed are 0 to 0",
     "trace.attention_tokens('cross', -1)": "item = -1: allowed are 0 to 0",
@@ -135,7 +145,7 @@ def found() -> dict[str, list[str]]:
 @pytest.mark.parametrize("code", REFUSED)
 def test_what_is_refused_is_said_in_a_sentence(code: str, found: dict[str, list[str]]):
     kind, message = found[code]
-    assert kind in ("InputError", "PathError", "ConfigError"), message
+    assert kind in ("InputError", "PathError", "ConfigError", "CheckpointError"), message
     assert REFUSED[code] in message
     assert len(message) < 400
 
