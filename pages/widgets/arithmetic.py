@@ -1,6 +1,7 @@
 """Residual connection, LayerNorm and feed-forward at one position, number by number."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, i
     picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual", False)
     _numbers(words["numbers"], [float(np.linalg.norm(vector)) for vector in (found.x, found.added, found.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
-    _table({"x": found.x, "sublayer(x)": found.added, "x + sublayer(x)": found.result, "traced": found.traced})
+    _table(words, found.x, found.added, found.result, found.traced)
     _agrees(found)
 
 
@@ -71,8 +72,7 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
         rf"\frac{{x - ({found.mean:.4g})}}{{\sqrt{{{found.variance:.4g} + {scientific(found.eps)}}}}} \odot \gamma + \beta"
     )
-    columns = {"x": found.x, "(x − μ) / √(σ² + ε)": found.standard, "γ": found.gamma, "β": found.beta, "y": found.result}
-    _table(columns | {"traced": found.traced})
+    _table(words, found.x, found.standard, found.gamma, found.beta, found.result, found.traced)
     _agrees(found)
     with st.expander(text("arithmetic")["source"], icon=":material/code:"):
         show_source(AddNorm)
@@ -100,8 +100,7 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
         show(unit_bars(units, found.push[units], words["unit"]), "work_units", words["units_alt"].format(count=len(units)))
-    numbered = {"unit": np.arange(len(found.hidden)), "before ReLU": found.hidden, "after ReLU": found.activated}
-    _table(numbered | {"pushes by": found.push, "traced, before ReLU": found.traced_hidden})
+    _table(words, found.hidden, found.activated, found.push, found.traced_hidden)
     _agrees(found)
     with st.expander(text("arithmetic")["source"], icon=":material/code:"):
         show_source(FeedForward)
@@ -118,10 +117,11 @@ def _numbers(labels: list[str], values: list[float], formats: tuple[str, ...] = 
         place.metric(label, f"{value:{how}}".replace("-", "−"))
 
 
-def _table(columns: Mapping[str, np.ndarray]) -> None:
+def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
+    """A row for each number of a vector."""
     with st.expander(text("arithmetic")["table"], icon=":material/table:"):
-        found = {name: values if values.dtype.kind == "i" else values.astype(np.float32) for name, values in columns.items()}
-        st.dataframe(pd.DataFrame(found).rename_axis("dimension"), height=320)
+        found = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
+        st.dataframe(pd.DataFrame(found).rename_axis(words["row"]), height=320)
 
 
 def _agrees(found: Worked) -> None:

@@ -14,6 +14,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from pages.widgets.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from pages.widgets.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.importance import head_importance
 from transformer.measures import PerHead
@@ -78,8 +79,7 @@ def load(key: Key) -> Pipeline:
     if isinstance(key, str):
         return Pipeline.load(key)
     if key.parameters > PARAMETERS:
-        allowed = f"a model built here may have {PARAMETERS:,}; take fewer layers, or a smaller d_model or d_ff"
-        raise ConfigError("parameters", key.parameters, allowed)
+        raise ConfigError("parameters", key.parameters, text("sidebar")["too_large"].format(most=PARAMETERS))
     return key.build()
 
 

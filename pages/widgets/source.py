@@ -7,9 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from pages.widgets.text import text
+
 
 def show_source(function: Callable[..., Any]) -> None:
     """The lines of a function or class, with the file they are in."""
     lines, first = inspect.getsourcelines(function)
-    st.caption(f"`{function.__module__}`, line {first}")
+    st.caption(text("common")["source_place"].format(module=function.__module__, line=first))
     st.code(textwrap.dedent("".join(lines)), language="python", line_numbers=False)

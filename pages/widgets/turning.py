@@ -19,8 +19,8 @@ MODELS = ("english-french", "english-french-static")
 PRONOUNS = ("il", "elle", "ils", "elles")
 
 
-class Side(NamedTuple):
-    """One of the two sentences.
+class Run(NamedTuple):
+    """A model's run on one of the two sentences.
 
     Attributes:
         source, answer: its text and the model's answer.
@@ -37,7 +37,7 @@ class Side(NamedTuple):
     probability: float
 
 
-def read(pipeline: Pipeline, model: str, source: str) -> Side:
+def read(pipeline: Pipeline, model: str, source: str) -> Run:
     """Run a model on one sentence and find the pronoun in its answer.
 
     Raises:
@@ -46,10 +46,10 @@ def read(pipeline: Pipeline, model: str, source: str) -> Side:
     answer = runs().answer(model, source, ())
     row = max((at for at, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
     if row is None:
-        raise InputError("answer", answer.text, f"must have one of {', '.join(PRONOUNS)}")
+        raise InputError("answer", answer.text, text("turning")["no_pronoun"].format(pronouns=", ".join(PRONOUNS)))
     trace = runs().trace(model, (source,), (None,), ())
     (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
-    return Side(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
+    return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 
 
 def show_turning(model: str) -> None:
@@ -73,14 +73,14 @@ def show_turning(model: str) -> None:
     )
     keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
     differing = next(at for at, pair in enumerate(zip(keys_a, keys_b, strict=True)) if pair[0] != pair[1])
-    rows = [side.trace.attention("cross")[:, 0, :, side.row].numpy() for side in (a, b)]
+    rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     labels = [
-        words["row"].format(letter=letter, adjective=side.trace.source_tokens[0][differing], pronoun=side.pronoun)
-        for letter, side in (("a", a), ("b", b))
+        words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
+        for letter, run in (("a", a), ("b", b))
     ]
     keys = [*keys_a]
     keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
-    read_last = dict.fromkeys(side.trace.target_tokens[0][side.row] for side in (a, b))
+    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in (a, b))
     st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
     weights = np.stack([row[layer, head] for row in rows])
     show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])

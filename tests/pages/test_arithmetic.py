@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.pages.conftest import Walker
 from tests.pages.layers import opened
+from transformer import Pipeline
 
 
 @pytest.mark.parametrize("position", [0, 3])
@@ -18,6 +19,18 @@ def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
     said = [caption.value for caption in app.caption if "Worked out again" in caption.value]
     assert len(said) == 3
     assert all("had the same numbers" in caption for caption in said)
+
+
+def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
+    app = opened(model="reverse", source="abcd", part="arithmetic", work_part="feed_forward")
+    fired, added, scaled = (each.value for each in app.dataframe)
+    assert [each.index.name for each in (fired, added, scaled)] == ["hidden unit", "dimension", "dimension"]
+    config = Pipeline.load("reverse").config
+    assert [len(each) for each in (fired, added, scaled)] == [config.d_ff, config.d_model, config.d_model]
+    assert (fired["after ReLU"] == fired["before ReLU"].clip(lower=0)).all()
+    assert added["traced"].to_numpy() == pytest.approx((added["x"] + added["sublayer(x)"]).to_numpy(), abs=1e-5)
+    standard = scaled["(x − μ) / √(σ² + ε)"]
+    assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
 
 
 @pytest.mark.browser
