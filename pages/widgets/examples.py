@@ -9,6 +9,9 @@ from pages.widgets.runs import available, runs
 from pages.widgets.text import text
 from transformer.tasks import world
 
+# The boxes of the sidebar that hold a text.
+TEXTS = ("source", "target", "batch", "batch_targets")
+
 
 class Start(NamedTuple):
     """Texts worth trying, and one sentence on what to look for in them.
@@ -33,8 +36,7 @@ class Start(NamedTuple):
     @property
     def now(self) -> bool:
         """Whether it is what the sidebar holds."""
-        state = st.session_state
-        return (self.source, self.target, self.batch) == (state["source"], state["target"], state["batch"])
+        return all(getattr(self, name) == st.session_state[name] for name in TEXTS)
 
 
 def starts(model: str) -> tuple[Start, ...]:

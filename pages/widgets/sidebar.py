@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.widgets.examples import Start, starts
+from pages.widgets.examples import TEXTS, Start, starts
 from pages.widgets.history import tidy_history
 from pages.widgets.limits import SENTENCES, SIZES, TEXT_CHARACTERS
 from pages.widgets.pickers import forget_infinite
@@ -21,7 +21,6 @@ from transformer.untrained import ACCEPTS, Untrained
 OWN_SIZES = "own sizes"
 # What each number input of `own sizes` sets, and what it shows first.
 FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
-TEXTS = ("source", "target", "batch", "batch_targets")
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
+from pages.widgets.examples import TEXTS
 from pages.widgets.home import links
 from pages.widgets.home.links import Link
 from pages.widgets.pages import page_files, tour
 from pages.widgets.runs import runs
-from pages.widgets.sidebar import TEXTS
 from pages.widgets.text import text
 from tests.pages.apps import HOME, on_page
 from tests.pages.conftest import Visitor

@@ -215,6 +215,13 @@ def test_every_model_has_examples_that_it_reads() -> None:
                 assert not pipeline.read(start.source).unknown
 
 
+def test_what_to_look_for_is_said_while_all_of_the_example_stands() -> None:
+    app = opened(**LINKED)
+    assert any("7 616 010" in info.value for info in app.sidebar.info)
+    app.sidebar.text_area(key="batch_targets").set_value("1 5 6").run()
+    assert not app.sidebar.info
+
+
 def test_the_sidebar_describes_every_model_and_marks_the_untrained() -> None:
     app = opened()
     for model in app.sidebar.selectbox(key="model").options:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from pages.widgets.examples import TEXTS
 from pages.widgets.pages import page_files
-from pages.widgets.sidebar import TEXTS, sizes_of
+from pages.widgets.sidebar import sizes_of
 
 
 class Link(NamedTuple):

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from pages.widgets.examples import TEXTS
 from pages.widgets.home.cards import Card, cards
 from pages.widgets.home.links import Link, chosen
 from pages.widgets.pages import tour
 from pages.widgets.quotes import literal
 from pages.widgets.runs import available
-from pages.widgets.sidebar import TEXTS, View
+from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import PRESETS, Trace
 from transformer.cost import parameters
