@@ -215,17 +215,17 @@ def _lesson(trace: Trace, along: str) -> str:
     """What the curves show, in words."""
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
-        less = lengths.target - lengths.source
-        name = "length_same" if not less else "length_differ_one" if abs(less) == 1 else "length_differ"
-        target = lessons[name].format(less=_signed(less))
+        more = lengths.target - lengths.source
+        name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
+        target = lessons[name].format(more=_signed(more))
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
         return said + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":
         return lessons["d_model"].format(ratio=config.d_ff / config.d_model)
     if along == "heads":
         return lessons[f"heads_{config.head_projection}"]
-    less = config.decoder_layers - config.encoder_layers
-    return lessons["layers"].format(both=lessons["layers_differ" if less else "layers_same"].format(less=_signed(less)))
+    more = config.decoder_layers - config.encoder_layers
+    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=_signed(more)))
 
 
 def _amount(part: Cost, name: str) -> int:
