@@ -61,13 +61,13 @@ def show_sum(view: View, trace: Trace) -> Side:
     show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))
     st.caption(words["sum_scale"])
     with st.expander(words["numbers"], icon=":material/table:"):
-        names = list(words["columns"].values())
+        columns = words["columns"]
         rows = [f"{place} {token}" for place, token in enumerate(tokens)]
         st.caption(words["numbers_text"])
         lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
-        st.dataframe(pd.DataFrame(dict(zip(names, lengths, strict=True)), rows))
-        chosen = pick(words["numbers_of"], names, "positions_numbers")
-        st.dataframe(pd.DataFrame(list(panels.values())[names.index(chosen)], rows))
+        st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
+        chosen = pick(words["numbers_of"], list(columns), "positions_numbers")
+        st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
     return side
 
 

@@ -15,7 +15,9 @@ from transformer.figures.positions import change_bars
 from transformer.figures.tokens import aligned_maps
 from transformer.positions import Swap, swap
 
-WITHOUT = "no positions"
+# What is compared; as in a link.
+WITH, WITHOUT = "with positions", "without positions"
+TAKEN_AWAY = "no positions"
 
 
 def show_swap(view: View, trace: Trace) -> None:
@@ -42,14 +44,14 @@ def show_swap(view: View, trace: Trace) -> None:
     if tokens[first] == tokens[second]:
         st.info(words["swap_same"], icon=":material/info:")
     ids = tuple(vocabulary.ids(tokens))
-    found = {words[name]: _swap(view.key, ids, first, second, name == "without") for name in ("with", "without")}
-    for place, (name, effect) in zip(st.columns(2), found.items(), strict=True):
+    found = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
+    for place, (run, effect) in zip(st.columns(2), found.items(), strict=True):
         place.metric(
-            words["largest_difference"].format(run=name), f"{effect.largest:.2g}", help=words["largest_difference_help"]
+            words["largest_difference"].format(run=run), f"{effect.largest:.2g}", help=words["largest_difference_help"]
         )
-    changes = {name: effect.changes for name, effect in found.items()}
+    changes = {run: effect.changes for run, effect in found.items()}
     show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
-    _show_outputs(tokens, {name: found[words[name]] for name in ("with", "without")})
+    _show_outputs(tokens, found)
     st.markdown(words["swap_result"])
     with st.expander(words["swap_numbers"], icon=":material/table:"):
         st.dataframe(pd.DataFrame(changes, [f"{place} {token}" for place, token in enumerate(tokens)]))
@@ -58,13 +60,12 @@ def show_swap(view: View, trace: Trace) -> None:
 def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
     """What the encoder makes of either sentence, number by number, and where the two differ."""
     words = text("positions")
-    named = {words[name]: name for name in found}
-    name = named[pick(words["swap_run"], list(named), "positions_run")]
-    run = found[name]
-    panels = {words["swap_before"]: run.before, words["swap_after"]: run.after, words["swap_change"]: run.after - run.before}
+    run = pick(words["swap_run"], list(found), "positions_run")
+    before, after = found[run].before, found[run].after
+    panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
-    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=words[name]))
-    st.caption(words[f"swap_outputs_{name}"])
+    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=run))
+    st.caption(words["swap_outputs"][run])
 
 
 # An entry takes 100 kB for a sentence and a shipped model.
@@ -72,4 +73,4 @@ def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its positions or without."""
     pipeline = runs().pipeline(key)
-    return swap(pipeline.model, ids, first, second, interventions(WITHOUT, pipeline.config) if without else ())
+    return swap(pipeline.model, ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())
