@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from transformer.model import Transformer
 from transformer.selection import check_index
-from transformer.trace import Trace
+from transformer.trace import Trace, as_array
 from transformer.walk import Stop, check_traced, walk
 
 Vector = Float[np.ndarray, " d_model"]
@@ -155,4 +155,4 @@ def _vector(trace: Trace, path: str, position: int, item: int) -> Float[np.ndarr
 
 
 def _parameter(model: Transformer, name: str) -> np.ndarray:
-    return model.get_parameter(name).detach().numpy().astype(np.float64)
+    return as_array(model.get_parameter(name)).astype(np.float64)

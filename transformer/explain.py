@@ -19,7 +19,7 @@ from transformer.errors import PathError
 from transformer.matrices import attention_path, attention_step, head_matrix, step_names, tensor_path
 from transformer.model import Transformer
 from transformer.selection import check_index
-from transformer.trace import Trace
+from transformer.trace import Trace, as_array
 from transformer.walk import check_traced
 
 TOLERANCE = 1e-5
@@ -239,7 +239,7 @@ EXPLAINED = {
 
 def _through(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Found:
     """One output of a linear map."""
-    terms = _products(vector, linear.weight[output].detach().numpy(), axis)
+    terms = _products(vector, as_array(linear.weight[output]), axis)
     extra = () if linear.bias is None else (("bias", float(linear.bias[output].detach())),)
     return "sum of products", terms, extra, _total(terms) + sum(value for _, value in extra)
 

@@ -6,7 +6,6 @@ sum(row.flops for row in rows)       # sum(counted(model, source, target).values
 sum(row.held for row in rows)        # trace.nbytes
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from transformer.cost import BOOL, FLOAT, MASKS, Cost, Lengths, step_flops, total, work_of
+from transformer.cost import Cost, Lengths, step_flops, total, work_of
 from transformer.model import Transformer
 from transformer.origins import SOURCE_IDS, TARGET_IDS
 from transformer.tap import tracing
@@ -89,7 +88,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
                 stop.shape,
                 sum(model.get_parameter(name).numel() for name in stop.parameters),
                 step_flops(trace.config, stop.path, lengths),
-                math.prod(stop.shape) * (BOOL if work_of(stop.path) == MASKS else FLOAT),
+                trace[stop.path].values.nbytes,
                 held,
                 shares,
             )

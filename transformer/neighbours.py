@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from transformer.model import Transformer
+from transformer.trace import as_array
 
 Table = Float[np.ndarray, "vocab d_model"]
 Rows = Float[np.ndarray, "row d_model"]
@@ -43,9 +44,7 @@ class Plane(NamedTuple):
 def token_table(model: Transformer, side: str) -> Table:
     """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied."""
     module = model.source_embedding if side == "source" else model.target_embedding
-    table = module.table.weight.detach().numpy()
-    table.flags.writeable = False
-    return table
+    return as_array(module.table.weight)
 
 
 def cosines(

@@ -16,6 +16,7 @@ from transformer.embedding import sinusoid
 from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.tap import Edit, tracing
+from transformer.trace import as_array
 
 Positions = Float[np.ndarray, "position d_model"]
 Square = Float[np.ndarray, "position position"]
@@ -102,9 +103,7 @@ def untrained_table(positions: int, d_model: int) -> Positions:
 def model_table(model: Transformer, side: str) -> Positions:
     """Every row that a model can add on a side, `source` or `target`: [max_len, d_model]. Read-only."""
     module = model.source_embedding if side == "source" else model.target_embedding
-    table = module.positions(model.config.max_len).detach().numpy()
-    table.flags.writeable = False
-    return table
+    return as_array(module.positions(model.config.max_len))
 
 
 def dot_products(table: Positions) -> Square:

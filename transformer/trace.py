@@ -26,6 +26,14 @@ KINDS: dict[str, tuple[str, str, str, str]] = {
 Tokens = tuple[tuple[str, ...], ...]
 
 
+def as_array(values: Tensor) -> np.ndarray:
+    """Of a trace or a model, read-only on the same memory; a copy in float32 where they are bfloat16, which NumPy lacks."""
+    values = values.detach()
+    array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
+    array.flags.writeable = False
+    return array
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """One tensor of the forward pass.
@@ -45,11 +53,8 @@ class Step:
         return tuple(self.values.shape)
 
     def numpy(self) -> np.ndarray:
-        """The values as a read-only array on the same memory (a copy in float32 where they are bfloat16, which NumPy lacks)."""
-        values = self.values.detach()
-        array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
-        array.flags.writeable = False
-        return array
+        """The values as `as_array` gives them."""
+        return as_array(self.values)
 
 
 class Masks(NamedTuple):

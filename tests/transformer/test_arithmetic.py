@@ -28,6 +28,13 @@ def run(preset: str, norm_first: bool) -> tuple[Transformer, Trace]:
     return model, run_traced(model, SOURCE, TARGET)
 
 
+def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
+    model = small("vanilla").bfloat16()
+    trace, part = run_traced(model, SOURCE, TARGET), "encoder.layers.0.feed_forward"
+    for found in (residual(trace, part, 1), layer_norm(model, trace, part, 1), feed_forward(model, trace, part, 1)):
+        assert found.off <= 2**-6 * np.abs(found.traced).max()
+
+
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("sublayer", SUBLAYERS)
 def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, norm_first: bool, sublayer: str) -> None:

@@ -243,3 +243,14 @@ def test_another_kind_or_another_model_is_refused():
         attention_steps(trace, "other", 0, 0)
     with pytest.raises(InputError, match="must be the one that was traced"):
         explain(small("pytorch"), trace, "encoder", 0, 0, "scores", 0, 0)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_model_in_bfloat16_is_explained_from_its_own_numbers(preset: str):
+    model = small(preset).bfloat16()
+    trace = run_traced(model, SOURCE, TARGET)
+    for step in attention_steps(trace, "cross", 0, 1):
+        found = explain(model, trace, "cross", 0, 1, step.name, 1, 1)
+        assert found.traced == step.values[1, 1]
+        size = sum(abs(term.value) for term in found.terms if math.isfinite(term.value))
+        assert found.result == found.traced or abs(found.result - found.traced) <= 2**-7 * max(size, 1e-3)

@@ -35,6 +35,15 @@ def test_rows_add_up_to_what_the_model_and_the_trace_hold_and_to_what_pytorch_co
     assert [row.shape for row in rows] == [step.shape for step in trace]
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_bytes_are_those_of_the_precision_the_model_has(dtype: torch.dtype) -> None:
+    model = small("shared_heads").to(dtype)
+    trace = run_traced(model, SOURCE, TARGET)
+    rows = ledger(model, trace)
+    assert [row.bytes for row in rows] == [step.values.nbytes for step in trace]
+    assert all(row.held in (0, row.bytes) for row in rows)
+
+
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 def test_every_parameter_belongs_to_exactly_one_step(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, final_norm=norm_first)

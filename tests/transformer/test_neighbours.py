@@ -25,6 +25,12 @@ def test_a_token_is_its_row_of_the_table(preset: str):
         assert not table.flags.writeable
 
 
+def test_a_table_in_bfloat16_is_read_as_it_is_rounded():
+    rounded = small("vanilla").source_embedding.table.weight.bfloat16()
+    table = token_table(small("vanilla").bfloat16(), "source")
+    assert table.tolist() == rounded.tolist()
+
+
 @given(st.integers(0, 99), st.integers(1, 8), st.integers(1, 9))
 def test_cosines_are_those_of_pytorch(seed: int, rows: int, width: int):
     a, b = drawn(seed, rows, width), drawn(seed + 1, 5, width)

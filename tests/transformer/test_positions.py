@@ -62,6 +62,8 @@ def test_the_model_adds_the_rows_of_its_table(preset: str):
     learned = preset == "shared_heads"
     assert (model_table(model, "source") == model_table(model, "target")).all() != learned
     assert learned or (model_table(model, "source") == sinusoidal_table(16, 12)).all()
+    rounded = torch.from_numpy(model_table(model, "target").copy()).bfloat16()
+    assert np.abs(model_table(model.bfloat16(), "target") - rounded.float().numpy()).max() <= 2**-8
 
 
 def test_an_untrained_table_is_drawn_as_pytorch_draws_one_and_leaves_its_generator_alone():
