@@ -11,6 +11,7 @@ import streamlit as st
 from pages.widgets.closing import show_computed
 from pages.widgets.component import dense
 from pages.widgets.ledger import traced_ids
+from pages.widgets.limits import RESULTS
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -57,12 +58,12 @@ def show_calls(view: View, trace: Trace) -> None:
     show_computed(words["computed_text"], forward_calls)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
 def _built(key: Key) -> Call:
     return constructor_calls(runs().pipeline(key).model)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
 def _ran(key: Key, sources: Tokens, targets: Tokens) -> Call:
     return forward_calls(runs().pipeline(key).model, *traced_ids(key, sources, targets))
 

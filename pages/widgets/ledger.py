@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.closing import show_computed
+from pages.widgets.limits import RESULTS, SEARCH_CHARACTERS
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -67,7 +68,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     st.caption(said.format(count=measured, closed=found.flops))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
 def _counted(key: Key, sources: Tokens, targets: Tokens) -> int:
     """FLOPs that PyTorch counts while the traced ids run again."""
     return sum(counted(runs().pipeline(key).model, *traced_ids(key, sources, targets)).values())
@@ -111,7 +112,7 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
             key="ledger_part",
             bind="query-params",
             placeholder=words["search_placeholder"],
-            max_chars=80,
+            max_chars=SEARCH_CHARACTERS,
         )
     kept = [
         (number, row)

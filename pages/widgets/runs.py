@@ -13,7 +13,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from pages.widgets.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from pages.widgets.limits import ANSWERS, IMPORTANCES, MODEL_BYTES, PARAMETERS, TRACE_BYTES
 from pages.widgets.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.importance import head_importance
@@ -44,10 +44,10 @@ class Runs:
             lambda key, sources, targets, edits: self.pipeline(key).trace(sources, targets, edits),
         )
         self.answer: Callable[[Key, str, Edits], Answer] = _shared(
-            LRUCache(1024), lambda key, source, edits: self.pipeline(key).answers([source], edits)[0]
+            LRUCache(ANSWERS), lambda key, source, edits: self.pipeline(key).answers([source], edits)[0]
         )
         self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
-            LRUCache(256), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
+            LRUCache(IMPORTANCES), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
         )(self._importance)
 
     def _importance(

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.limits import LEAKS
 from pages.widgets.masks import Batch
 from pages.widgets.pickers import pick
 from pages.widgets.quotes import literal, quoted
@@ -20,7 +21,7 @@ NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
 MOST_TRIED = 3
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
-LEAKS: dict[str, Callable[..., Any]] = {
+QUESTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (change_later, furthest_change, append_padding, fill_padding, padded_answer)
 }
 
@@ -136,9 +137,9 @@ def _furthest(batch: Batch) -> tuple[int, int]:
 
 
 # Keyed by value: the model by what describes it, the ids, and the edits as phrases.
-@st.cache_data(show_spinner=False, max_entries=1024)
+@st.cache_data(show_spinner=False, max_entries=LEAKS)
 def _found(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     """One of the functions of `transformer.leaks`, with edits in force."""
     pipeline = runs().pipeline(key)
     edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
-    return LEAKS[what](pipeline, *asked, edits)
+    return QUESTIONS[what](pipeline, *asked, edits)

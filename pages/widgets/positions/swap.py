@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.limits import RESULTS
 from pages.widgets.pickers import numbered_tokens, pick
 from pages.widgets.quotes import literal
 from pages.widgets.runs import Key, runs
@@ -68,8 +69,7 @@ def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
     st.caption(words["swap_outputs"][run])
 
 
-# An entry takes 100 kB for a sentence and a shipped model.
-@st.cache_data(show_spinner=False, max_entries=64)
+@st.cache_data(show_spinner=False, max_entries=RESULTS)
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its positions or without."""
     pipeline = runs().pipeline(key)

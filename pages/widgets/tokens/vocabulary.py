@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
-from pages.widgets.limits import TEXT_CHARACTERS
+from pages.widgets.limits import RESULTS, SEARCH_CHARACTERS
 from pages.widgets.quotes import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -64,7 +64,7 @@ def show_nearest(sentence: Sentence) -> None:
     st.dataframe(frame, hide_index=True, width="content")
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
+@st.cache_data(show_spinner=False, max_entries=RESULTS)
 def _plane(key: Key, side: Side) -> Plane:
     """The table of a model's side on a plane whose axes the words choose: a special token that was hardly trained has large
     numbers, and would turn the picture towards itself."""
@@ -93,7 +93,7 @@ def show_table(sentence: Sentence) -> None:
         words["search"],
         key="tokens_search",
         bind="query-params",
-        max_chars=TEXT_CHARACTERS,
+        max_chars=SEARCH_CHARACTERS,
         placeholder=words["search_placeholder"],
     )
     ids = found_ids(vocabulary, sentence.classes, asked)

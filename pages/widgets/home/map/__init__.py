@@ -9,6 +9,7 @@ from plotly.colors import sample_colorscale
 
 from pages.widgets import component
 from pages.widgets.home.links import Link, chosen, packed
+from pages.widgets.limits import MAP_BYTES
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace, TransformerConfig
@@ -19,9 +20,6 @@ from transformer.pipeline import Side
 from transformer.trace import KINDS
 
 _mount = component.mounted(Path(__file__).parent, "home/links.js")
-
-# Bytes of small pictures of heads, all layers together; a text so long that there would be more gets none.
-MOST_BYTES = 100_000
 
 Node = dict[str, Any]
 
@@ -72,7 +70,7 @@ def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
             "levels": component.packed(levels),
             "link": packed(Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "look": "map"}), base),
         }
-    return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MOST_BYTES else None
+    return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
 
 
 @cache
