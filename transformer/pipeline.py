@@ -142,7 +142,8 @@ class Pipeline:
         if not isinstance(text, str):
             raise InputError(f"{side} text", text, "must be text")
         tokens, unit = vocabulary.split(text), vocabulary.tokenizer.unit
-        if not tokens and (side == "source" or not vocabulary.framed):
+        # No words are in the vocabulary of an untrained model whose texts had none that can be seen.
+        if not (tokens and vocabulary.words) and (side == "source" or not vocabulary.framed):
             raise InputError(f"{side} text", text, f"there is nothing to read; type {self.card.accepts}")
         if len(tokens) > self.longest(side):
             why = f" (max_len {self.config.max_len})" if self.trained else ""

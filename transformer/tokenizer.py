@@ -33,6 +33,10 @@ ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|[^\w\s]")
 # `l'`, `qu'`, … are tokens of their own; `aujourd'hui` is one word in spite of its apostrophe.
 FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|[^\w\s]")
 WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|[^\w\s]")
+# What takes no ink though it counts as a letter, a mark or a symbol: the joiner of graphemes, fillers of Hangul, inherent
+# vowels of Khmer, selectors of variants, the blank of Braille.
+NO_INK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
+NOT_SHOWN = ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")  # Unicode's categories of commands, halves of surrogate pairs, and blanks
 
 
 class Tokenizer(NamedTuple):
@@ -52,6 +56,11 @@ class Tokenizer(NamedTuple):
 def plain(text: str) -> str:
     """Lower case, composed accents, straight apostrophes and hyphens: what a person means, not how they typed it."""
     return unicodedata.normalize("NFC", text).translate(APOSTROPHES).translate(DASHES).lower()
+
+
+def unseen(text: str) -> bool:
+    """Whether nothing of a text would show on a screen: every character is a blank, say, or has no width."""
+    return all(unicodedata.category(sign) in NOT_SHOWN or NO_INK.fullmatch(sign) for sign in text)
 
 
 def sentence(text: str) -> str:

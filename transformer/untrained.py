@@ -22,7 +22,7 @@ from transformer.cost import parameters
 from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.pipeline import Pipeline
-from transformer.tokenizer import Tokenizer
+from transformer.tokenizer import Tokenizer, tokenizer, unseen
 from transformer.vocabulary import SPECIALS, Vocabulary
 
 WORDS = "words and digits"
@@ -190,8 +190,10 @@ def _ids_needed(texts: Sequence[str]) -> int:
 
 
 def _words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    splitter = Vocabulary.of((), WORDS)
-    return tuple(dict.fromkeys(token for text in texts for token in splitter.split(text)))
+    """Every word once, in the order they stand. What cannot be seen, such as a space of no width, is none: it would be a label
+    with nothing on it. As every model does, this one reads it as `<unk>`."""
+    tokens = [token for text in texts for token in tokenizer(WORDS).split(text)]
+    return tuple(dict.fromkeys(token for token in tokens if not unseen(token)))
 
 
 def _vocabulary(side: tuple[str, ...] | int) -> Vocabulary:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from transformer.errors import ConfigError, InputError
 from transformer.fields import checked
-from transformer.tokenizer import Tokenizer, tokenizer
+from transformer.tokenizer import Tokenizer, tokenizer, unseen
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
 CLOSE = 0.55  # of 1: how alike a known word must be to be offered for an unknown one
@@ -51,8 +51,8 @@ class Vocabulary:
             raise ConfigError("vocabulary", self.tokens, "every token must be a text") from None
         if self.tokens[: len(SPECIALS)] != SPECIALS:
             raise ConfigError("vocabulary", self.tokens[: len(SPECIALS)], f"must start with {' '.join(SPECIALS)}")
-        if not all(map(str.strip, self.tokens)):
-            raise ConfigError("vocabulary", self.tokens, "no token may be empty or blank: it could not be seen")
+        for token in filter(unseen, self.tokens):
+            raise ConfigError("vocabulary", token, "no token may be empty or blank: it could not be seen")
         if len(set(self.tokens)) != len(self.tokens):
             ((twice, _),) = Counter(self.tokens).most_common(1)
             raise ConfigError("vocabulary", twice, "every token may stand only once")
@@ -63,7 +63,7 @@ class Vocabulary:
         """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids.
 
         Raises:
-            ConfigError: a token that is no text, or blank; no tokenizer of that name.
+            ConfigError: a token that is no text, or cannot be seen; no tokenizer of that name.
         """
         try:
             words = sorted(set(tokens))

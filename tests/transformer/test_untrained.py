@@ -70,6 +70,21 @@ def test_without_a_target_the_words_of_the_source_are_all_there_is_to_write():
     assert small("vanilla", WORDS, targets=("_",)).target == small("vanilla", WORDS).source
 
 
+@pytest.mark.parametrize("sign", ["\u200b", "\u200d", "\u00ad", "\ufeff", "\u202e", "\x00", "\u3164", "\ufe0f", "\udc80"])
+def test_what_cannot_be_seen_is_no_word(sign: str):
+    asked = small("vanilla", f"the {sign} cat {sign}", targets=(f"{sign} le",))
+    assert (asked.source, asked.target) == (("the", "cat"), ("le",))
+    trace = asked.build().trace(f"the {sign} cat", "le")
+    assert trace.source_tokens == (("<sos>", "the", "<unk>", "cat", "<eos>"),)
+    with pytest.raises(InputError, match="there is nothing to read"):
+        small("vanilla", sign).build().trace(sign)
+    assert small("vanilla", "a", targets=(sign,)).target == ("a",)
+
+
+def test_what_can_be_seen_is_a_word_whatever_it_is():
+    assert small("vanilla", "é € 漢 😀 ₂ \u0301 ?").source == ("é", "€", "漢", "😀", "₂", "\u0301", "?")
+
+
 @pytest.mark.parametrize(
     ("texts", "ids"),
     [
