@@ -117,7 +117,7 @@ def _no_scaling(found: Found) -> Interventions:
 def _no_residual(found: Found) -> Interventions:
     stack, name = found.parts["stack"], found.parts["sublayer"]
     if name not in SUBLAYERS[stack]:
-        raise InputError("sub-layer", name, f"an {stack} layer has {', '.join(SUBLAYERS[stack])}")
+        raise InputError("sub-layer", name, f"allowed in the {stack} are {', '.join(SUBLAYERS[stack])}")
     layer = f"{stack}.layers.{found.number('layer', found.layers)}"
     return (Replace(f"{layer}.{name}_add_norm.sum", by=f"{layer}.{name}.output"),)
 
@@ -150,7 +150,7 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
     Raises:
         InputError: no such form, or the model has no such layer or head, or the text no such token; says what is allowed.
     """
-    plain = " ".join(phrase.lower().split())
+    plain = " ".join(phrase.lower().split()) if isinstance(phrase, str) else ""
     if len(plain) <= 200:
         for pattern, _, meaning in FORMS:
             match = re.fullmatch(pattern, plain, flags=re.ASCII)
@@ -168,8 +168,10 @@ def all_interventions(
     """What several phrases mean together, in their order; `config` and `lengths` as for `interventions`.
 
     Raises:
-        InputError: as `interventions`; names the phrase, where there is more than one.
+        InputError: as `interventions`, naming the phrase where there is more than one; or they are no list.
     """
+    if isinstance(phrases, str) or not isinstance(phrases, Sequence):
+        raise InputError("edits", phrases, "must be a list of phrases")
     found: Interventions = ()
     for phrase in phrases:
         try:

@@ -146,6 +146,17 @@ class Transformer(Module):
         return logits
 
 
+def embedding_of(model: Transformer, side: str) -> Embedding:
+    """Tokens and positions of a side, `source` or `target`.
+
+    Raises:
+        InputError: there is no such side.
+    """
+    if side not in ("source", "target"):
+        raise InputError("side", side, "allowed are source and target")
+    return model.source_embedding if side == "source" else model.target_embedding
+
+
 def _check_rows(memory: Tensor, target: object) -> None:
     """Refuse a target that has not as many rows as the memory; whether it is a target at all, `Embedding.check` says."""
     if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):

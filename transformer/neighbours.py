@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from transformer.model import Transformer
+from transformer.model import Transformer, embedding_of
+from transformer.selection import check_index
 from transformer.trace import as_array
 
 Table = Float[np.ndarray, "vocab d_model"]
@@ -42,9 +43,12 @@ class Plane(NamedTuple):
 
 
 def token_table(model: Transformer, side: str) -> Table:
-    """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied."""
-    module = model.source_embedding if side == "source" else model.target_embedding
-    return as_array(module.table.weight)
+    """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied.
+
+    Raises:
+        InputError: there is no such side.
+    """
+    return as_array(embedding_of(model, side).table.weight)
 
 
 def cosines(
@@ -58,7 +62,12 @@ def cosines(
 
 
 def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
-    """The rows whose direction is most like that of one row, the nearest first; neither the row itself nor zero rows."""
+    """The rows whose direction is most like that of one row, the nearest first; neither the row itself nor zero rows.
+
+    Raises:
+        PathError: there is no such row.
+    """
+    check_index("token id", token_id, len(table))
     (found,) = cosines(table[token_id : token_id + 1], table)
     found[token_id] = np.nan
     order = [int(other) for other in np.argsort(-found, kind="stable") if not np.isnan(found[other])]

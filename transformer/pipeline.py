@@ -141,14 +141,14 @@ class Pipeline:
         vocabulary = self.vocabulary(side)
         if not isinstance(text, str):
             raise InputError(f"{side} text", text, "must be text")
-        tokens, unit = vocabulary.split(text), vocabulary.tokenizer.unit
+        tokens = vocabulary.split(text)
         # No words are in the vocabulary of an untrained model whose texts had none that can be seen.
         if not (tokens and vocabulary.words) and (side == "source" or not vocabulary.framed):
             raise InputError(f"{side} text", text, f"there is nothing to read; type {self.card.accepts}")
         if len(tokens) > self.longest(side):
             why = f" (max_len {self.config.max_len})" if self.trained else ""
-            allowed = f"has {len(tokens)} {unit}{'s' * (len(tokens) != 1)}; this model reads up to {self.longest(side)}{why}"
-            raise InputError(f"{side} text", text, allowed)
+            found = vocabulary.tokenizer.counted(len(tokens))
+            raise InputError(f"{side} text", text, f"has {found}; this model reads up to {self.longest(side)}{why}")
         ids = vocabulary.ids(tokens)
         if vocabulary.framed:
             ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from transformer.embedding import sinusoid
 from transformer.errors import InputError
-from transformer.model import Transformer
+from transformer.model import Transformer, embedding_of
 from transformer.tap import Edit, tracing
 from transformer.trace import as_array
 
@@ -101,9 +101,12 @@ def untrained_table(positions: int, d_model: int) -> Positions:
 
 
 def model_table(model: Transformer, side: str) -> Positions:
-    """Every row that a model can add on a side, `source` or `target`: [max_len, d_model]. Read-only."""
-    module = model.source_embedding if side == "source" else model.target_embedding
-    return as_array(module.positions(model.config.max_len))
+    """Every row that a model can add on a side, `source` or `target`: [max_len, d_model]. Read-only.
+
+    Raises:
+        InputError: there is no such side.
+    """
+    return as_array(embedding_of(model, side).positions(model.config.max_len))
 
 
 def dot_products(table: Positions) -> Square:

@@ -52,6 +52,11 @@ class Tokenizer(NamedTuple):
     join: Callable[[Sequence[str]], str]
     unit: str
 
+    def counted(self, tokens: int) -> str:
+        """A number of tokens, by what they are called: `1 word or digit`, `2 words or digits`."""
+        kinds = self.unit.split(" or ")
+        return f"{tokens} {' or '.join(kind + 's' * (tokens != 1) for kind in kinds)}"
+
 
 def plain(text: str) -> str:
     """Lower case, composed accents, straight apostrophes and hyphens: what a person means, not how they typed it."""

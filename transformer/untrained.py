@@ -125,8 +125,13 @@ class Untrained:
         """The model for some texts. Its target words are those of the typed targets; of the sources, where there are none.
 
         Raises:
-            InputError: whole numbers that are no ids.
+            InputError: no lists of texts, or whole numbers that are no ids.
         """
+        for side, texts in (("source", sources), ("target", targets)):
+            if isinstance(texts, str) or not all(
+                isinstance(text, str) or (text is None and side == "target") for text in texts
+            ):
+                raise InputError(f"{side} texts", texts, "must be a list of texts")
         given = [text for text in targets if text is not None]
         size = tuple((sizes or {}).items())
         if are_ids([*sources, *given]):
