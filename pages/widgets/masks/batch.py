@@ -2,22 +2,14 @@
 
 import html
 from collections.abc import Sequence
-from string import Template
+from pathlib import Path
 
 import numpy as np
 
-STYLE = Template("""<style>
-.batch-rows {overflow-x: auto; padding-bottom: .4rem; font-size: .8125rem; line-height: 1.3;}
-.batch-rows table {border-collapse: separate; border-spacing: 3px; width: auto;}
-.batch-rows th {font-weight: 400; opacity: .75; text-align: center; padding: 0 .3rem; white-space: nowrap;}
-.batch-rows tr > th:first-child {text-align: left; position: sticky; left: 0; opacity: 1;}
-.batch-rows td {text-align: center; white-space: nowrap; padding: .15rem .45rem; border-radius: 3px; border: 0;}
-.batch-rows td.real {background: color-mix(in srgb, var(--real) 16%, transparent);
-  border: 1px solid color-mix(in srgb, var(--real) 45%, transparent);}
-.batch-rows td.hidden {background: repeating-linear-gradient(-60deg, $masked 0 5px, transparent 5px 9px);
-  border: 1px solid $masked;}
-</style>""")
-MASKED = "rgba(128, 128, 128, 0.35)"
+from pages.widgets.style import style
+from transformer.figures.theme import MASKED
+
+STYLE = style(Path(__file__).parent / "batch.css")
 
 
 def batch_table(
@@ -43,4 +35,5 @@ def batch_table(
         )
         body.append(f'<tr><th scope="row">{called}</th>{cells}</tr>')
     table = f'<table><tr><th scope="col">{html.escape(corner)}</th>{head}</tr>{"".join(body)}</table>'
-    return f'{STYLE.substitute(masked=MASKED)}<div class="batch-rows" tabindex="0" style="--real: {color}">{table}</div>'
+    colors = f"--real: {color}; --masked: {MASKED}"
+    return f'{STYLE}<div class="batch-rows" tabindex="0" style="{colors}">{table}</div>'

@@ -2,10 +2,12 @@
 
 import html
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages.widgets.style import style
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.figures.theme import KIND_COLORS
@@ -14,23 +16,7 @@ from transformer.trace import KINDS
 # Squares drawn along an axis; a longer one ends in dots.
 MOST_SQUARES = 20
 
-STYLE = """<style>
-.broadcast {display: grid; grid-template-columns: minmax(5.2rem, auto) repeat(4, minmax(5.2rem, 1fr)); gap: .55rem 1rem;
-  align-items: start; font-size: .875rem; line-height: 1.35; padding-bottom: .5rem;}
-.broadcast .axis, .broadcast .name {font-weight: 600;}
-.broadcast .shape {font-family: monospace; font-weight: 400; opacity: .8; white-space: nowrap;}
-.broadcast .squares {display: flex; flex-wrap: wrap; gap: 2px; margin-bottom: .15rem;}
-.broadcast i {width: 9px; height: 14px; box-sizing: border-box; border: 1px solid var(--kind); background: var(--kind);}
-.broadcast i.copy {background: none; border-style: dashed; opacity: .75;}
-.broadcast .says {opacity: .85;}
-.broadcast .cell .axis {display: none;}
-@media (max-width: 640px) {
-  .broadcast {grid-template-columns: 1fr 1fr;}
-  .broadcast > .axis {display: none;}
-  .broadcast .name {grid-column: 1 / -1;}
-  .broadcast .cell .axis {display: block;}
-}
-</style>"""
+STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
 def axis_sizes(sizes: Mapping[str, int]) -> str:
@@ -52,8 +38,8 @@ def show_broadcast(trace: Trace, kind: str) -> None:
         _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
         _row(words["scores_row"], scores, scores, names, words),
     ]
-    style = f"--kind: {KIND_COLORS[kind]}"
-    st.html(f'{STYLE}<div class="broadcast" style="{style}"><div class="axis"></div>{heads}{"".join(rows)}</div>')
+    color = f"--kind: {KIND_COLORS[kind]}"
+    st.html(f'{STYLE}<div class="broadcast" style="{color}"><div class="axis"></div>{heads}{"".join(rows)}</div>')
 
 
 def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> str:

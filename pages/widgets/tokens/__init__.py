@@ -1,6 +1,7 @@
 """A sentence as the model takes it in: tokens, ids, rows of the table, and what padding adds."""
 
 import html
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from jaxtyping import Float
 from pages.widgets.charts import show
 from pages.widgets.pickers import pick, pick_text
 from pages.widgets.sidebar import View
+from pages.widgets.style import style
 from pages.widgets.text import text
 from transformer import Pipeline, Trace, Vocabulary
 from transformer.figures.tokens import aligned_maps
@@ -19,16 +21,7 @@ from transformer.pipeline import Side
 from transformer.positions import model_table
 from transformer.tasks import WORLDS
 
-STYLE = """<style>
-.tokens { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0 0 0.75rem; }
-.tokens li { display: flex; max-width: 100%; flex-direction: column; align-items: center; margin: 0; padding: 0.25rem 0.55rem;
-  border: 1px solid rgba(128, 128, 128, 0.55); border-radius: 0.4rem; line-height: 1.35; }
-.tokens .padding { border-style: dotted; opacity: 0.75; }
-.tokens .unknown { border: 2px dashed #D55E00; }
-.tokens b { font-family: monospace; white-space: pre-wrap; }
-.tokens b, .tokens small { max-width: 100%; overflow-wrap: anywhere; }
-.tokens small { font-size: 0.8rem; }
-</style>"""
+STYLE = style(Path(__file__).parent / "chips.css")
 
 
 class Sentence(NamedTuple):

@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.closing import show_computed
-from pages.widgets.component import dense
 from pages.widgets.ledger import traced_ids
 from pages.widgets.limits import RESULTS
 from pages.widgets.pickers import pick
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
 from pages.widgets.source import show_source
+from pages.widgets.style import style
 from pages.widgets.text import text
 from pages.widgets.tree import Line, picked, tree
 from transformer import PRESETS, Trace, TransformerConfig
@@ -23,7 +23,7 @@ from transformer.calls import Call, constructor_calls, explanation, find, forwar
 from transformer.trace import Tokens
 
 KEY = "calls-tree"
-STYLE = dense((Path(__file__).parent / "fields.css").read_text(encoding="utf-8"))
+STYLE = style(Path(__file__).parent / "fields.css")
 LONG, LONG_HEIGHT = 900, 260  # characters of an explanation up to which it is shown in full; pixels of one that scrolls
 
 
@@ -162,7 +162,7 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> str:
         value = f"<td data-name='{html.escape(columns[1])}'><b>{html.escape(here)}</b></td>"
         lines.append(f"<tr><th scope='row'><code>{html.escape(field)}</code></th>{value}{cells}</tr>")
     table = f"<table class='fields'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f"<style>{STYLE}</style>{table}"
+    return f"{STYLE}{table}"
 
 
 def _usual(values: dict[str, object], paper: str | None) -> str:
