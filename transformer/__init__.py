@@ -1,8 +1,11 @@
 """A from-scratch encoder–decoder Transformer that hands back every tensor of a forward pass.
 
+    pipeline = Pipeline.load("reverse")
+    trace = pipeline.trace("headlight")
+    trace.attention("cross")            # [layer, batch, head, query, key]
 
-trace = pipeline.trace("headlight")
-trace.attention("cross")            # [layer, batch, head, query, key]
+To read it beside the paper: `config`, `modules`, `masks`, `embedding`, `attention`, `layers` and `model` are the network, in
+this order; `tap` and `trace` look at a forward pass, `interventions` change one, and `pipeline` goes from a text to a trace.
 """
 
 from transformer.config import PRESETS, TransformerConfig

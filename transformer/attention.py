@@ -69,6 +69,7 @@ class MultiHeadAttention(Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         projection = PROJECTIONS[config.head_projection]
+        # A value stands where its key does, so its positions are called the same.
         self.query, self.key, self.value = (projection(config, axis) for axis in ("query", "key", "key"))
         self.output_projection = Linear(config.d_model, config.d_model, bias=config.output_bias)
         self.divisor, self.fill = config.score_scale, config.mask_fill

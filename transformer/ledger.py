@@ -1,9 +1,11 @@
 """The books of a forward pass: every tensor with what it was made of and what it took, and PyTorch's own count beside it.
 
-rows = ledger(model, trace)
-sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
-sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
-sum(row.held for row in rows)        # trace.nbytes
+    rows = ledger(model, trace)
+    sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
+    sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
+    sum(row.held for row in rows)        # trace.nbytes
+
+Each sum is what stands beside it, found in another way.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Sized

@@ -29,6 +29,7 @@ class Mask(NamedTuple):
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
+        """What `keep` says, with what follows from it."""
         if keep.all():
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())
@@ -65,6 +66,23 @@ def target_mask(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> 
     return mask.expand(batch, 1, length, length)
 
 
+def attention_softmax(
+    scores: Float[Tensor, "batch head query key"], may_be_empty: bool
+) -> Float[Tensor, "batch head query key"]:
+    """Softmax over the keys; a row in which every score is −∞ comes out as zeros, where softmax alone would give NaN.
+
+    Such a row gets harmless scores *before* the softmax as well, because the gradient of a NaN is NaN even where the NaN
+    itself is thrown away afterwards.
+    """
+    if not may_be_empty:
+        return scores.softmax(-1)
+    empty = (scores == -math.inf).all(-1, keepdim=True)
+    return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+
+
+# --- what a finished pass says of its masks ----------------------------------------------------------------------------
+
+
 def last_scores(config: TransformerConfig) -> str:
     """The name of the tap whose scores softmax reads: which of masking and scaling comes last."""
     return "scaled_scores" if config.mask_before_scaling else "masked_scores"
@@ -82,17 +100,3 @@ def hidden_scores(scores: Float[Tensor, "*scores"], name: str, config: Transform
     if config.mask_before_scaling and name == "scaled_scores":
         fill = fill / scores.new_tensor(config.score_scale)  # what filled them has been divided since, as they were
     return (scores == fill) | (scores == -math.inf)
-
-
-def attention_softmax(
-    scores: Float[Tensor, "batch head query key"], may_be_empty: bool
-) -> Float[Tensor, "batch head query key"]:
-    """Softmax over the keys; a row in which every score is −∞ comes out as zeros, where softmax alone would give NaN.
-
-    Such a row gets harmless scores *before* the softmax as well, because the gradient of a NaN is NaN even where the NaN
-    itself is thrown away afterwards.
-    """
-    if not may_be_empty:
-        return scores.softmax(-1)
-    empty = (scores == -math.inf).all(-1, keepdim=True)
-    return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)

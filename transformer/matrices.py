@@ -1,7 +1,9 @@
 """One head's attention step by step: every matrix of it, from a trace.
 
-for step in attention_steps(trace, "encoder", 0, 2):
-    step.name, step.axes, step.values
+    for step in attention_steps(trace, "encoder", 0, 2):
+        step.name, step.axes, step.values
+
+A matrix is the part of a tensor that belongs to one item of the batch and, where there are heads, to one head.
 """
 
 from dataclasses import dataclass

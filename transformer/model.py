@@ -112,7 +112,7 @@ class Transformer(Module):
         Raises:
             InputError: ids or a length the model has no row for.
         """
-        self.source_embedding.check(source)
+        self.source_embedding.check(source)  # it does so itself, too, but only after a mask has been made of them
         mask = Mask.of(tapped(self, "source_mask", source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
 
@@ -135,7 +135,7 @@ class Transformer(Module):
             raise InputError("memory", None if memory is None else tuple(memory.shape), "memory and mask belong together")
         if memory is None and not self.config.decoder_alone:
             raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
-        self.target_embedding.check(target)
+        self.target_embedding.check(target)  # as in `encode`
         if memory is not None:
             _check_rows(memory, target)
         own_mask = Mask.of(tapped(self, "target_mask", target_mask(target, self.config)))

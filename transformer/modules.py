@@ -19,7 +19,7 @@ class Module(nn.Module):
     PyTorch finds a child by a failed lookup followed by a search, 0.5 µs each time. With hundreds of taps that is a tenth
     of a small model's traced forward pass; an entry in `__dict__` is found at once. Parameters may be replaced behind the
     module's back (by `functional_call`, for one), so they get no second entry; `Linear` and `LayerNorm` look where they are
-    kept.
+    kept. A child is replaced by `setattr` or `add_module`; what is written into `_modules` behind its back does not run.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

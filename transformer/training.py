@@ -1,6 +1,8 @@
 """Training the shipped models again: whole runs, from the command line.
 
-python -m transformer.training reverse
+    python -m transformer.training reverse
+
+With `--help` it says what else it can do.
 """
 
 import argparse
