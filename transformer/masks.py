@@ -80,7 +80,7 @@ def attention_softmax(
     return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
 
 
-# --- what a finished pass says of its masks ----------------------------------------------------------------------------
+# --- which scores are hidden -------------------------------------------------------------------------------------------
 
 
 def last_scores(config: TransformerConfig) -> str:
