@@ -183,9 +183,10 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
         CheckpointError: of `what`, a file of that `name`; says which tensor.
     """
     for key in sorted(shapes.keys() | tensors.keys()):
-        found = tuple(tensors[key].shape) if key in tensors else None
-        if found != shapes.get(key):
-            raise CheckpointError(what, name, f"{key} has shape {found}, must have {shapes.get(key)}")
+        if key not in tensors or key not in shapes:
+            raise CheckpointError(what, name, f"{key} is {'none of its tensors' if key in tensors else 'missing'}")
+        if tuple(tensors[key].shape) != shapes[key]:
+            raise CheckpointError(what, name, f"{key} has shape {tuple(tensors[key].shape)}, must have {shapes[key]}")
         if not tensors[key].is_floating_point() or not tensors[key].float().isfinite().all():
             raise CheckpointError(what, name, f"{key} holds values that are not finite numbers")
 

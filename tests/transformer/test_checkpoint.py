@@ -330,11 +330,11 @@ def one_nan() -> Tensor:
     [
         ({"output_projection.weight": None}, "parameters, its configuration must have"),
         ({"one_too_many": torch.zeros(2)}, "parameters, its configuration must have"),
-        ({"one_too_many": torch.zeros(0)}, "one_too_many has shape (0,), must have None"),
+        ({"one_too_many": torch.zeros(0)}, "one_too_many is none of its tensors"),
         ({"output_projection.weight": torch.zeros(10, 5)}, "parameters, its configuration must have"),
         ({"output_projection.weight": torch.zeros(4, 10)}, "output_projection.weight has shape (4, 10), must have (10, 4)"),
         ({"output_projection.weight": torch.zeros(40)}, "output_projection.weight has shape (40,), must have (10, 4)"),
-        ({"output_projection.weight": None, "renamed": torch.zeros(SHAPE)}, "output_projection.weight has shape None"),
+        ({"output_projection.weight": None, "renamed": torch.zeros(SHAPE)}, "output_projection.weight is missing"),
         ({"output_projection.weight": torch.full(SHAPE, torch.nan)}, "holds values that are not finite numbers"),
         ({"output_projection.weight": one_nan()}, "holds values that are not finite numbers"),
         ({"output_projection.weight": torch.full(SHAPE, torch.inf)}, "holds values that are not finite numbers"),
