@@ -1,7 +1,5 @@
 """What every step of a run takes: the table of all steps, its totals, and how they grow."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,14 +8,13 @@ from pages.widgets.charts import show
 from pages.widgets.closing import show_computed
 from pages.widgets.limits import RESULTS, SEARCH_CHARACTERS
 from pages.widgets.pickers import pick
-from pages.widgets.runs import Key, runs
+from pages.widgets.runs import Key, runs, traced_ids
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
 from transformer.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
 from transformer.figures import growth as figures
 from transformer.ledger import Row, counted, ledger, lengths_of, markdown, totals
-from transformer.pipeline import Side
 from transformer.trace import Tokens
 
 COUNTED = ("FLOPs", "parameters", "bytes")
@@ -71,17 +68,8 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
 @st.cache_resource(max_entries=RESULTS, show_spinner=False)
 def _counted(key: Key, sources: Tokens, targets: Tokens) -> int:
     """FLOPs that PyTorch counts while the traced ids run again."""
-    return sum(counted(runs().pipeline(key).model, *traced_ids(key, sources, targets)).values())
-
-
-def traced_ids(key: Key, sources: Tokens, targets: Tokens) -> tuple[Any, Any]:
-    """The ids that a trace's tokens stand for, as the model takes them; None for sources where there are none."""
     pipeline = runs().pipeline(key)
-
-    def rows(side: Side, tokens: Tokens) -> Any:
-        return pipeline.batch([pipeline.vocabulary(side).ids(row) for row in tokens], side)
-
-    return rows("source", sources) if sources else None, rows("target", targets)
+    return sum(counted(pipeline.model, *traced_ids(pipeline, sources, targets)).values())
 
 
 def _shares(rows: tuple[Row, ...]) -> None:

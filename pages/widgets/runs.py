@@ -18,8 +18,9 @@ from pages.widgets.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.importance import head_importance
 from transformer.measures import PerHead
-from transformer.pipeline import Answer
+from transformer.pipeline import Answer, Side
 from transformer.recipe import RECIPES
+from transformer.trace import Tokens
 from transformer.untrained import Untrained
 
 # A shipped model by its name, an untrained one by what describes it.
@@ -56,15 +57,10 @@ class Runs:
         """Log-probability of the output token at a position, and how much each head's silence takes from it."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
         expected = [*trace.target_tokens[0][1:], pipeline.target_vocabulary.tokens[pipeline.target_vocabulary.eos]]
-        rows = (
-            [pipeline.source_vocabulary.ids(trace.source_tokens[0])],
-            [pipeline.target_vocabulary.ids(trace.target_tokens[0])],
-        )
+        sources, targets = traced_ids(pipeline, trace.source_tokens, trace.target_tokens)
         token = pipeline.target_vocabulary.ids(expected)[position]
         found = None
-        for found in head_importance(
-            pipeline.model, pipeline.batch(rows[0], "source"), pipeline.batch(rows[1], "target"), position, token, edits
-        ):
+        for found in head_importance(pipeline.model, sources, targets, position, token, edits):
             report(found.done, found.total)
         assert found is not None
         return found.before, found.drops
@@ -81,6 +77,15 @@ def load(key: Key) -> Pipeline:
     if key.parameters > PARAMETERS:
         raise ConfigError("parameters", key.parameters, text("sidebar")["too_large"].format(most=PARAMETERS))
     return key.build()
+
+
+def traced_ids(pipeline: Pipeline, sources: Tokens, targets: Tokens) -> tuple[Any, Any]:
+    """The ids that a trace's tokens stand for, as the model takes them."""
+
+    def ids(side: Side, tokens: Tokens) -> Any:
+        return pipeline.batch([pipeline.vocabulary(side).ids(row) for row in tokens], side)
+
+    return ids("source", sources), ids("target", targets)
 
 
 @st.cache_resource(show_spinner=False)

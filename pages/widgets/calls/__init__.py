@@ -9,10 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.closing import show_computed
-from pages.widgets.ledger import traced_ids
 from pages.widgets.limits import RESULTS
 from pages.widgets.pickers import pick
-from pages.widgets.runs import Key, runs
+from pages.widgets.runs import Key, runs, traced_ids
 from pages.widgets.sidebar import View
 from pages.widgets.source import show_source
 from pages.widgets.style import style
@@ -65,7 +64,8 @@ def _built(key: Key) -> Call:
 
 @st.cache_resource(max_entries=RESULTS, show_spinner=False)
 def _ran(key: Key, sources: Tokens, targets: Tokens) -> Call:
-    return forward_calls(runs().pipeline(key).model, *traced_ids(key, sources, targets))
+    pipeline = runs().pipeline(key)
+    return forward_calls(pipeline.model, *traced_ids(pipeline, sources, targets))
 
 
 def named(root: Call) -> dict[str, Call]:

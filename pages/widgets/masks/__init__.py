@@ -9,6 +9,7 @@ from pages.widgets.charts import show
 from pages.widgets.masks.batch import batch_table
 from pages.widgets.masks.broadcast import axis_sizes
 from pages.widgets.pickers import pick
+from pages.widgets.runs import traced_ids
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
 from transformer import Trace
@@ -54,7 +55,8 @@ def show_batch(view: View, trace: Trace) -> Batch:
     """Every text with its padding, and a choice of the one to look at."""
     words, pipeline = text("masks"), view.pipeline
     count = len(trace.source_tokens)
-    real = {side: (_ids(view, trace, side) != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
+    ids = dict(zip(SIDES, traced_ids(pipeline, trace.source_tokens, trace.target_tokens), strict=True))
+    real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
     # The one with the most padding comes first: there is most to see.
     first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
     item = 0
@@ -76,14 +78,8 @@ def show_batch(view: View, trace: Trace) -> Batch:
             icon=":material/playlist_add:",
             width="stretch",
         )
-    masks = target_masks(_ids(view, trace, "target"), pipeline.config)
+    masks = target_masks(ids["target"], pipeline.config)
     return Batch(view, trace, item, masks, int((~real["target"]).sum()))
-
-
-def _ids(view: View, trace: Trace, side: Side) -> Any:
-    """The ids of a batch as a tensor, from the tokens that stand on the axes of its trace."""
-    rows = trace.source_tokens if side == "source" else trace.target_tokens
-    return view.pipeline.batch([view.pipeline.vocabulary(side).ids(row) for row in rows], side)
 
 
 def _fill(view: View) -> None:
