@@ -1,10 +1,12 @@
 """Two sentences that differ in one adjective, and the head that turns furthest between them."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from pages.widgets.charts import show
 from pages.widgets.quotes import literal
@@ -53,54 +55,59 @@ def read(pipeline: Pipeline, model: str, source: str) -> Run:
 
 
 def show_turning(model: str) -> None:
-    """Both sentences, the head, before and after, the pronoun and its probability, for one model."""
+    """Both sentences, the head that turns furthest, before and after, and how far it does, for one model."""
     words = text("turning")
     if model not in available():
         return
     pipeline = runs().pipeline(model)
-    card = pipeline.card
-    st.subheader(words["model"].format(name=model, description=card.description))
-    found = card.measures.get("pronouns")
+    st.subheader(words["model"].format(name=model, description=pipeline.card.description))
+    found = pipeline.card.measures.get("pronouns")
     if not found:
         st.warning(words["untested"].format(name=model))
         return
     layer, head = found["layer"] - 1, found["head"] - 1
     a, b = (read(pipeline, model, example.source) for example in world("english-french").examples[:2])
-    st.markdown(
-        words["sentences"].format(
-            a=literal(a.source), b=literal(b.source), answer_a=literal(a.answer), answer_b=literal(b.answer)
-        )
-    )
-    keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
-    differing = next(at for at, pair in enumerate(zip(keys_a, keys_b, strict=True)) if pair[0] != pair[1])
+    said = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
+    st.markdown(words["sentences"].format(**{name: literal(one) for name, one in said.items()}))
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
-    labels = [
-        words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
-        for letter, run in (("a", a), ("b", b))
-    ]
+    _show_rows(model, (a, b), np.stack([row[layer, head] for row in rows]), layer, head)
+    nouns = [a.trace.source_tokens[0].index(noun) for noun in _nouns(a.trace.source_tokens[0])]
+    _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), found)
+    view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
+    st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
+
+
+def _show_rows(model: str, pair: tuple[Run, Run], weights: Float[np.ndarray, "run key"], layer: int, head: int) -> None:
+    """Where the head looks while it writes the pronoun, in either sentence, and how sure the model is of the pronoun."""
+    words, (a, b) = text("turning"), pair
+    keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
+    differing = next(at for at, keys in enumerate(zip(keys_a, keys_b, strict=True)) if keys[0] != keys[1])
     keys = [*keys_a]
     keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
-    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in (a, b))
+    labels = [
+        words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
+        for letter, run in zip("ab", pair, strict=True)
+    ]
+    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in pair)
     st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
-    weights = np.stack([row[layer, head] for row in rows])
     show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])
     st.markdown(
         words["probability"].format(
             pronoun_a=a.pronoun, probability_a=a.probability, pronoun_b=b.pronoun, probability_b=b.probability
         )
     )
-    nouns = [keys_a.index(noun) for noun in _nouns(keys_a)]
-    here = round(float(shift(rows[0], rows[1], *nouns)[layer, head]), 3) + 0.0  # adding 0 makes −0 a plain 0
-    for place, label, value, help in zip(
-        st.columns(3),
-        (words["shift"], words["mean_shift"].format(pairs=found["pairs"]), words["right"]),
-        (f"{here:.3f}", f"{found['shift']:.3f}", f"{found['right']:.1%}"),
-        (words["shift_help"], words["shift_help"], None),
-        strict=True,
-    ):
+
+
+def _show_shift(here: float, found: Mapping[str, float]) -> None:
+    """How far the head turns: on these two sentences, and on those of the test, as the model's card holds it."""
+    words = text("turning")
+    numbers = (
+        (words["shift"], f"{round(here, 3) + 0.0:.3f}", words["shift_help"]),  # adding 0 makes −0 a plain 0
+        (words["mean_shift"].format(pairs=found["pairs"]), f"{found['shift']:.3f}", words["shift_help"]),
+        (words["right"], f"{found['right']:.1%}", None),
+    )
+    for place, (label, value, help) in zip(st.columns(3), numbers, strict=True):
         place.metric(label, value, help=help)
-    view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
-    st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
 
 
 def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:
