@@ -6,9 +6,9 @@ from streamlit.components.v2 import component
 
 from pages.widgets.component import slim
 
-mount = component("headlight_history", js=slim((Path(__file__).parent / "history.js").read_text(encoding="utf-8")))
+_mount = component("headlight_history", js=slim((Path(__file__).parent / "history.js").read_text(encoding="utf-8")))
 
 
 def tidy_history() -> None:
     """Make a change of the address replace the one before, unless it opens another page. Draws nothing; call it once a run."""
-    mount(key="history")
+    _mount(key="history")
