@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from transformer.errors import cut
+from transformer.tokenizer import unseen
 
 # Characters that a sentence of the page quotes of one word and of one text, and of a token that is not known.
 WORD, TEXT, TOKEN = 100, 400, 40
@@ -16,9 +17,6 @@ WORD_JOINER = "\u2060"
 # From one of these on, all that follows runs the way it says, whatever its letters: the page's words after it, too.
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 FIRST_STRONG_ISOLATE, END_OF_ISOLATE = "\u2068", "\u2069"
-# What takes no ink though it counts as a letter, a mark or a symbol: the joiner of graphemes, fillers of Hangul, inherent
-# vowels of Khmer, selectors of variants, the blank of Braille.
-NO_INK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
 DOTTED_CIRCLE = "\u25cc"
 
 
@@ -31,7 +29,7 @@ def literal(said: str) -> str:
 def quoted(said: str) -> str:
     """A person's text, or an answer to it, as a sentence of the page quotes it: `literal`, what is too long cut."""
     said = cut(" ".join(cut(word, WORD) for word in said.split()), TEXT)
-    return literal(" ".join(map(code, said)) if all(map(unseen, said)) else said)
+    return literal(" ".join(map(code, said)) if unseen(said) else said)
 
 
 def quoted_token(token: str, invisible: str) -> str:
@@ -42,15 +40,10 @@ def quoted_token(token: str, invisible: str) -> str:
         invisible: how to name what cannot be seen; `{code}` stands for it.
     """
     parts = [code(sign) if unseen(sign) else sign for sign in cut(token, TOKEN)]
-    if all(map(unseen, token)):
+    if unseen(token):
         return invisible.format(code=" ".join(parts))
     # An accent by itself would be drawn on the page's own quotation mark.
     return isolated(DOTTED_CIRCLE * bool(unicodedata.combining(parts[0][0])) + "".join(parts))
-
-
-def unseen(sign: str) -> bool:
-    """Whether a character leaves no trace on a screen: it is no more than a command or a blank."""
-    return unicodedata.category(sign) in ("Cc", "Cf", "Zs", "Zl", "Zp") or bool(NO_INK.fullmatch(sign))
 
 
 def code(sign: str) -> str:
