@@ -48,6 +48,14 @@ def pick(
     )
 
 
+def pick_or_none(label: str, options: Sequence[str], key: str, placeholder: str, help: str) -> str | None:
+    """One of many as a list, or none until somebody picks. `placeholder` says what none means; the rest as for `pick`."""
+    # A value of another text or model must not outlive it.
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = None
+    return st.selectbox(label, options, None, key=key, bind="query-params", placeholder=placeholder, help=help)
+
+
 def pick_text(trace: Trace, key: str = "walk_item", help: str | None = None) -> int:
     """Which text of the batch, counted from 0; asked only where there are several. In a link they are counted from 1. All parts
     of the Layers page keep to one `key`."""

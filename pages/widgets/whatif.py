@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.widgets.charts import show
+from pages.widgets.pickers import pick_or_none
 from pages.widgets.quotes import literal, quoted
 from pages.widgets.sidebar import View
 from pages.widgets.text import text
@@ -146,18 +147,7 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens, _ = _written(view, trace)
     options = [f"{position}: {token}" for position, token in enumerate(tokens)]
-    # A token of another text must not outlive it.
-    if st.session_state.get("matters") not in options:
-        st.session_state["matters"] = None
-    picked = st.selectbox(
-        words["importance_pick"],
-        options,
-        index=None,
-        key="matters",
-        bind="query-params",
-        placeholder=words["importance_none"],
-        help=words["importance_help"],
-    )
+    picked = pick_or_none(words["importance_pick"], options, "matters", words["importance_none"], words["importance_help"])
     if picked is None:
         return
     position = options.index(picked)

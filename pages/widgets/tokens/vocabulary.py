@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.widgets.charts import show
 from pages.widgets.limits import RESULTS, SEARCH_CHARACTERS
+from pages.widgets.pickers import pick_or_none
 from pages.widgets.quotes import literal
 from pages.widgets.runs import Key, runs
 from pages.widgets.sidebar import View
@@ -34,18 +35,9 @@ def show_nearest(sentence: Sentence) -> None:
     """The words of the table nearest to one that is picked."""
     words, vocabulary = text("tokens"), sentence.vocabulary
     options = [f"{token_id} · {token}" for token_id, token in enumerate(vocabulary.tokens)]
-    if st.session_state.get("tokens_word") not in options:
-        st.session_state["tokens_word"] = None
     first = sentence.first_word
-    chosen = st.selectbox(
-        words["nearest"],
-        options,
-        index=None,
-        key="tokens_word",
-        bind="query-params",
-        placeholder=words["nearest_first"].format(token=vocabulary.tokens[first]),
-        help=words["nearest_help"],
-    )
+    until = words["nearest_first"].format(token=vocabulary.tokens[first])
+    chosen = pick_or_none(words["nearest"], options, "tokens_word", until, words["nearest_help"])
     token_id = first if chosen is None else options.index(chosen)
     found = nearest(sentence.table, token_id, NEAREST)
     if not found:
