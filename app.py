@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
-from pages.widgets.pages import foot, navigation
-from pages.widgets.runs import warm_up
-from pages.widgets.sidebar import sidebar
-from pages.widgets.text import text
+from pages.shell.navigation import foot, navigation
+from pages.shell.runs import warm_up
+from pages.shell.sidebar import sidebar
+from pages.ui.text import text
 
 STYLE = Path(__file__).parent / "assets" / "app.css"
 

@@ -3,8 +3,8 @@
 python -m benchmarks.cards
 """
 
-from transformer.checkpoint import read_card
-from transformer.pipeline import CHECKPOINTS, SUFFIX
+from transformer.pipeline.checkpoint import read_card
+from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 
 
 def main() -> None:

@@ -63,9 +63,9 @@ import streamlit as st
 from plotly.subplots import make_subplots
 import plotly.graph_objects as go
 
-from pages.widgets.pickers import pick
-from pages.widgets.runs import runs
-from transformer.untrained import Untrained
+from pages.ui.pickers import pick
+from pages.shell.runs import runs
+from transformer.pipeline.untrained import Untrained
 
 asked = st.query_params
 layers, heads, width, hidden = (int(asked[name]) for name in ("n_layers", "n_heads", "d_model", "d_ff"))
@@ -96,7 +96,7 @@ WATCH = """() => {
     const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
     addEventListener("click", () => (seen.clicked = now()), true);
     const note = (records) => {
-        const pictures = '[data-testid="stPlotlyChart"], .overview, h3';
+        const pictures = '[data-testid="stPlotlyChart"], .head_grid, h3';
         if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
         seen.changed = now();
         seen.count += 1;
@@ -105,7 +105,7 @@ WATCH = """() => {
     const all = { childList: true, subtree: true, attributes: true, characterData: true };
     new MutationObserver(note).observe(document.body, all);
     for (const host of document.querySelectorAll('*')) {
-        if (host.shadowRoot?.querySelector('.overview')) new MutationObserver(note).observe(host.shadowRoot, all);
+        if (host.shadowRoot?.querySelector('.head_grid')) new MutationObserver(note).observe(host.shadowRoot, all);
     }
 }"""
 

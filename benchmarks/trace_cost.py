@@ -31,12 +31,12 @@ from typing import Any
 import torch
 from torch import nn
 
-import transformer.attention
-import transformer.layers
-import transformer.model
-from transformer.config import TransformerConfig
-from transformer.masks import Mask, causal
-from transformer.tap import Tap, tapped, tracing
+import transformer.network.attention
+import transformer.network.layers
+import transformer.network.model
+from transformer.network.config import TransformerConfig
+from transformer.network.masks import Mask, causal
+from transformer.network.tap import Tap, tapped, tracing
 
 # (d_model, heads, layers a side, d_ff, tokens a side, rounds)
 SIZES = [
@@ -65,7 +65,7 @@ def network(change: Callable[[ast.Module], ast.Module] = lambda tree: tree, **na
     something else in them; returns that of the model."""
     copies: dict[str, object] = {}
     copy = ModuleType("")
-    for module in (transformer.attention, transformer.layers, transformer.model):
+    for module in (transformer.network.attention, transformer.network.layers, transformer.network.model):
         copy = ModuleType(f"{module.__name__}_again_{len(sys.modules)}")
         sys.modules[copy.__name__] = copy
         tree = change(ast.parse(inspect.getsource(module)))
@@ -85,7 +85,7 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
     config = TransformerConfig.preset(
         "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
     )
-    ours = transformer.model.Transformer(config).eval()
+    ours = transformer.network.model.Transformer(config).eval()
     plain = network(WithoutTaps().visit).Transformer(config).eval()
     empty = network(tapped=_same).Transformer(config).eval()
     for other in (plain, empty):

@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, sync_playwright
 
-from pages.widgets.limits import TRACE_BYTES
+from pages.ui.limits import TRACE_BYTES
 from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
-from transformer.untrained import Untrained
-from transformer.walk import kind_of
+from transformer.analysis.walk import kind_of
+from transformer.pipeline.untrained import Untrained
 
 TOKENS = 64
 SECONDS, MEGABYTES = 0.5, 150  # promised for a step, and for a trace

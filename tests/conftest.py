@@ -9,4 +9,4 @@ from jaxtyping import install_import_hook
 
 LIBRARY = Path(__file__).parents[1] / "transformer"
 
-install_import_hook([f"transformer.{path.stem}" for path in LIBRARY.iterdir() if path.stem != "tasks"], "beartype.beartype")
+install_import_hook([f"transformer.{path.stem}" for path in LIBRARY.iterdir() if path.stem != "worlds"], "beartype.beartype")

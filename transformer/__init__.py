@@ -8,14 +8,14 @@ To read it beside the paper: `config`, `modules`, `masks`, `embedding`, `attenti
 this order; `tap` and `trace` look at a forward pass, `interventions` change one, and `pipeline` goes from a text to a trace.
 """
 
-from transformer.config import PRESETS, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
-from transformer.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
-from transformer.model import Transformer
-from transformer.pipeline import Pipeline
-from transformer.tap import Tap, tapped, tracing
-from transformer.trace import Step, Trace, run_traced
-from transformer.vocabulary import Vocabulary
+from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.model import Transformer
+from transformer.network.tap import Tap, tapped, tracing
+from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import Vocabulary
+from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
+from transformer.tracing.trace import Step, Trace, run_traced
 
 __all__ = [
     "PRESETS",

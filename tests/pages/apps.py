@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import ROOT
 
-HOME = "pages/start/home.py"
+HOME = "pages/home/page.py"
 EXAMPLE = {
     "source": "1 5 6 4 3 9 5 2 0",
     "target": "1 7 4 3 5 9 2",

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 # Before it is imported: what its checks find is to be told as that of a test is.
-pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers")
+pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
@@ -105,7 +105,7 @@ def known(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> I
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
     const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
-        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.overview:not([data-painted])');
+        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])');
     const start = performance.now();
     let since = start;
     const observer = new MutationObserver(() => { since = performance.now(); });

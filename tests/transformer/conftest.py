@@ -7,9 +7,9 @@ import torch
 from hypothesis import settings
 
 from tests.transformer.tiny import TINY
-from transformer.learning import Training
-from transformer.pipeline import Pipeline
-from transformer.vocabulary import Vocabulary
+from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import Vocabulary
+from transformer.training.run import Training
 
 # Its tokens come from files and from people, so it checks them itself; the import hook must not get there first. (What
 # `fields.by_name` has given a constructor, the hook leaves alone.)

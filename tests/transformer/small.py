@@ -7,8 +7,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from transformer.config import PRESETS, TransformerConfig
-from transformer.model import Transformer
+from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.model import Transformer
 
 PAD = 0
 # Every variant, each normalising after and before its sub-layers.

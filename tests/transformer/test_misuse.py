@@ -15,11 +15,11 @@ BEFORE = """
 import json, sys
 import numpy as np, torch
 from transformer import *
-from transformer.interventions import *
-from transformer.edits import all_interventions, interventions
-from transformer.neighbours import nearest, token_table
-from transformer.positions import model_table
-from transformer.untrained import Untrained
+from transformer.tracing.interventions import *
+from transformer.tracing.phrases import all_interventions, interventions
+from transformer.analysis.token_geometry import nearest, token_table
+from transformer.analysis.position_geometry import model_table
+from transformer.pipeline.untrained import Untrained
 
 torch.manual_seed(0)
 sizes = dict(d_model=12, heads=3, d_ff=20, max_len=16, encoder_layers=2, decoder_layers=2)

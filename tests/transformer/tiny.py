@@ -2,9 +2,9 @@
 
 import torch
 
-from transformer.learning import Training
-from transformer.pipeline import Pipeline
-from transformer.recipe import Recipe
+from transformer.pipeline.pipeline import Pipeline
+from transformer.training.recipe import Recipe
+from transformer.training.run import Training
 
 TINY = Recipe(
     world="reverse",

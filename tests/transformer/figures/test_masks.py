@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from transformer.figures.conventions import Stages, convention_stages, empty_rows, written_number
+from transformer.figures.mask_conventions import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.masks import mask_picture
 from transformer.figures.theme import KIND_COLORS, MASKED
 

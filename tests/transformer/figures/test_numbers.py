@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from transformer.figures import head_map
+from transformer.figures.head_steps import Matrix, tensor_maps, terms_bars
 from transformer.figures.numbers import has_numbers, numbers
-from transformer.figures.steps import Matrix, tensor_maps, terms_bars
 from transformer.figures.whatif import probability_change
 
 WEIGHTS = np.array([[1, 0], [1 / 3, 2 / 3]], np.float32)

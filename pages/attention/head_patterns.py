@@ -1,0 +1,74 @@
+"""What a head does, in one sentence and in numbers."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.view import View
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
+from transformer.worlds import world
+
+# A share below this is no pattern worth a sentence.
+CLEAR = 0.5
+# Where two patterns hold alike, the one that says more is named.
+TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
+METRIC_WIDTH = 140
+
+
+def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
+    """Every measure of every head of a kind, on the person's own text."""
+    aligned = None
+    if kind == "cross" and view.pipeline.trained:
+        source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
+        alignment = world(view.pipeline.card.world).alignment(source, target)
+        aligned = alignment_mask(alignment, len(target) + 1, len(source) + 2)
+    return measure(trace.attention(kind)[:, 0].numpy(), aligned)
+
+
+def table(measures: dict[str, PerHead]) -> pd.DataFrame:
+    """A row for each head, a column for each measure; layers and heads counted from 1."""
+    words = text("head_patterns")
+    layers, heads = next(iter(measures.values())).shape
+    places = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]
+    frame = pd.DataFrame(places, columns=[words["layer"], words["head"]])
+    for name in (name for name in MEASURES if name in measures):
+        frame[name] = measures[name].reshape(-1).astype(np.float32).round(4)
+    return frame
+
+
+def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
+    """The strongest pattern of a head as a sentence."""
+    words = text("head_patterns")
+    shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
+    best = max(shares, key=lambda name: round(shares[name], 2))
+    if shares[best] >= CLEAR:
+        return words["sentence"].format(verb=words["verbs"][best], share=shares[best])
+    entropy = float(measures["entropy"][layer, head])
+    return words["spread"].format(entropy=entropy, keys=2**entropy)
+
+
+def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """The sentence, the numbers of this head, and the table of all heads of the kind."""
+    words = text("head_patterns")
+    measures = head_measures(view, trace, kind)
+    st.markdown(f"**{in_words(measures, layer, head)}**")
+    st.caption(words["intro"])
+    names = [name for name in MEASURES if name in measures]
+    # In a row as long as the page is wide: on a phone, columns would stand one below the other.
+    with st.container(horizontal=True):
+        for name in names:
+            st.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name], width=METRIC_WIDTH)
+    st.markdown(f"**{words['table']}**")
+    frame = table(measures)
+    st.dataframe(frame, hide_index=True, width="stretch")
+    st.caption(words["table_help"])
+    st.download_button(
+        words["download"],
+        frame.to_csv(index=False),
+        f"heads-{view.model}-{kind}.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )

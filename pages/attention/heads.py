@@ -1,0 +1,194 @@
+"""Attention on the page: the overview of every head, and one head as a map or as lines."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from pages.attention.head_grid import overview, picked
+from pages.attention.head_patterns import head_measures
+from pages.attention.lines import lines, lit
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.export_menu import saving
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.head_measures import MEASURES, rollout
+from transformer.figures import KIND_COLORS, head_map
+from transformer.pipeline.export import trace_file
+from transformer.tracing.trace import KINDS
+
+# Weights below it have no line, unless a person moves it.
+THRESHOLD = 0.05
+SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Every layer × head of a kind; a click on a tile opens that head."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    measures = head_measures(view, trace, kind)
+    by = pick(words["order"], [words["order_none"], *(name for name in MEASURES if name in measures)], "order")
+    order = captions = None
+    if by != words["order_none"]:
+        values = measures[by]
+        order = sorted(np.ndindex(values.shape), key=lambda at: -values[at])
+        captions = [f"{values[at]:.2f}" for at in order]
+    overview(
+        weights,
+        allowed,
+        queries,
+        keys,
+        selected=(layer, head),
+        color=KIND_COLORS[kind],
+        key="overview",
+        on_pick=_open_head,
+        order=order,
+        captions=captions,
+    )
+    saving("overview", f"{view.model}-{kind}-all-heads", lambda: listed(weights, allowed, queries, keys))
+
+
+def listed(
+    weights: Float[np.ndarray, "layer head query key"],
+    allowed: Bool[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    first_layer: int = 1,
+) -> pd.DataFrame:
+    """A line for each weight that is not masked; layers and heads counted from 1, tokens with their position from 0."""
+    layers, heads, rows, columns = np.nonzero(allowed)
+    named = {
+        "layer": layers + first_layer,
+        "head": heads + 1,
+        "query": [f"{at}: {queries[at]}" for at in rows.tolist()],
+        "key": [f"{at}: {keys[at]}" for at in columns.tolist()],
+        "weight": weights[allowed],
+    }
+    return pd.DataFrame(named).rename_axis("number")
+
+
+def _open_head() -> None:
+    found = picked("overview")
+    if found is not None:
+        st.session_state["layer"], st.session_state["head"] = found[0] + 1, found[1] + 1
+
+
+def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """One head as a heatmap, its numbers, and its downloads."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[layer, 0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    left, right = st.columns(2)
+    hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
+    if hide:
+        rows, columns = ([at for at, token in enumerate(side) if token not in SPECIAL] for side in (queries, keys))
+        again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
+        weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
+        queries, keys = [queries[at] for at in rows], [keys[at] for at in columns]
+        if again:
+            total = weights.sum(-1, keepdims=True)
+            weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        st.caption(words["renormalized"] if again else words["not_renormalized"])
+        if not weights.size:
+            st.info(words["nothing_left"])
+            return
+    here = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    figure = head_map(weights, allowed, queries, keys)
+    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
+    show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)), name)
+    # Filled only when it is open: a closed table would be sent with every click.
+    with st.expander(words["numbers"], icon=":material/table:", key="numbers", bind="query-params") as table:
+        if table.open:
+            rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
+            st.dataframe(pd.DataFrame(weights, rows, columns))
+    st.download_button(
+        words["trace"],
+        lambda: trace_file(trace),
+        f"{view.model}-trace.safetensors",
+        "application/octet-stream",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL.
+
+    The picked head is one of those that are on, unless none is: it stands above the picture.
+    """
+    queries, keys = trace.attention_tokens(kind)
+    weights, allowed = trace.attention(kind)[layer, 0].numpy(), trace.allowed(kind)[layer, 0].numpy()
+    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(trace.config.heads)})
+    key = f"lines-{kind}"
+    state = lines(
+        weights,
+        allowed,
+        queries,
+        keys,
+        key=key,
+        heads=heads,
+        locked=locked,
+        threshold=_threshold_in_url(),
+        on_change=lambda: _pick_lit(lit(key, len(weights)), head),
+        head=head,
+    )
+    _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
+    _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
+    _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
+    name = f"{view.model}-{kind}-layer{layer + 1}-lines"
+    saving(key, name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
+
+
+def _pick_lit(on: Sequence[int], head: int) -> None:
+    """Once the picked head is switched off, another that is on is picked."""
+    if on and head not in on:
+        st.session_state["head"] = on[0] + 1
+
+
+def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Heads or layers put together, each way under its own name."""
+    words = text("attention")
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    queries, keys = trace.attention_tokens(kind)
+    ways = {
+        "mean over heads": lambda: weights[layer].mean(0),
+        "maximum over heads": lambda: weights[layer].max(0),
+        "mean over layers": lambda: weights[:, head].mean(0),
+        "maximum over layers": lambda: weights[:, head].max(0),
+        "mean over all": lambda: weights.mean((0, 1)),
+    }
+    if KINDS[kind][2] == KINDS[kind][3]:
+        ways["rollout"] = lambda: rollout(weights)[layer]
+    way = pick(words["combine"], list(ways), "combine")
+    st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
+    figure = head_map(ways[way](), allowed[layer, head], queries, keys)
+    show(figure, "combined-map", words["combined_alt"].format(way=way))
+
+
+def _locked_in_url() -> list[tuple[str, int]]:
+    sides = {"q": "query", "k": "key"}
+    found = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
+    return [(sides[part[0]], int(part[1:])) for part in found if len(part) < 6]
+
+
+def _heads_in_url(count: int) -> tuple[int, ...]:
+    parts = st.query_params.get("heads", "").split(",")
+    return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
+
+
+def _threshold_in_url() -> float:
+    found = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
+    return float(found[0]) if found else THRESHOLD
+
+
+def _to_url(name: str, value: str) -> None:
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]

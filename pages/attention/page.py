@@ -1,0 +1,53 @@
+"""Who looks at whom: every head at once, one head, one row, one number."""
+
+import streamlit as st
+
+from pages.attention.head_patterns import show_doing
+from pages.attention.heads import show_combined, show_lines, show_map, show_overview
+from pages.attention.steps import show_steps
+from pages.attention.whatif import show_whatif
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.network.attention import MultiHeadAttention
+from transformer.tracing.trace import KINDS
+
+words = text("attention")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view)
+
+    with st.container(horizontal=True):
+        kind = pick(words["kind"], list(KINDS), "kind")
+        layers, heads = trace.attention(kind).shape[0], view.pipeline.config.heads
+        layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
+        head = pick(words["head"], range(1, heads + 1), "head") - 1
+    st.caption(words["kind_sentences"][kind])
+
+    st.subheader(words["overview"].format(layers=layers, heads=heads))
+    show_overview(view, trace, kind, layer, head)
+
+    st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
+    looking = pick(words["look"], list(words["looks"]), "look")
+    st.caption(words["looks"][looking])
+    if looking == "map":
+        show_map(view, trace, kind, layer, head)
+    elif looking == "lines":
+        show_lines(view, trace, kind, layer, head)
+    elif looking == "pattern":
+        show_doing(view, trace, kind, layer, head)
+    elif looking == "steps":
+        show_steps(view.pipeline.model, trace, kind, layer, head)
+    elif looking == "combined":
+        show_combined(trace, kind, layer, head)
+    else:
+        show_whatif(view, trace, kind, layer, head)
+
+    show_computed(words["computed_text"], MultiHeadAttention)
+    show_next(words["next_text"])

@@ -1,0 +1,179 @@
+"""One head's attention step by step, and where any single number of it comes from."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.attention.steps_number import show_number
+from pages.attention.steps_words import Sides, labels, number, say, source_of
+from pages.ui.charts import show
+from pages.ui.escaping import literal
+from pages.ui.source import show_source
+from pages.ui.text import text
+from transformer import Trace, Transformer, TransformerConfig
+from transformer.analysis.cell import explain
+from transformer.analysis.head_steps import AttentionStep, attention_steps
+from transformer.figures import KIND_COLORS
+from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps
+
+# Row and column of a number.
+Cell = tuple[int, int]
+# Characters up to which a row's numbers are shown in full, and pixels of the box in which longer ones scroll.
+LISTED, LISTED_HEIGHT = 600, 130
+ACROSS = 3
+
+
+def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """From the vectors that enter the attention to those that leave it: pickers, the number that is asked for, every matrix.
+
+    Args:
+        model: the one that was traced; only its weights are read.
+        trace: the run; its first batch item is shown.
+        kind: `encoder`, `decoder` or `cross`.
+        layer, head: counted from 0.
+
+    Raises:
+        HeadlightError: the trace has no such attention.
+    """
+    words = text("steps")
+    steps = attention_steps(trace, kind, layer, head)
+    queries, keys = map(_numbered, trace.attention_tokens(kind))
+    sides = {"query": queries, "key": keys}
+    st.markdown(words["intro"])
+    row = queries.index(_select(words["row"], queries, "row", on_change=_follow))
+    overview = st.container()
+    name = _pick_step(steps)
+    step = next((step for step in steps if step.name == name), None)
+    cell = None
+    if step is not None:
+        with st.container(border=True):
+            say(steps.index(step) + 1, step, trace.config, kind, head)
+            cell = _pick_cell(step, sides)
+            found = explain(model, trace, kind, layer, head, step.name, *cell)
+            show_number(step, found, sides, KIND_COLORS[kind])
+            _show_matrix(step, trace, kind, head, sides, row, cell)
+    with overview:
+        _show_overview(steps, trace.config, head, sides, row, (name, cell))
+    st.subheader(words["all"], anchor=False)
+    _show_words(steps, trace.config, kind, head)
+
+
+# --- pickers -----------------------------------------------------------------------------------------------------------
+
+
+def _numbered(tokens: Sequence[str]) -> list[str]:
+    return [f"{index} · {token}" for index, token in enumerate(tokens)]
+
+
+def _select(label: str, options: Sequence[str], key: str, on_change: Callable[[], None] | None = None) -> str:
+    """`pickers.pick` as a list, however few the options: tokens are long, and Markdown in them must stay as typed."""
+    if st.session_state.get(key, options[0]) not in options:
+        st.session_state[key] = options[0]
+    return st.selectbox(label, options, key=key, bind="query-params", on_change=on_change)
+
+
+def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
+    """Of which step a number is to be explained, or None."""
+    names = [step.name for step in steps]
+    if st.session_state.get("step") not in names:
+        st.session_state["step"] = None
+    return st.segmented_control(text("steps")["step"], names, key="step", bind="query-params", wrap=True)
+
+
+def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
+    words, places = text("steps"), []
+    for place, axis, key in zip(st.columns(2), (0, 1), ("cell_row", "cell_column"), strict=True):
+        options = labels(step, sides, axis) or [str(index) for index in range(step.values.shape[axis])]
+        with place:
+            label = words[f"{key}_of"].format(axis=words["axes"][step.axes[axis]])
+            places.append(options.index(_select(label, options, key)))
+    return places[0], places[1]
+
+
+def _follow() -> None:
+    """The cell moves to the row that is followed, where it has such a row."""
+    st.session_state["cell_row"] = st.session_state["row"]
+
+
+# --- the matrices ------------------------------------------------------------------------------------------------------
+
+
+def _show_overview(
+    steps: Sequence[AttentionStep],
+    config: TransformerConfig,
+    head: int,
+    sides: Sides,
+    row: int,
+    picked: tuple[str | None, Cell | None],
+) -> None:
+    """Every matrix in order, in one figure."""
+    words, (name, cell) = text("steps"), picked
+    matrices = []
+    for place, step in enumerate(steps, start=1):
+        matrix = _matrix(step, config, head, sides, row, cell if step.name == name else None)
+        rows, columns = (f"{axis} {size}" for axis, size in zip(step.axes, step.values.shape, strict=True))
+        title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
+        matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
+    titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
+    show(tensor_maps(matrices), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
+    st.caption(words["scales"])
+
+
+def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
+    """Every step in words, side by side."""
+    for first in range(0, len(steps), ACROSS):
+        for column, at in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
+            with column.container(border=True, height="stretch"):
+                say(at + 1, steps[at], config, kind, head)
+
+
+def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:
+    """The matrix of one step to be read, the numbers of the row that is followed, and the lines that compute it."""
+    words, config = text("steps"), trace.config
+    matrix = _matrix(step, config, head, sides, row, cell)
+    show(tensor_map(matrix), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
+    if matrix.selected_row is None:
+        st.caption(words["every_row"])
+    else:
+        listed = _listed(step, sides, row)
+        st.caption(words["followed"].format(row=literal(sides["query"][row])))
+        st.code(listed, language=None, wrap_lines=True, height=LISTED_HEIGHT if len(listed) > LISTED else "content")
+        if step.name == "weights" and step.hidden[row].all():
+            fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
+            st.markdown(words["empty_row"].format(fate=fate))
+    with st.expander(words["lines"], icon=":material/code:"):
+        show_source(source_of(step.name, config, kind))
+
+
+def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Sides, row: int, cell: Cell | None) -> Matrix:
+    axes = text("steps")["axes"]
+    rows, columns = (None if side is None else [name.partition(" · ")[2] for name in sides[side]] for side in step.tokens)
+    return Matrix(
+        step.values,
+        rows,
+        columns,
+        axes[step.axes[0]],
+        axes[step.axes[1]],
+        signed=step.name != "weights",
+        # A query meets every key, so of keys and values no single row is its own.
+        selected_row=row if step.tokens[0] == "query" else None,
+        selected_cell=cell,
+        hidden=step.hidden,
+        marked_columns=(head * config.d_head, (head + 1) * config.d_head) if step.name == "concatenated" else None,
+    )
+
+
+def _alt(title: str, step: AttentionStep) -> str:
+    words, (rows, columns) = text("steps"), step.values.shape
+    row_axis, column_axis = (words["axes"][axis] for axis in step.axes)
+    return words["alt"].format(title=title, rows=rows, columns=columns, row_axis=row_axis, column_axis=column_axis)
+
+
+def _listed(step: AttentionStep, sides: Sides, row: int) -> str:
+    """The numbers of a row, each with its token where it belongs to one."""
+    listed, columns = [number(value) for value in step.values[row].tolist()], labels(step, sides, 1)
+    if columns is not None:
+        listed = [f"{name}: {value}" for value, name in zip(listed, columns, strict=True)]
+    return "   ".join(listed)

@@ -1,0 +1,107 @@
+"""What a step of an attention is, in words and formulas, and how its numbers are written."""
+
+import math
+from collections.abc import Callable
+from string import Template
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.text import text
+from transformer import TransformerConfig
+from transformer.analysis.head_steps import AttentionStep
+from transformer.network.attention import PROJECTIONS, MultiHeadAttention
+from transformer.network.layers import DecoderLayer, EncoderLayer
+from transformer.network.masks import attention_softmax
+from transformer.tracing.trace import KINDS
+
+# The tokens of queries and keys, by side.
+Sides = dict[str, list[str]]
+
+
+def say(place: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
+    """What a step is, why, its formula and its shape; `place` counts the steps from 1."""
+    words, said = text("steps"), text("steps")["steps"][step.name]
+    st.markdown(f"**{words['heading'].format(number=place, title=said['title'])}**")
+    st.markdown(_why(said, step, config, kind))
+    st.latex(_formula(said, step, config, kind, head))
+    st.caption(_shape(step, head))
+
+
+def _why(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
+    variants = {
+        "why_cross": kind == "cross",
+        "why_shared": config.head_projection == "shared",
+        "why_wide": config.score_divisor == "d_model",
+        "why_open": not step.hidden.any(),
+    }
+    return next((said[name] for name, fits in variants.items() if fits and name in said), said["why"])
+
+
+def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
+    """The formula with this variant's symbols; the scores are S, then S′, then S″ in whichever order they come."""
+    shared = config.head_projection == "shared" and "formula_shared" in said
+    letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
+    with_bias = config.output_bias if step.name == "output" else config.projection_bias
+    own = "" if shared or step.name == "output" else f"_{{{head + 1}}}"
+    first = (step.name == "masked_scores") == config.mask_before_scaling
+    rows, columns = step.values.shape
+    return Template(said["formula_shared" if shared else "formula"]).substitute(
+        {
+            "rows": rows,
+            "columns": columns,
+            "head": head + 1,
+            "heads": r"\;".join(f"O_{{{index + 1}}}" for index in range(config.heads)),
+            "from": "M" if kind == "cross" else "X",
+            "bias": f" + b^{letter}{own}" if with_bias else "",
+            "into": "S" if first else "S'",
+            "out": "S'" if first else "S''",
+            "width": rf"d_\text{{{config.score_divisor.removeprefix('d_')}}}",
+            "divisor": f"{config.score_scale:.4g}",
+            "fill": latex(config.mask_fill),
+        }
+    )
+
+
+def _shape(step: AttentionStep, head: int) -> str:
+    """The whole tensor's axes by name, and which part of it is shown."""
+    words, sizes = text("steps"), dict(step.whole)
+    shown = [words["shown_item"].format(number=1)] if sizes.get("batch", 1) > 1 else []
+    shown += [words["shown_head"].format(number=head + 1)] if "head" in sizes else []
+    axes = ", ".join(f"{axis} {size}" for axis, size in step.whole)
+    return words["shape"].format(axes=axes, shown=", ".join(shown) or words["shown_all"])
+
+
+def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
+    """The method that computes a step."""
+    layer = EncoderLayer if KINDS[kind][0] == "encoder" else DecoderLayer
+    found = {
+        **dict.fromkeys(("input", "memory"), layer.forward),
+        **dict.fromkeys(("query", "key", "value"), PROJECTIONS[config.head_projection].forward),
+        "scaled_scores": MultiHeadAttention.scale,
+        "masked_scores": MultiHeadAttention.hide,
+        "weights": attention_softmax,
+    }
+    return found.get(name, MultiHeadAttention.forward)
+
+
+def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
+    """The tokens on an axis of a step, or None where it has none."""
+    side = step.tokens[axis]
+    return None if side is None else sides[side]
+
+
+def number(value: float) -> str:
+    """A number as text has it: to five digits."""
+    if math.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    # Adding 0 makes −0 a plain 0.
+    return f"{value + 0.0:.5g}".replace("-", "−")
+
+
+def latex(value: float) -> str:
+    """A number as a formula has it."""
+    if math.isinf(value):
+        return r"-\infty" if value < 0 else r"\infty"
+    mantissa, _, exponent = f"{value + 0.0:.5g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -1,0 +1,175 @@
+"""What if: edits of the model, in a list that lives in the URL, and the two runs side by side."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.escaping import literal, quoted
+from pages.ui.pickers import pick_or_none
+from pages.ui.text import text
+from transformer import Intervention, Trace
+from transformer.analysis.head_measures import strongest
+from transformer.figures.whatif import difference_map, importance_map, probability_change
+from transformer.tracing.phrases import all_interventions, at_head, block
+from transformer.tracing.trace import KINDS
+
+KEY = "edits"
+
+
+def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """The editor, and what its edits change.
+
+    Args:
+        view: what the sidebar holds.
+        trace: the run without edits.
+        kind, layer, head: the head being viewed; layer and head counted from 0.
+    """
+    words = text("whatif")
+    st.markdown(words["intro"])
+    phrases = _list()
+    _offer(trace, kind, layer, head)
+    lengths = {"source": len(trace.source_tokens[0]), "target": len(trace.target_tokens[0])}
+    edits = all_interventions(phrases, view.pipeline.config, lengths)
+    if edits:
+        _compare(view, trace, edits, kind, layer, head)
+    else:
+        st.info(words["none"], icon=":material/edit:")
+    st.subheader(words["importance"])
+    _importance(view, trace, edits)
+
+
+def _list() -> list[str]:
+    """The edits in force, as phrases; each can be removed, and new ones typed."""
+    words = text("whatif")
+    st.session_state.setdefault(KEY, [])
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with left:
+        phrases = st.multiselect(
+            words["edits"],
+            st.session_state[KEY],
+            key=KEY,
+            accept_new_options=True,
+            placeholder=words["edits_placeholder"],
+            help=words["edits_help"],
+            bind="query-params",
+        )
+    right.button(words["clear"], on_click=_clear, disabled=not phrases, icon=":material/delete:", width="stretch")
+    return phrases
+
+
+def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Buttons that add an edit."""
+    words = text("whatif")
+    queries, keys = trace.attention_tokens(kind)
+    stack, name, _, _ = KINDS[kind]
+    with st.container(horizontal=True):
+        _button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
+        _button(words["average"], at_head("average", kind, layer, head), words["average_help"])
+        _button(words["silence_layer"], at_head("silence", kind, layer))
+        with st.popover(words["block"], icon=":material/block:"):
+            query = st.selectbox(words["query"], range(len(queries)), format_func=lambda at: f"{at}: {queries[at]}")
+            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda at: f"{at}: {keys[at]}")
+            _button(words["block_button"], block(kind, layer, head, query, key))
+        with st.popover(words["more"], icon=":material/tune:"):
+            actions = words["actions"]
+            for phrase in ("no causal mask", "no padding mask", "no positions"):
+                _button(actions[phrase], phrase)
+            _button(actions["no scaling"], f"no scaling {kind} layer {layer + 1}")
+            _button(actions["no residual"], f"no residual {stack} layer {layer + 1} {name}")
+
+
+def _button(label: str, phrase: str, help: str | None = None) -> None:
+    st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase,), help=help)
+
+
+def _add(phrase: str) -> None:
+    if phrase not in st.session_state[KEY]:
+        st.session_state[KEY] = [*st.session_state[KEY], phrase]
+
+
+def _clear() -> None:
+    st.session_state[KEY] = []
+
+
+def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
+    """The two answers, the probabilities of the tokens, and the head being viewed."""
+    words = text("whatif")
+    clean, edited = view.answer(), view.answer(edits)
+    left, right = st.columns(2)
+    for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
+        with place.container(border=True):
+            st.caption(words[name])
+            st.markdown(f"**{quoted(answer.text) or '–'}**")
+    _answers(clean.tokens, edited.tokens)
+
+    again = view.forced().trace(edits)
+    st.markdown(f"**{words['forced']}**")
+    st.caption(words["forced_caption"])
+    tokens, before = _written(view, trace)
+    _, after = _written(view, again)
+    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]), written=True)
+    show(figure, "probability-change", words["forced_alt"])
+
+    st.markdown(f"**{words['difference']}**")
+    st.caption(words["difference_caption"])
+    change = (again.attention(kind)[layer, 0, head] - trace.attention(kind)[layer, 0, head]).numpy()
+    if not change.any():
+        st.info(words["unchanged"].format(most=abs(change).max()), icon=":material/check:")
+        return
+    queries, keys = trace.attention_tokens(kind)
+    allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+    show(difference_map(change, allowed, queries, keys), "difference", words["difference_alt"])
+
+
+def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
+    words = text("whatif")
+    length = max(len(clean), len(edited))
+    rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
+    differ = sum(first != second for first, second in zip(*rows, strict=True))
+    st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
+    with st.expander(words["table"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+
+
+def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
+    """The tokens that the rows of a trace must predict, `<eos>` last, and the probability each gives to its own."""
+    vocabulary = view.pipeline.target_vocabulary
+    tokens = [*trace.target_tokens[0][1:], vocabulary.tokens[vocabulary.eos]]
+    return tokens, trace.probabilities[0].numpy()[np.arange(len(tokens)), vocabulary.ids(tokens)]
+
+
+def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
+    """Which head matters most for a token of the answer."""
+    words, kinds = text("whatif"), text("attention")["kinds"]
+    tokens, _ = _written(view, trace)
+    options = [f"{position}: {token}" for position, token in enumerate(tokens)]
+    picked = pick_or_none(words["importance_pick"], options, "matters", words["importance_none"], words["importance_help"])
+    if picked is None:
+        return
+    position = options.index(picked)
+    bar = st.progress(0.0)
+
+    def progress(done: int, total: int) -> None:
+        bar.progress(done / total, words["importance_running"].format(done=done, total=total))
+
+    before, drops = view.importance(edits, position, progress)
+    bar.empty()
+    kind = max(drops, key=lambda kind: drops[kind].max())
+    layer, head = strongest(drops[kind])
+    drop = float(drops[kind][layer, head])
+    st.markdown(
+        words["importance_text"].format(
+            kind=kinds[kind],
+            layer=layer + 1,
+            head=head + 1,
+            token=literal(tokens[position]),
+            drop=drop,
+            before=np.exp(before),
+            after=np.exp(before - drop),
+        )
+    )
+    show(importance_map(drops, kinds), "importance", words["importance_alt"])

@@ -1,0 +1,234 @@
+"""The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from plotly.colors import sample_colorscale
+
+from pages.home.links import Link, chosen, packed
+from pages.shell.view import View
+from pages.ui import component
+from pages.ui.limits import MAP_BYTES
+from pages.ui.text import text
+from transformer import Trace, TransformerConfig
+from transformer.figures import KIND_COLORS
+from transformer.figures.attention import LEVELS, quantized
+from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.pipeline.pipeline import Side
+from transformer.tracing.trace import KINDS
+
+_mount = component.mounted(Path(__file__).with_suffix(""), Path(__file__).with_name("links.js"))
+
+Node = dict[str, Any]
+
+
+def show_map(view: View, trace: Trace) -> None:
+    """Draw the map of a view's model, with the tokens of its first sentence.
+
+    Args:
+        view: what the sidebar holds.
+        trace: of the first sentence.
+    """
+    words, config = text("home"), trace.config
+    base = chosen()
+    columns = [
+        {"name": words["encoder"], "kind": "encoder", "nodes": _encoder(trace, config)},
+        {"name": words["decoder"], "kind": "decoder", "nodes": _decoder(view, trace, config)},
+    ]
+    for column in columns:
+        column["nodes"] = [_linked(node, base) for node in column["nodes"]]
+    _mount(
+        key="map",
+        data={
+            "columns": columns,
+            "layers": {"encoder": config.encoder_layers, "decoder": config.decoder_layers},
+            "heads": _heads(trace, base),
+            "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
+            "scale": _scale(),
+            "top": LEVELS,
+            "text": words["map"],
+        },
+    )
+
+
+def _linked(node: Node, base: dict[str, Any]) -> Node:
+    """A node with its links packed, and those of the nodes within it."""
+    packs = {name: packed(node[name], base) for name in ("link", "mask") if node.get(name)}
+    inner = {"nodes": [_linked(inner, base) for inner in node["nodes"]]} if "nodes" in node else {}
+    return {**node, **packs, **inner}
+
+
+def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
+    """The attention weights of every head as bytes, by kind, and the link to one of them; None where there are too many."""
+    pictures = {}
+    for kind in KINDS:
+        levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
+        pictures[kind] = {
+            "shape": list(levels.shape),
+            "levels": component.packed(levels),
+            "link": packed(Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "look": "map"}), base),
+        }
+    return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
+
+
+@cache
+def _scale() -> str:
+    """Red, green and blue of each level of a weight."""
+    shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
+    return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
+
+
+def _encoder(trace: Trace, config: TransformerConfig) -> list[Node]:
+    words = text("home")["map"]
+    tokens = trace.source_tokens[0]
+    return [
+        _tokens(words["source"], tokens, "source"),
+        *_inputs(config, "source"),
+        {
+            "type": "stack",
+            "stack": "encoder",
+            "nodes": [
+                _attention("encoder", config, _mask("source")),
+                _add_norm("encoder", "self_attention", config),
+                _feed_forward("encoder", config),
+                _add_norm("encoder", "feed_forward", config),
+            ],
+        },
+        *_final_norm("encoder", config),
+        {
+            "type": "block",
+            "id": "memory",
+            "kind": "encoder",
+            "title": words["memory"],
+            "note": words["size"].format(count=len(tokens), width=config.d_model),
+            "link": _stop("encoder.output"),
+        },
+    ]
+
+
+def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
+    words = text("home")["map"]
+    tokens = trace.target_tokens[0]
+    written = words["written"] if view.target is None else words["target"]
+    note = words["size"].format(count=len(tokens), width=config.target_vocab)
+    return [
+        _tokens(written, tokens, "target"),
+        *_inputs(config, "target"),
+        {
+            "type": "stack",
+            "stack": "decoder",
+            "nodes": [
+                _attention("decoder", config, _mask("causal")),
+                _add_norm("decoder", "self_attention", config),
+                _attention("cross", config, _mask("source"), id="cross"),
+                _add_norm("decoder", "cross_attention", config),
+                _feed_forward("decoder", config),
+                _add_norm("decoder", "feed_forward", config),
+            ],
+        },
+        *_final_norm("decoder", config),
+        {"type": "block", "title": words["linear"], "note": note, "link": _stop("logits")},
+        {"type": "block", "title": words["softmax"], "note": words["softmax_note"], "link": _stop("probabilities")},
+        _answer(view, trace),
+    ]
+
+
+def _tokens(says: str, tokens: tuple[str, ...], side: Side) -> Node:
+    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {"tokens_side": side})}
+
+
+def _answer(view: View, trace: Trace) -> Node:
+    """What comes out: what the model wrote, or what it holds most likely after each token that it was made to read; with the
+    probability of each."""
+    words, vocabulary = text("home")["map"], view.pipeline.target_vocabulary
+    rows = trace.probabilities[0].numpy()
+    if view.target is None:
+        answer = view.answer()
+        ids = [*vocabulary.ids(answer.tokens), *([vocabulary.eos] if answer.ended else [])]
+    else:
+        ids = rows.argmax(-1).tolist()
+    return {
+        "type": "tokens",
+        "id": "answer",
+        "says": words["answer"] if view.target is None else words["guesses"],
+        "tokens": list(vocabulary.tokens_of(ids)),
+        "shares": [f"{row[token_id]:.0%}" for row, token_id in zip(rows, ids, strict=False)],
+        "link": _stop("probabilities"),
+    }
+
+
+def _inputs(config: TransformerConfig, side: Side) -> list[Node]:
+    words = text("home")["map"]
+    vocabulary = config.source_vocab if side == "source" else config.target_vocab
+    note = words["scaled"] if config.scale_embedding else words["table"]
+    return [
+        {
+            "type": "block",
+            "title": words["embedding"],
+            "note": note.format(vocabulary=vocabulary, width=config.d_model),
+            "link": Link("tokens", {"tokens_side": side}),
+        },
+        {
+            "type": "block",
+            "title": words["position"],
+            "note": words[config.position],
+            "link": Link("positions", {"positions_side": side}),
+        },
+    ]
+
+
+def _attention(kind: str, config: TransformerConfig, mask: Node, id: str = "") -> Node:
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "id": id,
+        "kind": kind,
+        "heads": kind,
+        "title": words["attention"][kind],
+        "note": words["heads"].format(heads=config.heads, width=config.d_head),
+        "link": Link("attention", {"kind": kind, "layer": "{layer}", "look": "steps"}),
+        "branches": True,
+        **mask,
+    }
+
+
+def _mask(name: str) -> Node:
+    words = text("home")["map"]["masks"]
+    return {"mask": Link("masks", {}), "mask_says": words[name]}
+
+
+def _feed_forward(stack: str, config: TransformerConfig) -> Node:
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "title": words["feed_forward"],
+        "note": words["widths"].format(width=config.d_model, hidden=config.d_ff),
+        "link": _stop(f"{stack}.layers.{{index}}.feed_forward.hidden"),
+        "branches": True,
+    }
+
+
+def _add_norm(stack: str, part: str, config: TransformerConfig) -> Node:
+    """Where the way around a sub-layer comes back: the residual sum, and the norm (which, in pre-norm, came before)."""
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "thin": True,
+        "title": words["norm_add"] if config.norm_first else words["add_norm"],
+        "note": "",
+        "link": _stop(f"{stack}.layers.{{index}}.{part}_add_norm.sum"),
+        "joins": True,
+    }
+
+
+def _final_norm(stack: str, config: TransformerConfig) -> list[Node]:
+    words = text("home")["map"]
+    return [
+        {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}
+    ] * config.final_norm
+
+
+def _stop(path: str) -> Link:
+    return Link("layers", {"stop": path})

@@ -1,0 +1,36 @@
+"""What this is: the whole model as a map on the person's own sentence, and where to go from here."""
+
+import streamlit as st
+
+from pages.home.map import show_map
+from pages.home.overview import show_numbers, show_starts, show_tour, show_way_in
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.ui.text import text
+from transformer import Transformer
+
+words = text("home")
+st.title(words["heading"])
+st.markdown(words["sentence"])
+show_way_in()
+
+try:
+    with explained():
+        view = current_view()
+        trace = show_reading(view)
+
+        st.subheader(words["map_heading"])
+        st.caption(words["map_says"])
+        show_map(view, trace)
+        show_numbers(view, trace)
+finally:  # a text that cannot be read ends the page, but an example is never needed more than then
+    st.subheader(words["starts_heading"])
+    st.caption(words["starts_says"])
+    show_starts()
+
+    show_tour()
+
+    show_computed(words["computed_text"], Transformer.forward, Transformer.encode, Transformer.decode)
+    show_next(words["next_text"])

@@ -1,0 +1,131 @@
+"""Residual connection, LayerNorm and feed-forward at one position, number by number."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.layers.stops import scientific, title
+from pages.layers.tensors import Drawn, picture
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.pickers import pick, pick_position, pick_text
+from pages.ui.source import show_source
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
+from transformer.analysis.walk import Stop, walk
+from transformer.figures.residual import unit_bars
+from transformer.figures.walk import Panel
+from transformer.network.layers import AddNorm, FeedForward
+
+MOST_UNITS = 10
+
+
+def show_arithmetic(view: View, trace: Trace) -> None:
+    """Pick a layer, a sub-layer and a position; what is added, what is normalised, what fires."""
+    words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
+    sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
+    layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
+    item = pick_text(trace)
+    inside = {stop.part: stop.path.removesuffix("_add_norm.sum") for stop in sublayers if stop.group == layer}
+    part = pick(words["part"], list(inside), "work_part")
+    side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens
+    at = pick_position(words["position"], side[item], "work_position")
+    st.caption(text("tensors")["picture"]["hint"])
+    # In the order this variant computes them.
+    for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
+        if step == "norm":
+            _norm(view, trace, stops, inside[part], at, item)
+        elif step == "residual":
+            _residual(trace, stops, inside[part], at, item)
+        elif part == "feed_forward":
+            _feed_forward(view, trace, stops, inside[part], at, item)
+
+
+def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+    words = text("arithmetic")["residual"]
+    found = residual(trace, sublayer, at, item)
+    st.subheader(words["title"], anchor=False)
+    st.markdown(words["why"])
+    most = max(np.abs(vector).max() for vector in (found.x, found.added, found.result))
+    x, added = (_row(stops[path], vector, most) for path, vector in zip(found.inputs, (found.x, found.added), strict=True))
+    picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual", False)
+    _numbers(words["numbers"], [float(np.linalg.norm(vector)) for vector in (found.x, found.added, found.result)])
+    st.latex(r"x' = x + \text{sublayer}(x)")
+    _table(words, found.x, found.added, found.result, found.traced)
+    _agrees(found)
+
+
+def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+    words = text("arithmetic")["norm"]
+    found = layer_norm(view.pipeline.model, trace, sublayer, at, item)
+    st.subheader(words["title"], anchor=False)
+    st.markdown(words["why"])
+    most = max(np.abs(found.x).max(), np.abs(found.result).max())
+    before, after = _row(stops[found.inputs[0]], found.x, most), _row(stops[found.path], found.result, most)
+    picture([before], words["sign"], after, words["says"], "work_norm", False)
+    _numbers(words["numbers"], [found.mean, found.variance, float(np.sqrt(found.variance + found.eps))])
+    st.latex(
+        r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
+        rf"\frac{{x - ({found.mean:.4g})}}{{\sqrt{{{found.variance:.4g} + {scientific(found.eps)}}}}} \odot \gamma + \beta"
+    )
+    _table(words, found.x, found.standard, found.gamma, found.beta, found.result, found.traced)
+    _agrees(found)
+    with st.expander(text("arithmetic")["source"], icon=":material/code:"):
+        show_source(AddNorm)
+
+
+def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+    words = text("arithmetic")["feed_forward"]
+    found = feed_forward(view.pipeline.model, trace, sublayer, at, item)
+    st.subheader(words["title"], anchor=False)
+    st.markdown(words["why"])
+    most = float(np.abs(found.hidden).max())
+    hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]
+    picture(
+        [_row(hidden, found.hidden, most)],
+        words["sign"],
+        _row(activated, found.activated, most),
+        words["says"],
+        "work_ff",
+        False,
+    )
+    fires = int(found.fires.sum())
+    _numbers(words["numbers"], [fires, found.share, float(np.linalg.norm(found.result))], ("d", ".1%", ".4g"))
+    st.latex(r"H = x\,W_1 + b_1 \qquad H' = \max(0, H) \qquad y = H'\,W_2 + b_2")
+    units = found.strongest(MOST_UNITS)
+    if units:
+        st.markdown(words["strongest"].format(count=len(units)))
+        show(unit_bars(units, found.push[units], words["unit"]), "work_units", words["units_alt"].format(count=len(units)))
+    _table(words, found.hidden, found.activated, found.push, found.traced_hidden)
+    _agrees(found)
+    with st.expander(text("arithmetic")["source"], icon=":material/code:"):
+        show_source(FeedForward)
+
+
+def _row(stop: Stop, vector: np.ndarray, most: float) -> Drawn:
+    """One position's vector as it is drawn."""
+    panel = Panel(vector.astype(np.float32)[None, None], ("", "", stop.axes[-1]), False, "signed")
+    return Drawn(stop.path, title(stop), f"[{len(vector)}]", panel, float(most) or 1.0, "", {})
+
+
+def _numbers(labels: list[str], values: list[float], formats: tuple[str, ...] = (".4g", ".4g", ".4g")) -> None:
+    for place, label, value, how in zip(st.columns(3), labels, values, formats, strict=True):
+        place.metric(label, f"{value:{how}}".replace("-", "−"))
+
+
+def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
+    """A row for each number of a vector."""
+    with st.expander(text("arithmetic")["table"], icon=":material/table:"):
+        found = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
+        st.dataframe(pd.DataFrame(found).rename_axis(words["row"]), height=320)
+
+
+def _agrees(found: Worked) -> None:
+    words = text("arithmetic")
+    size = float(np.abs(found.traced).max(initial=1e-9))
+    agrees = found.off <= 1e-4 * max(1.0, size)
+    st.caption(words["agrees" if agrees else "differs"].format(path=found.path, off=f"{found.off:.1g}"))

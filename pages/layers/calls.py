@@ -1,0 +1,179 @@
+"""How the model is built and in which order its parts are called: two trees, and every field of the configuration."""
+
+import dataclasses
+import html
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell.footer import show_computed
+from pages.shell.runs import Key, runs, traced_ids
+from pages.shell.view import View
+from pages.ui.limits import RESULTS
+from pages.ui.pickers import pick
+from pages.ui.source import show_source
+from pages.ui.style import style
+from pages.ui.text import text
+from pages.ui.tree import Line, picked, tree
+from transformer import PRESETS, Trace, TransformerConfig
+from transformer.analysis.call_tree import Call, constructor_calls, explanation, find, forward_calls
+from transformer.tracing.trace import Tokens
+
+KEY = "calls-tree"
+STYLE = style(Path(__file__).parent / "calls_fields.css")
+LONG, LONG_HEIGHT = 900, 260  # characters of an explanation up to which it is shown in full; pixels of one that scrolls
+
+
+def show_calls(view: View, trace: Trace) -> None:
+    """The two trees, the line that is picked, and the configuration.
+
+    Args:
+        view: what the sidebar holds.
+        trace: of it; of one text or of a batch.
+    """
+    words = text("calls")
+    st.markdown(words["intro"])
+    which = pick(words["which"], list(words["trees"]), "calls_tree")
+    st.caption(words["trees"][which])
+    with st.spinner(words["recording"]):
+        built = which == "constructing"
+        root = _built(view.key) if built else _ran(view.key, trace.source_tokens, trace.target_tokens)
+    calls = named(root)
+    here = st.query_params.get("call", "")
+    here = here if here in calls else next(iter(calls))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.caption(words["hint"])
+        lines = [_line(name, level, call, built) for (name, call), level in zip(calls.items(), levels(root), strict=True)]
+        tree(lines, here, words["trees"][which], f"{KEY}-{which}", lambda: _open(f"{KEY}-{which}", list(calls)))
+        if built:
+            st.caption(words["taps"].format(count=len(view.pipeline.model.taps)))
+    with right:
+        _show(calls[here])
+    st.subheader(words["configuration"], anchor=False)
+    _configuration(view.pipeline.config)
+    show_computed(words["computed_text"], forward_calls)
+
+
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+def _built(key: Key) -> Call:
+    return constructor_calls(runs().pipeline(key).model)
+
+
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+def _ran(key: Key, sources: Tokens, targets: Tokens) -> Call:
+    pipeline = runs().pipeline(key)
+    return forward_calls(pipeline.model, *traced_ids(pipeline, sources, targets))
+
+
+def named(root: Call) -> dict[str, Call]:
+    """Every call with a name for the link, in the order they began: `encoder.layers.0.self_attention:scale`."""
+    found: dict[str, Call] = {}
+    for call in root:
+        name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}".lstrip(":")
+        name, number = name or call.name, 1
+        while (unique := f"{name}:{number}" if number > 1 else name) in found:
+            number += 1
+        found[unique] = call
+    return found
+
+
+def levels(call: Call, level: int = 0) -> Iterator[int]:
+    """How deep each call lies, in the order of `named`."""
+    yield level
+    for below in call.calls:
+        yield from levels(below, level + 1)
+
+
+def _line(name: str, level: int, call: Call, built: bool) -> Line:
+    words = text("calls")
+    is_module = call.function.endswith((".forward", ".__init__"))
+    own = call.path.rpartition(".")[2] or words["whole"]
+    if own.isdecimal():
+        own = call.path.rpartition(".layers.")[1].strip(".") + f" {own}"
+    between, whole = ("=" if built else " "), TransformerConfig.__name__
+    inputs = ", ".join(name if value == whole else f"{name}{between}{value}" for name, value in call.inputs)
+    came = f" → {call.output}" if call.output and call.output != "None" else ""
+    notes = [words["times"].format(count=call.count)] if call.count > 1 else []
+    notes += [words["parameters"].format(count=call.parameters)] if built and call.parameters else []
+    return Line(name, level, own if is_module else "", call.name, f"({inputs}){came}", " · ".join(notes))
+
+
+def _open(key: str, names: list[str]) -> None:
+    found = picked(key, names)
+    if found is not None:
+        st.query_params["call"] = found
+
+
+def _show(call: Call) -> None:
+    """One call: what went in and came out, what it says of itself, and its source."""
+    words = text("calls")
+    with st.container(border=True):
+        st.markdown(f"**`{call.name}`**" + (f" · `{call.path}`" if call.path else ""))
+        if call.count > 1:
+            st.caption(words["alike"].format(count=call.count))
+        if call.parameters:
+            st.caption(words["parameters_title"].format(count=call.parameters))
+        passed = [*call.inputs, *([(words["returned"], call.output)] if call.output else [])]
+        st.markdown(f"**{words['went_in' if call.output else 'made_with']}**")
+        if passed:
+            frame = pd.DataFrame(passed, columns=pd.Index([words["argument"], words["value"]]))
+            st.dataframe(frame, hide_index=True, width="stretch", key="call-passed")
+        else:
+            st.caption(words["nothing_in"])
+        st.markdown(f"**{words['explained']}**")
+        said = explanation(call)
+        if said:
+            height = LONG_HEIGHT if len(said) > LONG else "content"
+            st.code(said, language=None, wrap_lines=True, height=height)
+        else:
+            st.caption(words["unexplained"])
+        st.markdown(f"**{words['source']}**")
+        show_source(find(call.function))
+
+
+def _configuration(config: TransformerConfig) -> None:
+    """Every field: what it means, its value here, the usual one, and what changes if it grows."""
+    words, columns, said = text("calls"), text("calls")["columns"], text("parameters")
+    presets = {name: TransformerConfig.preset(name) for name in PRESETS}
+    fields = [field.name for field in dataclasses.fields(config)]
+    st.markdown(words["configuration_intro"].format(count=len(fields)))
+    only = st.toggle(words["only_differing"], key="calls_differing", bind="query-params")
+    rows = []
+    for name in fields:
+        here, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}
+        if not only or {here, *usual.values()} != {here}:
+            found = said[name]
+            mark = words["differs"] if here != usual["vanilla"] and "usual" not in found else ""
+            as_usual = found.get("usual") or _usual(usual, found.get("paper"))
+            rows.append((name, f"{_value(here)}{mark}", as_usual, found["meaning"], found["grows"]))
+    st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
+
+
+def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> str:
+    """A table that becomes a list on a narrow screen, where five columns of words have no room."""
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
+    lines = []
+    for field, here, *others in rows:
+        named = zip(columns[2:], others, strict=True)
+        cells = "".join(f"<td data-name='{html.escape(name)}'>{html.escape(value)}</td>" for name, value in named)
+        value = f"<td data-name='{html.escape(columns[1])}'><b>{html.escape(here)}</b></td>"
+        lines.append(f"<tr><th scope='row'><code>{html.escape(field)}</code></th>{value}{cells}</tr>")
+    table = f"<table class='fields'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"{STYLE}{table}"
+
+
+def _usual(values: dict[str, object], paper: str | None) -> str:
+    """`512; shared_heads: 256`: what `vanilla` has, then those that differ from it."""
+    others = [f"{name}: {_value(value)}" for name, value in values.items() if value != values["vanilla"]]
+    others += [text("calls")["paper"].format(value=paper)] if paper else []
+    return "; ".join([_value(values["vanilla"]), *others])
+
+
+def _value(value: object) -> str:
+    """A value as a person writes it."""
+    if isinstance(value, float):
+        return f"{value:,g}".replace("-inf", "−∞").replace("-", "−")
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

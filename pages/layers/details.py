@@ -1,0 +1,121 @@
+"""What a stop of the walk was made of: shapes, statistics, formula, parameters, and the lines that did it."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.layers.stops import hidden, named_shape, statistics, title, written
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.source import show_source
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.provenance import SOURCE_IDS
+from transformer.analysis.walk import Stop, caller
+from transformer.figures.head_steps import Matrix, tensor_map
+from transformer.figures.walk import MOST_COLUMNS, strongest
+from transformer.network.embedding import Learned, sinusoid
+from transformer.network.masks import attention_softmax, source_mask, target_mask
+
+# What the method that calls a tap leaves to a function of another file.
+CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
+
+
+def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop, go: Callable[[str], None]) -> None:
+    """All of it; `go` is called with the path of an input that is to be gone to."""
+    words = text("walk")
+    st.table(_table(view, trace, stops, here))
+    _statistics(trace, here)
+    st.latex(written(here, trace.config)[1])
+    with st.container(horizontal=True):
+        for path in here.inputs:
+            if path in stops:
+                st.button(
+                    words["go"].format(title=title(stops[path])),
+                    key=f"go {path}",
+                    on_click=go,
+                    args=(path,),
+                    icon=":material/subdirectory_arrow_left:",
+                    help=path,
+                )
+    _parameters(view, here)
+    _source(view, here)
+
+
+def _table(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> pd.DataFrame:
+    """Inputs, parameters and result with their shapes."""
+    words = text("walk")
+    given, learned, made = words["roles"]
+    rows = []
+    for path in here.inputs:
+        if path in stops:
+            rows.append((given, named_shape(stops[path].axes, stops[path].shape), path))
+        else:
+            side = "source" if path == SOURCE_IDS else "target"
+            ids = trace.source_tokens if side == "source" else trace.target_tokens
+            rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
+    rows += [(learned, str(list(_parameter(view, name).shape)), name) for name in here.parameters]
+    rows.append((made, named_shape(here.axes, here.shape), here.path))
+    return pd.DataFrame(rows, columns=words["columns"])
+
+
+def _statistics(trace: Trace, here: Stop) -> None:
+    words, masked = text("walk"), hidden(trace, here)
+    if here.kind in ("source_mask", "target_mask"):
+        values = trace[here.path].numpy()
+        st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
+        return
+    numbers, count = statistics(trace[here.path], masked)
+    row = [f"{value:.4g}".replace("-", "−") for value in numbers]
+    st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
+    if masked is None:
+        st.caption(words["statistics_help"])
+    else:
+        st.caption(words["statistics_visible"].format(shown=count, hidden=int(masked.sum())))
+
+
+def _parameter(view: View, name: str) -> np.ndarray:
+    return view.pipeline.model.get_parameter(name).detach().numpy()
+
+
+def _parameters(view: View, here: Stop) -> None:
+    words = text("walk")
+    if not here.parameters:
+        st.caption(words["parameters_none"])
+        return
+    found = {name: _parameter(view, name) for name in here.parameters}
+    label = words["parameters"].format(count=f"{sum(values.size for values in found.values()):,}")
+    opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        for name, values in found.items():
+            st.markdown(
+                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=f"{values.size:,}")
+            )
+            matrix = np.atleast_2d(values)
+            small = strongest(matrix, MOST_COLUMNS, MOST_COLUMNS)
+            if small.shape != matrix.shape:
+                each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
+                st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
+            figure = tensor_map(Matrix(small, None, None, *words["parameters_axes"], signed=True))
+            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=list(values.shape)))
+
+
+def _source(view: View, here: Stop) -> None:
+    words = text("walk")
+    opened = st.expander(words["source"], icon=":material/code:", key="walk_source", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        method, number = caller(view.pipeline.model, here.path)
+        st.markdown(words["source_line"].format(number=number, tap=here.path.rpartition(".")[2]))
+        show_source(method)
+        called = CALLED.get(here.kind)
+        if here.kind == "embedding.position":
+            called = Learned if here.parameters else sinusoid
+        if called is not None:
+            st.markdown(words["source_called"])
+            show_source(called)

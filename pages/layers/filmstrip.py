@@ -1,0 +1,48 @@
+"""A whole layer at a glance: its tensors in miniature, in order, to scale."""
+
+from itertools import groupby
+
+import streamlit as st
+
+from pages.layers.stops import drawn, group_title
+from pages.layers.tensors import all_numbers, picked, strip
+from pages.layers.walk import STOP
+from pages.shell.view import View
+from pages.ui.export_menu import saving
+from pages.ui.pickers import pick, pick_text
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.walk import walk
+
+KEY, GROUP = "film", "film_layer"
+
+
+def show_filmstrip(view: View, trace: Trace) -> None:
+    """Pick a part of the network; a click on a miniature opens that tensor in the walk."""
+    words, stops = text("filmstrip"), walk(trace)
+    groups = list(dict.fromkeys(stop.group for stop in stops))
+    # Start from the layers: that is what a layer's filmstrip is for.
+    layers = sorted(groups, key=lambda group: " " not in group)
+    group = pick(words["layer"], layers, GROUP)
+    item = pick_text(trace)
+    found = [stop for stop in stops if stop.group == group]
+    st.subheader(group_title(group), anchor=False)
+    called = text("walk")["parts"]
+    parts = {
+        called.get(part, ""): [drawn(view.pipeline, trace, stop, item, None) for stop in stops]
+        for part, stops in groupby(found, lambda stop: stop.part)
+    }
+    frames = [frame for part in parts.values() for frame in part]
+    titles = ", ".join(frame.title for frame in frames)
+    says = words["says"].format(where=group_title(group), titles=titles)
+    paths = [stop.path for stop in found]
+    strip(parts, st.session_state.get(STOP, ""), says, KEY, lambda: _open(paths))
+    saving(KEY, f"{view.model}-{group}", lambda: all_numbers(frames))
+    st.caption(words["caption"].format(count=len(found)))
+
+
+def _open(paths: list[str]) -> None:
+    path = picked(KEY, paths)
+    if path is not None:
+        st.session_state[STOP] = path
+        st.session_state["part"] = "walk"

@@ -1,0 +1,238 @@
+"""What every step of a run takes: the table of all steps, its totals, and how they grow."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.footer import show_computed
+from pages.shell.runs import Key, runs, traced_ids
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
+from transformer.figures import ledger as figures
+from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
+from transformer.tracing.trace import Tokens
+
+COUNTED = ("FLOPs", "parameters", "bytes")
+HEIGHT = 460
+# Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector. What is long comes after them.
+WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
+COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
+
+
+def show_ledger(view: View, trace: Trace) -> None:
+    """The sums, what takes how much, every step, and how it grows.
+
+    Args:
+        view: what the sidebar holds.
+        trace: of it; of one text or of a batch.
+    """
+    words, rows = text("ledger"), ledger(view.pipeline.model, trace)
+    st.markdown(words["intro"])
+    _sums(view, trace, rows)
+    st.subheader(words["shares"], anchor=False)
+    _shares(rows)
+    st.subheader(words["table"], anchor=False)
+    _table(view, rows)
+    left, right = st.columns(2)
+    with left:
+        _totals(words["by_layer"], words["layer"], totals(rows, lambda row: row.group), "ledger-by-layer")
+    with right:
+        _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
+    st.subheader(words["growth"], anchor=False)
+    _growth(trace)
+    show_computed(words["computed_text"], step_flops, cost)
+
+
+def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
+    words, found = text("ledger"), total(row.cost for row in rows)
+    held = _size(sum(row.held for row in rows))
+    sums = (
+        (words["steps"], f"{len(rows):,}", words["steps_help"]),
+        (words["parameters"], f"{found.parameters:,}", words["parameters_help"]),
+        (words["flops"], _large(found.flops), words["flops_help"]),
+        (words["bytes"], _size(found.bytes), words["bytes_help"].format(held=held)),
+    )
+    for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
+        place.metric(label, value, help=help)
+    with st.spinner(text("common")["running"]):
+        measured = _counted(view.key, trace.source_tokens, trace.target_tokens)
+    said = words["agree" if measured == found.flops else "differ"]
+    st.caption(said.format(count=measured, closed=found.flops))
+
+
+@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+def _counted(key: Key, sources: Tokens, targets: Tokens) -> int:
+    """FLOPs that PyTorch counts while the traced ids run again."""
+    pipeline = runs().pipeline(key)
+    return sum(counted(pipeline.model, *traced_ids(pipeline, sources, targets)).values())
+
+
+def _shares(rows: tuple[Row, ...]) -> None:
+    words, found = text("ledger"), totals(rows, lambda row: row.work)
+    costs = {counted: {work: _amount(part, counted) for work, part in found.items()} for counted in COUNTED}
+    said = [
+        words["shares_said"].format(counted=counted, work=most, share=parts[most] / sum(parts.values()))
+        for counted, parts in costs.items()
+        for most in [max(parts, key=lambda work: parts[work])]
+    ]
+    show(figures.shares(costs), "ledger-shares", words["shares_alt"].format(said=" ".join(said)))
+
+
+# --- the table ---------------------------------------------------------------------------------------------------------
+
+
+def _table(view: View, rows: tuple[Row, ...]) -> None:
+    words = text("ledger")
+    everything, groups = words["everything"], dict.fromkeys(row.group for row in rows)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    with left:
+        layer = pick(words["layer"], [everything, *groups], "ledger_layer", as_list=True)
+    with middle:
+        work = pick(words["work"], [everything, *WORK], "ledger_work", as_list=True)
+    with right:
+        part = st.text_input(
+            words["search"],
+            key="ledger_part",
+            bind="query-params",
+            placeholder=words["search_placeholder"],
+            max_chars=SEARCH_CHARACTERS,
+        )
+    kept = [
+        (number, row)
+        for number, row in enumerate(rows, 1)
+        if layer in (everything, row.group)
+        and work in (everything, row.work)
+        and part.strip().lower() in f"{row.path} {row.operation}".lower()
+    ]
+    if not kept:
+        st.info(words["nothing"], icon=":material/search_off:")
+        return
+    found = total(row.cost for _, row in kept)
+    st.caption(words["found"].format(count=len(kept), all=len(rows), **found._asdict()))
+    frame, columns = _frame(kept), words["columns"]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        width="stretch",
+        height=min(HEIGHT, 38 + 35 * len(frame)),
+        column_config={
+            columns["number"]: st.column_config.NumberColumn(width=40),
+            **{columns[name]: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            **{columns[name]: st.column_config.NumberColumn(format="localized", width=width) for name, width in COUNTS.items()},
+        },
+        key="ledger-table",
+    )
+    name = f"{view.model}-ledger".replace(" ", "-")
+    with st.container(horizontal=True):
+        for label, make, ending, kind in (
+            (words["csv"], lambda: frame.to_csv(index=False), "csv", "text/csv"),
+            (words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), "md", "text/markdown"),
+        ):
+            st.download_button(label, make, f"{name}.{ending}", kind, icon=":material/download:", on_click="ignore")
+
+
+def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
+    words = text("ledger")
+    lines = [
+        {
+            "number": number,
+            "path": row.path,
+            "operation": row.operation,
+            "shape": str(list(row.shape)),
+            "parameters": row.parameters,
+            "flops": row.flops,
+            "bytes": row.bytes,
+            "held": row.held,
+            "inputs": " · ".join(f"{_near(path, row.path)} {list(shape)}" for path, shape in row.inputs),
+            "shares": row.shares,
+            "layer": row.group,
+            "work": row.work,
+            "axes": " ".join(row.axes),
+        }
+        for number, row in rows
+    ]
+    return pd.DataFrame(lines).rename(columns=words["columns"])
+
+
+def _near(path: str, seen_from: str) -> str:
+    """A path without what it has in common with another, as one says a name at home: `query.heads`."""
+    there, here = path.split("."), seen_from.split(".")
+    same = next((at for at, (one, other) in enumerate(zip(there, here, strict=False)) if one != other), 0)
+    return ".".join(there[same:])
+
+
+def _totals(title: str, heading: str, found: dict[str, Cost], key: str) -> None:
+    words = text("ledger")
+    st.markdown(f"**{title}**")
+    names = [words[name] for name in ("parameters", "flops", "bytes")]
+    frame = pd.DataFrame([(name, *part) for name, part in found.items()], columns=pd.Index([heading, *names]))
+    numbers = {name: st.column_config.NumberColumn(format="localized") for name in names}
+    st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
+
+
+# --- how it grows ------------------------------------------------------------------------------------------------------
+
+
+def _growth(trace: Trace) -> None:
+    words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
+    st.markdown(words["growth_intro"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = pick(words["counted"], COUNTED, "ledger_count")
+        along = pick(words["along"], ALONG, "ledger_along")
+        logarithmic = st.toggle(
+            words["logarithmic"], key="ledger_log", bind="query-params", help=words["logarithmic_help"], value=True
+        )
+    found = growth(config, lengths, along)
+    lines = {work: np.array([_amount(costs[work], count) for costs in found.costs], dtype=np.float64) for work in WORK}
+    lines = {work: values for work, values in lines.items() if values.any()}
+    whole = np.sum(list(lines.values()), axis=0)
+    limit = None if found.limit is None else (found.limit, words["limit"])
+    figure = figures.growth(found.sizes, lines | {figures.TOTAL: whole}, along, count, found.here, logarithmic, limit)
+    at = found.sizes.index(found.here)
+    said = ", ".join(words["growth_said"].format(work=work, share=values[at] / whole[at]) for work, values in lines.items())
+    numbers = {"least": found.sizes[0], "most": found.sizes[-1], "here": found.here}
+    show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{said}.", **numbers))
+    st.markdown(_lesson(trace, along))
+
+
+def _lesson(trace: Trace, along: str) -> str:
+    """What the curves show, in words."""
+    lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
+    if along == "length":
+        more = lengths.target - lengths.source
+        name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
+        target = lessons[name].format(more=_signed(more))
+        said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
+        return said + lessons["length_limit"].format(max_len=config.max_len)
+    if along == "d_model":
+        return lessons["d_model"].format(ratio=config.d_ff / config.d_model)
+    if along == "heads":
+        return lessons[f"heads_{config.head_projection}"]
+    more = config.decoder_layers - config.encoder_layers
+    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=_signed(more)))
+
+
+def _amount(part: Cost, name: str) -> int:
+    return getattr(part, name.lower())
+
+
+def _signed(difference: int) -> str:
+    return f"{difference:+}".replace("-", "−")
+
+
+def _large(count: int) -> str:
+    """`5.79 G`"""
+    for power, sign in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if count >= 10**power:
+            return f"{count / 10**power:.3g} {sign}"
+    return str(count)
+
+
+def _size(count: int) -> str:
+    """`31.2 MB`"""
+    return f"{_large(count)}B" if count >= 1000 else f"{count} B"

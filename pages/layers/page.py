@@ -1,0 +1,43 @@
+"""How tensors change shape on their way through the network: every one of them, from token ids to probabilities."""
+
+import streamlit as st
+
+from pages.layers.arithmetic import show_arithmetic
+from pages.layers.calls import show_calls
+from pages.layers.filmstrip import show_filmstrip
+from pages.layers.ledger import show_ledger
+from pages.layers.residual import show_stream
+from pages.layers.walk import show_walk
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.ui.pickers import pick
+from pages.ui.text import text
+
+words = text("layers")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    with st.container(gap="xsmall"):
+        trace = show_reading(view, batch=True)
+
+    part = pick(words["part"], list(words["parts"]), "part")
+    if words["parts"][part]:
+        st.caption(words["parts"][part])
+    if part == "walk":
+        show_walk(view, trace)
+    elif part == "filmstrip":
+        show_filmstrip(view, trace)
+    elif part == "residual stream":
+        show_stream(trace)
+    elif part == "arithmetic":
+        show_arithmetic(view, trace)
+    elif part == "ledger":
+        show_ledger(view, trace)
+    else:
+        show_calls(view, trace)
+
+    show_next(words["next_text"][part])

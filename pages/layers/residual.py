@@ -1,0 +1,73 @@
+"""The residual stream: one token followed through all layers."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.footer import show_computed
+from pages.ui.charts import show
+from pages.ui.escaping import literal
+from pages.ui.pickers import numbered_tokens, pick, pick_position, pick_text
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.residual import STACKS, Stream, residual_stream
+from transformer.figures.residual import token_lines
+from transformer.network.layers import AddNorm
+
+LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
+
+
+def show_stream(trace: Trace) -> None:
+    """Pick a stack, a measure and a token to follow; a line for each token."""
+    words, parts = text("residual"), text("walk")["parts"]
+    with st.container(horizontal=True):
+        stacks = [stack for stack, side in STACKS.items() if f"{side}_embedding.sum" in trace]
+        stack = pick(words["stack"], stacks, "stream_stack")
+        name = pick(words["measure"], list(words["measures"]), "stream_measure")
+        item = pick_text(trace)
+    tokens = (trace.source_tokens if STACKS[stack] == "source" else trace.target_tokens)[item]
+    numbered = numbered_tokens(tokens)
+    followed = pick_position(words["follow"], tokens, "stream_follow")
+    stream = residual_stream(trace, stack, item)
+    steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
+    values, points = _measured(stream, name, steps)
+    st.caption(words["measures"][name])
+    figure = token_lines(values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
+    show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
+    st.caption(words["legend"])
+    _in_words(stream, numbered[followed], followed, steps)
+    with st.expander(words["numbers"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
+    says = words["computed_pre" if trace.config.norm_first else "computed_post"]
+    show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
+
+
+def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:
+    """The numbers of a measure, and what stands below each."""
+    words = text("residual")
+    points = [words["start"], *steps, *([words["end"]] if len(stream.points) > len(steps) + 1 else [])]
+    if name in ("norm", "similarity"):
+        return getattr(stream, name), points
+    return (stream.added_norm if name == "added" else stream.cosine), steps
+
+
+def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
+    """Which sub-layer added most to the followed token, and how far it came from where it started."""
+    words = text("residual")
+    # What counts is how long the addition is beside what it is added to.
+    share = stream.added_norm[:, at] / np.maximum(stream.norm[: len(steps), at], 1e-12)
+    most = int(share.argmax())
+    said = words["sentence"].format(
+        token=literal(token),
+        step=steps[most],
+        added=stream.added_norm[most, at],
+        norm=stream.norm[most, at],
+        cosine=signed(stream.cosine[most, at]),
+        similarity=signed(stream.similarity[-1, at]),
+    )
+    st.markdown(said)
+
+
+def signed(value: float) -> str:
+    """A number with two digits and a true minus; what rounds to nothing has no sign."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")

@@ -1,0 +1,171 @@
+"""What a stop of the walk is called, what it looks like, and what is written about it."""
+
+from collections.abc import Mapping, Sequence
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from pages.layers.tensors import Drawn
+from pages.ui.text import text
+from transformer import Trace, TransformerConfig
+from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
+from transformer.analysis.walk import Stop
+from transformer.figures import KIND_COLORS
+from transformer.figures.walk import Scale, largest, panel
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.trace import KINDS, Step
+
+# Where input and result hold the same kind of number, so one scale of colours serves both.
+COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm", "ReLU")
+SHARES = ("weights", "probabilities")
+MASKS = ("source_mask", "target_mask")
+
+
+def group_title(group: str) -> str:
+    """`encoder 1` → "Encoder layer 1"."""
+    words = text("walk")["groups"]
+    name, _, layer = group.partition(" ")
+    return words[f"{name}_layer"].format(layer=layer) if layer else words[name]
+
+
+def title(stop: Stop) -> str:
+    return text("walk")["kinds"][stop.kind]["title"]
+
+
+def heading(stop: Stop) -> str:
+    """Where a stop is and what it is, in full."""
+    words = text("walk")
+    name = "heading_part" if stop.part else "heading"
+    return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))
+
+
+def shape(stop: Stop) -> str:
+    """`[2, 8, 9, 32]`"""
+    return str(list(stop.shape))
+
+
+def named_shape(axes: Sequence[str], sizes: Sequence[int]) -> str:
+    """`[batch 2, head 8, query 9, d_head 32]`"""
+    named = (str(size) if axis == "1" else f"{axis} {size}" for axis, size in zip(axes, sizes, strict=True))
+    return f"[{', '.join(named)}]"
+
+
+def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
+    """True where a mask hides a number of the scores or weights of an attention; None where nothing is hidden."""
+    later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
+    name = stop.kind.removeprefix("attention.")
+    if name == stop.kind or name not in later:
+        return None
+    masked = trace.hidden(stop.path.rpartition(".")[0]).numpy()
+    return masked if masked.any() else None
+
+
+def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
+    """The tokens that stand on each axis of a tensor."""
+    source, target = (side[item] if side else () for side in (trace.source_tokens, trace.target_tokens))
+    found: dict[str, Sequence[str]] = {"source": source, "target": target}
+    for stack, attention, queries, keys in KINDS.values():
+        if path.startswith(stack) and f".{attention}." in path:
+            found |= {"query": found[queries], "key": found[keys]}
+    if "embedding.position" in path:
+        found["position"] = found[path.partition("_")[0]]
+    return found
+
+
+def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> Drawn:
+    """A stop as it is drawn: one text of the batch, one head or all (None)."""
+    step = trace[stop.path]
+    shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
+    color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
+    found = tokens(trace, stop.path, item)
+    if step.axes[-1] == "vocab":
+        found["vocab"] = pipeline.target_vocabulary.tokens
+    return Drawn(stop.path, title(stop), shape(stop), shown, shown.most, color, found)
+
+
+def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
+    """The ids of one side, which are no tensor of the trace."""
+    side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
+    rows = trace.source_tokens if side == "source" else trace.target_tokens
+    ids = np.array([pipeline.vocabulary(side).ids(row) for row in rows])
+    shown = panel(ids, ("batch", side), "ids", item)
+    # Raw ids are their own tokens: written in the cells, they need not stand beside them too.
+    raw = all(token == str(at) for token, at in zip(rows[item], ids[item], strict=True))
+    return Drawn(path, words["given_ids"], str(list(ids.shape)), shown, shown.most, "", {} if raw else {side: rows[item]})
+
+
+def inputs(pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None) -> list[Drawn]:
+    """What a stop was made of, as it is drawn."""
+    return [
+        drawn_ids(pipeline, trace, path, item)
+        if path in (SOURCE_IDS, TARGET_IDS)
+        else drawn(pipeline, trace, stops[path], item, head)
+        for path in stop.inputs
+    ]
+
+
+def in_one_scale(stop: Stop, found: Sequence[Drawn]) -> list[Drawn]:
+    """Inputs and result with the same colours for the same numbers, where they are of the same kind."""
+    if stop.operation not in COMPARABLE:
+        return list(found)
+    return [one._replace(most=most) for one, most in zip(found, largest([one.panel for one in found]), strict=True)]
+
+
+def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
+    """Why the step exists, and its formula, as this variant has them."""
+    words: Mapping[str, str] = text("walk")["kinds"][stop.kind]
+    variant = _variant(stop.kind, config)
+    values = {
+        "heads": config.heads,
+        "d_head": config.d_head,
+        "d_model": config.d_model,
+        "d_ff": config.d_ff,
+        "divisor": f"{config.score_scale:.4g}",
+        "fill": r"-\infty" if config.mask_fill == float("-inf") else f"{config.mask_fill:g}",
+        "eps": scientific(config.norm_eps),
+        "bias_o": " + b^O" if config.output_bias else "",
+        **{f"bias_{sign}": f" + b^{sign.upper()}" if config.projection_bias else "" for sign in "qkv"},
+    }
+    why, formula = (Template(words.get(f"{name}_{variant}", words[name])).substitute(values) for name in ("why", "formula"))
+    return why, formula
+
+
+def scientific(value: float) -> str:
+    """`1e-05` as a formula writes it."""
+    digits, _, power = f"{value:.3g}".partition("e")
+    if not power:
+        return digits
+    return f"10^{{{int(power)}}}" if digits == "1" else rf"{digits} \cdot 10^{{{int(power)}}}"
+
+
+def _variant(kind: str, config: TransformerConfig) -> str:
+    """Which of several ways of writing about a kind fits this variant."""
+    if kind.endswith((".projected", ".heads")):
+        return config.head_projection
+    found: dict[str, Any] = {
+        "target_mask": config.target_padding,
+        "embedding.position": config.position,
+        "attention.scaled_scores": "wide" if config.score_divisor == "d_model" else "",
+        "add_norm.sum": "first" if config.norm_first else "",
+        "add_norm.normalized": "first" if config.norm_first else "",
+        "encoder.output": "norm" if config.final_norm else "",
+        "decoder.output": "norm" if config.final_norm else "",
+    }
+    return found.get(kind, "")
+
+
+def _scale(stop: Stop) -> Scale:
+    if stop.kind in MASKS:
+        return "mask"
+    return "weights" if stop.path.rpartition(".")[2] in SHARES else "signed"
+
+
+def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
+    """Minimum, maximum, mean and standard deviation over what no mask hides, and how many numbers that are."""
+    values = step.numpy()
+    seen = values if hidden is None else values[~hidden]
+    if not seen.size:
+        return (float("nan"),) * 4, 0
+    seen = seen.astype(np.float64)
+    return (float(seen.min()), float(seen.max()), float(seen.mean()), float(seen.std())), seen.size

@@ -1,0 +1,203 @@
+"""Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
+
+Drawn by the page, not by Plotly: a step must repaint in a moment, exact numbers are to be had by pointing at them, and a
+component that has a key is not built anew at each step.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.ui.component import PARCEL, PICTURE, mounted, packed, parcel
+from pages.ui.text import text
+from transformer.figures.theme import LINE, MASKED
+from transformer.figures.walk import MOST_COLUMNS, Panel, shades, thumbnail
+
+HERE = Path(__file__).parent
+# Of a miniature, in pixels: of the widest and of the highest of a strip.
+WIDEST, HIGHEST, LEAST = 300, 120, 7
+
+
+_stop = mounted(HERE / "stop", PICTURE, PARCEL, HERE / "paint.js")
+_strip = mounted(HERE / "strip", PICTURE, HERE / "paint.js")
+_outline = mounted(HERE / "outline")
+
+
+class Drawn(NamedTuple):
+    """A panel with what is written about it.
+
+    Attributes:
+        path: of the tensor.
+        title, shape: written above it.
+        panel: the numbers.
+        most: what its strongest colour stands for.
+        color: of a mask, as hex.
+        tokens: axis → the tokens that stand on it.
+    """
+
+    path: str
+    title: str
+    shape: str
+    panel: Panel
+    most: float
+    color: str
+    tokens: Mapping[str, Sequence[str]]
+
+
+def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, key: str, hint: bool = True) -> None:
+    """Inputs, what was done, and the result, all in one scale: a cell is as wide and as high in each.
+
+    The exact numbers are sent, so that pointing tells them, and dragging over columns opens these.
+
+    Args:
+        inputs: in the order of the formula; may be empty.
+        operation: what stands in the middle.
+        result: what came of it.
+        says: the whole in words, for those who do not see it.
+        key: of the widget.
+        hint: say below how to read it and what can be done with it.
+    """
+    words = dict(text("tensors")["picture"])
+    sent, numbers = [], []
+    for one in (*inputs, result):
+        described, values = _sent(one, sum(part.size for part in numbers))
+        sent.append(described)
+        numbers.append(values)
+    data = {
+        "inputs": sent[:-1],
+        "result": sent[-1],
+        "operation": operation,
+        "says": says,
+        "colors": _colors(),
+        "most_columns": MOST_COLUMNS,
+        "text": words if hint else {**words, "hint": ""},
+    }
+    _stop(key=key, data=parcel(data, np.concatenate(numbers)))
+
+
+def numbers(shown: Drawn) -> pd.DataFrame:
+    """The numbers of a panel, a row for each row of each head."""
+    tiles, rows, _ = shown.panel.values.shape
+    names = shown.tokens.get(shown.panel.axes[1], range(rows))
+    index = [
+        f"head {tile + 1}, {at} {name}" if tiles > 1 else f"{at} {name}"
+        for tile in range(tiles)
+        for at, name in enumerate(names)
+    ]
+    return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
+
+
+def all_numbers(frames: Sequence[Drawn]) -> pd.DataFrame:
+    """The numbers of several panels, one below the other under their paths; a narrow one leaves the columns of a wide one
+    empty."""
+    return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
+
+
+def _scale_of(frames: Sequence[Drawn]) -> tuple[float, float]:
+    """Pixels a row and a column in miniatures of several tensors, so that the highest and the widest still fit."""
+    sizes = [_cells(frame.panel) for frame in frames]
+    return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
+
+
+def strip(parts: Mapping[str, Sequence[Drawn]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
+    """Miniatures in order, all in one scale, with arrows between.
+
+    Args:
+        parts: the tensors under the title of their part; an empty title is not shown.
+        selected: path of the one that stands out.
+        says: the whole in words.
+        key: of the widget.
+        on_pick: called when one is clicked; `picked` tells which.
+    """
+    frames = [frame for part in parts.values() for frame in part]
+    heads = {part[0].path: title for title, part in parts.items()}
+    (down, across), sent = _scale_of(frames), []
+    for frame in frames:
+        height, width = _cells(frame.panel)
+        # To scale, but never too small to be seen or hit.
+        wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
+        levels = thumbnail(frame.panel, high, wide, frame.most)
+        sent.append(
+            {
+                "path": frame.path,
+                "title": frame.title,
+                "shape": frame.shape,
+                "part": heads.get(frame.path, ""),
+                "width": wide,
+                "height": high,
+                "rows": levels.shape[0],
+                "columns": levels.shape[1],
+                "levels": packed(levels),
+                "scale": frame.panel.scale,
+                "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
+            }
+        )
+    words = dict(text("tensors")["strip"])
+    data = {"frames": sent, "selected": selected, "colors": _colors(), "says": says, "text": words}
+    _strip(key=key, data=data, on_pick_change=on_pick)
+
+
+def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
+    """All stops, folded by group: (title of the group, (path, title, shape) of each); `on_pick` as in `strip`."""
+    data = {
+        "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
+        "selected": selected,
+    }
+    _outline(key=key, data=data, on_pick_change=on_pick)
+
+
+def picked(key: str, paths: Sequence[str]) -> str | None:
+    """The path that was just clicked in a strip or an outline, if it is one of `paths`: a browser is not to be trusted."""
+    said = st.session_state.get(key)
+    path = said.get("pick") if isinstance(said, Mapping) else None
+    return path if isinstance(path, str) and path in paths else None
+
+
+def _sent(drawn: Drawn, at: int) -> tuple[dict[str, Any], np.ndarray]:
+    """A panel as the browser takes it: what is said about it, and its numbers as bytes, which will stand at a place."""
+    panel = drawn.panel
+    tiles, rows, columns = panel.values.shape
+    bytes_ = [np.ascontiguousarray(panel.values, "<f4").view(np.uint8).reshape(-1)]
+    if panel.hidden is not None:
+        bytes_.append(panel.hidden.astype(np.uint8).reshape(-1))
+    return {
+        "path": drawn.path,
+        "title": drawn.title,
+        "shape": drawn.shape,
+        "says": f"{drawn.title} {drawn.shape}",
+        "tiles": tiles,
+        "rows": rows,
+        "columns": columns,
+        "axes": list(panel.axes),
+        "strip": panel.strip,
+        "scale": panel.scale,
+        "most": drawn.most,
+        "most_said": float(f"{drawn.most:.3g}"),
+        "color": drawn.color,
+        "at": at,
+        "masked": panel.hidden is not None,
+        "row_tokens": _tokens(drawn, panel.axes[1], rows),
+        "column_tokens": _tokens(drawn, panel.axes[2], columns),
+    }, np.concatenate(bytes_)
+
+
+def _tokens(drawn: Drawn, axis: str, count: int) -> list[str] | None:
+    found = drawn.tokens.get(axis)
+    return [str(token) for token in found] if found is not None and len(found) == count else None
+
+
+def _cells(panel: Panel) -> tuple[int, int]:
+    tiles, rows, columns = panel.values.shape
+    return (rows, tiles * columns) if panel.strip else (tiles * rows, columns)
+
+
+def _colors() -> dict[str, str]:
+    return {"signed": packed(shades("signed")), "weights": packed(shades("weights")), "masked": MASKED, "line": LINE}
+
+
+def _rgb(color: str) -> str:
+    return f"rgb({', '.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))})"

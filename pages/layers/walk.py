@@ -1,0 +1,148 @@
+"""The walk: every tensor of the run, one stop at a time; where it is stands in the URL."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import streamlit as st
+
+from pages.layers.details import show_details
+from pages.layers.stops import drawn, group_title, heading, in_one_scale, inputs, shape, written
+from pages.layers.tensors import numbers, outline, picked, picture
+from pages.shell.view import View
+from pages.ui.export_menu import saving
+from pages.ui.pickers import pick, pick_text
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.walk import Stop, walk
+
+STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
+SPEEDS = ("0.5", "1", "2", "4")
+
+
+def show_walk(view: View, trace: Trace) -> None:
+    """The picker of the stop, the list of all, and the stop that is picked."""
+    stops = walk(trace)
+    by_path = {stop.path: stop for stop in stops}
+    here = by_path[_navigation(stops)]
+    _picture(view, trace, by_path, here)
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        st.caption(text("walk")["outline"])
+        words = text("walk")  # once: there can be hundreds of stops
+        groups = [
+            (group_title(name), [(stop.path, _listed(stop, words), shape(stop)) for stop in found])
+            for name, found in groupby(stops, lambda stop: stop.group)
+        ]
+        outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
+    with right:
+        show_details(view, trace, by_path, here, _go)
+
+
+def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
+    """A stop in the list: without its layer, but with its sub-layer where others are called the same."""
+    called = words["kinds"][stop.kind]["title"]
+    return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
+
+
+# --- stepping -------------------------------------------------------------------------------------------------------------
+
+
+def _navigation(stops: Sequence[Stop]) -> str:
+    """Back, play, next, and every tensor to choose from; returns the path of the stop."""
+    words, paths = text("walk"), [stop.path for stop in stops]
+    # At first the step where numbers appear: what comes before it is a mask, often without anything hidden.
+    first = next((at for at, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
+    # Another model may have left a tensor that is not there.
+    if st.session_state.get(STOP, paths[first]) not in paths:
+        st.session_state[STOP] = paths[first]
+    label = words["stop"].format(count=len(paths))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+        # Drawn before the buttons beside it: only then is known what a link says.
+        chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
+        at = paths.index(chosen)
+    last = at + 1 == len(paths)
+    playing = bool(st.session_state.get(PLAYING)) and not last
+    with buttons:
+        back, forward = (":material/arrow_back:", "Left"), (":material/arrow_forward:", "Right")
+        _button(words["back"], paths[max(0, at - 1)], at == 0, *back)
+        _button(words["next"], paths[min(len(paths) - 1, at + 1)], last, *forward)
+        does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
+        # Never disabled, not even at the end: it would lose the focus of the keyboard that started it.
+        again = paths[0] if last else None
+        st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
+        seconds = float(pick(words["speed"], SPEEDS, "walk_speed"))
+    if playing:
+        # A fragment runs at once, too: not before its time.
+        st.session_state[DUE] = time.monotonic() + 0.8 * seconds
+        st.fragment(_tick, run_every=seconds)(paths)
+    return paths[at]
+
+
+def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> None:
+    st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, icon=icon, shortcut=shortcut)
+
+
+def _go(path: str | None) -> None:
+    """To where a person wants to look; what was playing stops, so that it is not snatched away."""
+    if path is not None:
+        st.session_state[STOP] = path
+        _pause()
+
+
+def _play(playing: bool, start: str | None = None) -> None:
+    st.session_state[PLAYING] = playing
+    if start is not None:
+        st.session_state[STOP] = start
+
+
+def _pause() -> None:
+    _play(False)
+
+
+def _tick(paths: Sequence[str]) -> None:
+    """One step further; stops at the end."""
+    if time.monotonic() < st.session_state.get(DUE, 0.0):
+        return
+    at = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
+    st.session_state[STOP] = paths[at]
+    st.session_state[PLAYING] = at + 1 < len(paths)
+    st.rerun()
+
+
+# --- one stop -------------------------------------------------------------------------------------------------------------
+
+
+def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
+    """What the step does, in a sentence and to scale."""
+    words, pipeline = text("walk"), view.pipeline
+    st.subheader(heading(here), anchor=False)
+    st.markdown(written(here, trace.config)[0])
+    item, head = _pickers(trace, stops, here)
+    before = inputs(pipeline, trace, stops, here, item, head)
+    *before, result = in_one_scale(here, [*before, drawn(pipeline, trace, here, item, head)])
+    made_of = words["inputs_and"].join(f"{one.title} {one.shape}" for one in before)
+    operation = words["operations"][here.operation]
+    says = words["picture"].format(
+        inputs=made_of or words["nothing"], operation=operation, result=result.title, shape=result.shape
+    )
+    picture(before, operation, result, says, PICTURE)
+    saving(PICTURE, here.path, lambda: numbers(result))
+
+
+def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:
+    """Which text of the batch and which head, where there are several."""
+    words = text("walk")
+    shown = [here, *(stops[path] for path in here.inputs if path in stops)]
+    head = None
+    left, right = st.columns([1, 4]) if len(trace.target_tokens) > 1 else [st.container()] * 2
+    with left:
+        item = pick_text(trace)
+    with right:
+        if any("head" in stop.axes for stop in shown):
+            heads = [words["all_heads"], *map(str, range(1, trace.config.heads + 1))]
+            picked_head = pick(words["head"], heads, "walk_head")
+            head = None if picked_head == heads[0] else int(picked_head) - 1
+    return item, head

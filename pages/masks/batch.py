@@ -1,0 +1,152 @@
+"""The masks of a batch: what is padding, who may look at whom, and what a mask of size 1 stands for."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from pages.masks.batch_table import batch_table
+from pages.masks.broadcast import axis_sizes
+from pages.shell.runs import traced_ids
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.mask_conventions import TargetMasks, target_masks
+from transformer.figures.masks import mask_picture
+from transformer.figures.theme import KIND_COLORS
+from transformer.pipeline.pipeline import Side
+from transformer.worlds import WORLDS
+
+SIDES: tuple[Side, ...] = ("source", "target")
+
+
+class Batch(NamedTuple):
+    """What a page of masks needs of a run.
+
+    Attributes:
+        view: what the sidebar holds.
+        trace: of the whole batch.
+        item: which sentence is looked at, counted from 0.
+        target: the parts of the target mask.
+        padded: how many places of the decoder's input are padding, in all sentences together.
+    """
+
+    view: View
+    trace: Trace
+    item: int
+    target: TargetMasks
+    padded: int
+
+    def ids(self, side: Side) -> tuple[int, ...]:
+        """The ids of the sentence looked at, padding included."""
+        rows = self.trace.source_tokens if side == "source" else self.trace.target_tokens
+        return tuple(self.view.pipeline.vocabulary(side).ids(rows[self.item]))
+
+    def alone(self, side: Side) -> tuple[int, ...]:
+        """The ids of the sentence looked at, without the padding at its end."""
+        ids, pad = self.ids(side), self.view.pipeline.vocabulary(side).pad
+        real = max((at for at, token in enumerate(ids) if token != pad), default=0)
+        return ids[: real + 1]
+
+
+def show_batch(view: View, trace: Trace) -> Batch:
+    """Every text with its padding, and a choice of the one to look at."""
+    words, pipeline = text("masks"), view.pipeline
+    count = len(trace.source_tokens)
+    ids = dict(zip(SIDES, traced_ids(pipeline, trace.source_tokens, trace.target_tokens), strict=True))
+    real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
+    # The one with the most padding comes first: there is most to see.
+    first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
+    item = 0
+    if count > 1:
+        item = pick(words["pick_item"], range(1, count + 1), "mask_item", words["pick_item_help"], first + 1) - 1
+    names = [words["item"].format(number=number) for number in range(1, count + 1)]
+    for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
+        st.markdown(f"**{words[f'batch_{side}']}** {axis_sizes({'batch': count, side: real[side].shape[1]})}")
+        rows = trace.source_tokens if side == "source" else trace.target_tokens
+        st.html(batch_table(rows, real[side], names, words["position"], KIND_COLORS[kind], item))
+    if all(places.all() for places in real.values()):
+        left, right = st.columns([3, 1], vertical_alignment="center")
+        left.info(words["no_padding"], icon=":material/horizontal_rule:")
+        right.button(
+            words["fill"],
+            on_click=_fill,
+            args=(view,),
+            help=words["fill_help"],
+            icon=":material/playlist_add:",
+            width="stretch",
+        )
+    masks = target_masks(ids["target"], pipeline.config)
+    return Batch(view, trace, item, masks, int((~real["target"]).sum()))
+
+
+def _fill(view: View) -> None:
+    """Put two more sentences of other lengths into the sidebar's batch."""
+    st.session_state["batch"] = "\n".join(more_sentences(view))
+    if "batch_targets" in st.session_state:
+        st.session_state["batch_targets"] = ""
+
+
+def more_sentences(view: View) -> list[str]:
+    """Two sentences that differ in length from the first and from one another: from the model's own world; of a model
+    without one, the beginnings of the first sentence."""
+    pipeline = view.pipeline
+    own = len(pipeline.read(view.source).tokens)
+    if pipeline.card.world in WORLDS:
+        examples = WORLDS[pipeline.card.world].examples
+        lengths = {len(pipeline.read(example.source).tokens): example.source for example in examples}
+        lengths.pop(own, None)
+        return [lengths[length] for length in sorted(lengths)[:2]]
+    tokens = pipeline.source_vocabulary.split(view.source)
+    parts = {max(1, len(tokens) // 2), 3 * len(tokens) // 4} - {0, len(tokens)}
+    texts = [tokens[:length] for length in sorted(parts)] or [tokens * 3]
+    return [pipeline.source_vocabulary.tokenizer.join(part) for part in texts]
+
+
+def show_masks(batch: Batch) -> None:
+    """The four masks of one sentence, tokens on both axes, with their shapes."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    sources, targets = trace.source_tokens[item], trace.target_tokens[item]
+    masks, padding, config = trace.masks, batch.target.padding, trace.config
+    assert masks.source is not None  # a pipeline always has a source
+    parts = {
+        "source": (masks.source, sources, "encoder"),
+        "padding": (padding, targets, "decoder"),
+        "causal": (batch.target.causal, targets, "decoder"),
+        "combined": (masks.target, targets, "decoder"),
+    }
+    for names in (("source", "padding"), ("causal", "combined")):
+        for place, name in zip(st.columns(2), names, strict=True):
+            with place:
+                mask, tokens, kind = parts[name]
+                title = words["mask_titles"][name]
+                st.markdown(f"**{title}**")
+                if mask is not None:
+                    keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+                    alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
+                    show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind]), f"mask-{name}", alt)
+                    st.caption(axis_sizes(_axes(name, mask)))
+                st.caption(
+                    words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
+                )
+
+
+def _axes(name: str, mask: Any) -> dict[str, int]:
+    """The sizes of a mask by the names of their axes; an axis that is the same for all is named by its number alone."""
+    side = "source" if name == "source" else "target"
+    axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
+    # A batch may hold one text; the causal mask has no batch at all.
+    own = () if name == "causal" else ("batch",)
+    return {axis if size > 1 or axis in own else str(at): size for at, (axis, size) in enumerate(axes)}
+
+
+def show_numbers(batch: Batch) -> None:
+    """The combined mask as a table of 0 and 1."""
+    words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
+    names = [f"{index} {token}" for index, token in enumerate(tokens)]
+    keep = batch.trace.masks.target[batch.item, 0].numpy()
+    with st.expander(words["numbers"], icon=":material/table:"):
+        st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
+        st.dataframe(pd.DataFrame(keep.astype("uint8"), names, names))

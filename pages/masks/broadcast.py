@@ -1,0 +1,62 @@
+"""How a mask with an axis of size 1 serves every head and every query, drawn with the real sizes."""
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.style import style
+from pages.ui.text import text
+from transformer import Trace
+from transformer.figures.theme import KIND_COLORS
+from transformer.tracing.trace import KINDS
+
+# Squares drawn along an axis; a longer one ends in dots.
+MOST_SQUARES = 20
+
+STYLE = style(Path(__file__).parent / "broadcast.css")
+
+
+def axis_sizes(sizes: Mapping[str, int]) -> str:
+    """A shape with its axes named, as Markdown code: `[batch 2, 1, 1, source 9]`."""
+    return "`[" + ", ".join(str(size) if axis.isdecimal() else f"{axis} {size}" for axis, size in sizes.items()) + "]`"
+
+
+def show_broadcast(trace: Trace, kind: str) -> None:
+    """The mask of a kind of attention above the scores it is laid on, axis by axis."""
+    words = text("masks")
+    _, _, queries, keys = KINDS[kind]
+    path = trace.attention_paths(kind)[0]
+    mask = trace.masks.target if kind == "decoder" else trace.masks.source
+    assert mask is not None  # a pipeline always has a source
+    scores = trace[f"{path}.scores"].shape
+    names = ("batch", "head", f"query: {queries}", f"key: {keys}")
+    heads = "".join(f'<div class="axis">{html.escape(name)}</div>' for name in names)
+    rows = [
+        _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
+        _row(words["scores_row"], scores, scores, names, words),
+    ]
+    color = f"--kind: {KIND_COLORS[kind]}"
+    st.html(f'{STYLE}<div class="broadcast" style="{color}"><div class="axis"></div>{heads}{"".join(rows)}</div>')
+
+
+def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> str:
+    """A tensor: its name and shape, and along each axis as many squares as there are places, copies dashed.
+
+    On a phone there is no row of axis names above, so each cell carries its own.
+    """
+    shape = f"[{', '.join(map(str, sizes))}]"
+    cells = [f'<div class="name">{html.escape(name)}<br><span class="shape">{shape}</span></div>']
+    for axis, called, size, full in zip(("batch", "head", "query", "key"), names, sizes, wanted, strict=True):
+        shown = min(full, MOST_SQUARES)
+        squares = "".join(f"<i{' class=copy' if at >= size else ''}></i>" for at in range(shown))
+        dots = "…" if full > shown else ""
+        copied = size < full or (axis in ("head", "query") and size == 1)
+        says = words["same_for"][axis].format(count=full) if copied else words["own_for"][axis].format(count=size)
+        cells.append(
+            f'<div class="cell"><div class="axis">{html.escape(called)}</div>'
+            f'<div class="squares" aria-hidden="true">{squares}{dots}</div><div class="says">{says}</div></div>'
+        )
+    return "".join(cells)

@@ -1,0 +1,115 @@
+"""Three ways to write and to lay a mask, on the same scores; and a query from which every key is hidden."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.masks.batch import Batch
+from pages.ui.charts import show
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.analysis.head_measures import measure
+from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
+from transformer.figures.mask_conventions import Stages, convention_stages, empty_rows, written_number
+from transformer.figures.theme import KIND_COLORS
+
+
+class Head(NamedTuple):
+    """The head whose scores are used; layer and head counted from 0."""
+
+    kind: str
+    layer: int
+    head: int
+    path: str
+
+
+def pick_head(batch: Batch) -> Head:
+    """Kind of attention, layer and head, in the URL under names of this page."""
+    words = text("masks")
+    kind = pick(words["kind"], ["decoder", "cross", "encoder"], "mask_kind", words["kind_help"])
+    paths = batch.trace.attention_paths(kind)
+    with st.container(horizontal=True):
+        layer = pick(words["layer"], range(1, len(paths) + 1), "mask_layer") - 1
+        head = pick(words["head"], range(1, batch.trace.config.heads + 1), "mask_head") - 1
+    return Head(kind, layer, head, paths[layer])
+
+
+def show_conventions(batch: Batch, at: Head) -> None:
+    """The mask, the scores before it and after it, and the weights, in a column for each convention."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    scores = trace[f"{at.path}.scores"].values[item, at.head]
+    side = "target" if at.kind == "decoder" else "source"
+    ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
+    found = conventions(scores, ids, at.kind, trace.config)
+    queries, keys = trace.attention_tokens(at.kind, item)
+    st.caption(words["conventions_caption"])
+    # The pictures are equally tall, so from the bottom they stand level, however long the text above each is.
+    for place, one in zip(st.columns(3, vertical_alignment="bottom"), found, strict=True):
+        with place:
+            st.markdown(f"**`{one.name}`**")
+            st.caption(words["conventions"][one.name])
+            before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
+            stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
+            alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
+            show(convention_stages(stages, queries, keys, KIND_COLORS[at.kind]), f"convention-{one.name}", alt)
+    own = trace[f"{at.path}.weights"].values[item, at.head].numpy()
+    st.markdown(f"**{words['compare']}**")
+    st.dataframe(_compared(found, own), hide_index=True, width="stretch")
+    st.caption(_verdict(found, batch))
+
+
+def _titles(one: Convention) -> tuple[str, str, str, str]:
+    words, config = text("masks")["stages"], one.config
+    width = config.d_head if config.score_divisor == "d_head" else config.d_model
+    late, fill = config.mask_before_scaling, written_number(config.mask_fill)
+    return (
+        words[f"mask_{one.true_means}"],
+        words["before_raw"] if late else words["before_scaled"].format(width=width),
+        (words["hidden_then_divided"] if late else words["hidden"]).format(fill=fill, width=width),
+        words["weights"],
+    )
+
+
+def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
+    """A row for each convention."""
+    names, rows = text("masks")["compare_columns"], []
+    for one in found:
+        weights = one.weights.numpy()
+        rows.append(
+            {
+                names["convention"]: one.name,
+                names["fill"]: written_number(one.config.mask_fill),
+                names["divisor"]: round(one.config.score_scale, 3),
+                names["hidden"]: int((~one.keep).sum()),
+                names["empty"]: int(one.empty.sum()),
+                names["entropy"]: round(float(measure(weights[None, None])["entropy"][0, 0]), 4),
+                names["difference"]: written_number(float(abs(weights - own).max()), 3),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _verdict(found: tuple[Convention, ...], batch: Batch) -> str:
+    """Which of the conventions is the model's own."""
+    words, config = text("masks"), batch.view.pipeline.config
+    own = [one.name for one in found if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
+    return words["own"].format(name=own[0]) if own else words["own_none"]
+
+
+def show_empty_row(batch: Batch, at: Head) -> None:
+    """Every key hidden from one query: uniform, NaN, or zeros."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    queries, keys = trace.attention_tokens(at.kind, item)
+    scores = trace[f"{at.path}.scores"].values[item, at.head, -1]
+    values = trace[f"{at.path}.value.heads"].values[item, at.head]
+    low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
+    ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
+    st.markdown(words["empty_text"].format(query=len(queries) - 1))
+    figure = empty_rows([(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys)
+    show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys)))
+    for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
+        place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
+        place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))
+    st.info(words["empty_here" if batch.padded else "empty_not_here"].format(rows=batch.padded), icon=":material/table_rows:")

@@ -1,0 +1,145 @@
+"""What gets through when a mask is left off, found by running the model with it and without it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.masks.batch import Batch
+from pages.shell.runs import Key, runs
+from pages.ui.charts import show
+from pages.ui.escaping import literal, quoted
+from pages.ui.limits import LEAKS
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
+from transformer.figures.mask_conventions import written_number
+from transformer.figures.whatif import probability_change
+from transformer.tracing.phrases import interventions
+
+NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
+MOST_TRIED = 3
+PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
+Ids = tuple[int, ...]
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (change_later, furthest_change, append_padding, fill_padding, padded_answer)
+}
+
+
+def show_future(batch: Batch) -> None:
+    """Change a later word of the target, and see whether an earlier prediction moves."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    tokens = pipeline.target_vocabulary.tokens_of(target)
+    if len(target) < 2:
+        st.info(words["too_short"], icon=":material/short_text:")
+        return
+    st.markdown(words["future_text"])
+    places = [f"{at}: {token}" for at, token in enumerate(tokens)][1:]
+    first_place, first_token = _furthest(batch)
+    left, right = st.columns(2)
+    with left:
+        place = pick(words["change"], places, "leak_position", words["change_help"], places[first_place - 1])
+    position = places.index(place) + 1
+    others = _others(batch, position)
+    first = first_token if position == first_place else next((token for token in target if token in others), others[0])
+    with right:
+        options = list(pipeline.target_vocabulary.tokens_of(others))
+        word = pick(words["word"], options, "leak_word", words["word_help"], options[others.index(first)])
+    (token,) = pipeline.target_vocabulary.ids([word])
+    names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
+    kept, open_ = (
+        _found(batch.view.key, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+    )
+    _side_by_side(kept, open_, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position])))
+
+
+def show_padding(batch: Batch) -> None:
+    """Append padding to the source, and see whether the predictions move."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    most = pipeline.config.max_len - len(source)
+    if most < 1:
+        st.info(words["no_room"].format(max_len=pipeline.config.max_len), icon=":material/expand:")
+        return
+    st.markdown(words["padding_text"])
+    many = [count for count in PADDINGS if count <= most]
+    first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
+    count = pick(words["count"], many, "leak_padding", words["count_help"], first)
+    key = batch.view.key
+    kept, open_ = (_found(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
+    names = (words["without_padding"], words["with_padding"].format(count=count))
+    _side_by_side(kept, open_, names, "padding", "")
+    if pipeline.trained:
+        _answers(key, source, count)
+    filled = _found(key, "fill_padding", (), source, target, count)
+    st.markdown(words["filled"].format(count=count, most=_change(filled)))
+
+
+def _side_by_side(kept: Leak, open_: Leak, names: tuple[str, str], what: str, more: str) -> None:
+    """With the mask on the left, without it on the right: the largest change as a number, then every token."""
+    words = text("masks")
+    for place, leak, name in zip(st.columns(2), (kept, open_), ("on", "off"), strict=True):
+        with place.container(border=True, height="stretch"):
+            st.markdown(f"**{words[f'{what}_{name}']}**")
+            st.metric(words["largest"], _change(leak), help=words["largest_help"])
+            alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
+            show(probability_change(leak.tokens, leak.before, leak.after, names), f"leak-{what}-{name}", alt)
+            st.caption(_says(leak))
+    if more:
+        st.caption(more)
+
+
+def _says(leak: Leak) -> str:
+    words = text("masks")
+    if leak.same:
+        return words["bit_equal"]
+    if leak.largest < 1e-5:
+        return words["rounding"]
+    worst = int(abs(leak.after - leak.before).argmax())
+    return words["moved"].format(
+        token=literal(leak.tokens[worst]), row=worst, before=leak.before[worst], after=leak.after[worst]
+    )
+
+
+def _change(leak: Leak) -> str:
+    """The largest change as a number: a plain 0 only where it is exactly that."""
+    return written_number(leak.largest, 3)
+
+
+def _answers(key: Key, source: Ids, count: int) -> None:
+    """The three answers, below one another."""
+    words = text("masks")
+    asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
+    answers = [_found(key, "padded_answer", phrases, source, many) for many, phrases in asked]
+    names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
+    st.markdown("\n".join(f"- {name}: **{quoted(said) or '–'}**" for name, said in zip(names, answers, strict=True)))
+    st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
+
+
+def _others(batch: Batch, position: int) -> list[int]:
+    """The id of every token that may stand at a position of the target instead."""
+    vocabulary = batch.view.pipeline.target_vocabulary
+    never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
+    return [token for token in range(len(vocabulary)) if token not in never]
+
+
+def _furthest(batch: Batch) -> tuple[int, int]:
+    """What to show first, (position, token): of a trained model the change that moves most, so that the leak is plain to see;
+    tried are words of the target itself."""
+    pipeline, source, target = batch.view.pipeline, batch.alone("source"), batch.alone("target")
+    last = len(target) - 1
+    others = _others(batch, last)
+    if not pipeline.trained:
+        return last, next((token for token in target if token in others), others[0])
+    own = tuple(dict.fromkeys(token for token in target if token in others))
+    return _found(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
+
+
+# Keyed by value: the model by what describes it, the ids, and the edits as phrases.
+@st.cache_data(show_spinner=False, max_entries=LEAKS)
+def _found(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """One of the functions of `transformer.analysis.leaks`, with edits in force."""
+    pipeline = runs().pipeline(key)
+    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
+    return QUESTIONS[what](pipeline, *asked, edits)

@@ -1,0 +1,50 @@
+"""What may look at what: padding, the future, and what happens when a mask is missing."""
+
+import streamlit as st
+
+from pages.masks.batch import show_batch, show_masks, show_numbers
+from pages.masks.broadcast import show_broadcast
+from pages.masks.conventions import pick_head, show_conventions, show_empty_row
+from pages.masks.leaks import NO_CAUSAL, show_future, show_padding
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.network import masks
+from transformer.network.attention import MultiHeadAttention
+from transformer.tracing.trace import KINDS
+
+words = text("masks")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view, batch=True)
+    batch = show_batch(view, trace)
+
+    st.subheader(words["pictures"])
+    show_masks(batch)
+    show_numbers(batch)
+
+    st.subheader(words["further"])
+    part = pick(words["part"], list(words["parts"]), "mask_part")
+    st.markdown(words["parts"][part])
+    if part == "broadcasting":
+        for kind in KINDS:
+            st.markdown(f"**{words['kinds'][kind]}**")
+            show_broadcast(trace, kind)
+    elif part == "three conventions":
+        show_conventions(batch, pick_head(batch))
+    elif part == "empty row":
+        show_empty_row(batch, pick_head(batch))
+    elif part == NO_CAUSAL:
+        show_future(batch)
+    else:
+        show_padding(batch)
+
+    parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)
+    show_computed(words["computed_text"], *parts)
+    show_next(words["next_text"])

@@ -1,0 +1,45 @@
+"""How the model knows the order of its tokens."""
+
+import streamlit as st
+
+from pages.positions.swap import show_swap
+from pages.positions.table import pick_table, show_cell, show_sum
+from pages.positions.views import show_distances, show_rotation, show_waves
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.analysis.position_geometry import rotation, swap
+from transformer.network.embedding import Embedding, Learned, sinusoid
+
+words = text("positions")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view)
+
+    st.subheader(words["sum"])
+    side = show_sum(view, trace)
+
+    st.subheader(words["table"])
+    table = pick_table(view, side)
+    looking = pick(words["look"], list(words["looks"]), "positions_look")
+    st.markdown(words["looks"][looking])
+    if looking == "table":
+        show_cell(table)
+    elif looking == "waves":
+        show_waves(table)
+    elif looking == "distances":
+        show_distances(table)
+    else:
+        show_rotation(table)
+
+    st.subheader(words["swap"])
+    show_swap(view, trace)
+
+    show_computed(words["computed_text"], sinusoid, Learned, Embedding.forward, rotation, swap)
+    show_next(words["next_text"])

@@ -1,0 +1,76 @@
+"""Two words change places: what the encoder makes of it, with positions and without."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell.runs import Key, runs
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.escaping import literal
+from pages.ui.limits import RESULTS
+from pages.ui.pickers import numbered_tokens, pick
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.position_geometry import Swap, swap
+from transformer.figures.position_geometry import change_bars
+from transformer.figures.token_geometry import aligned_maps
+from transformer.tracing.phrases import interventions
+
+# What is compared; as in a link.
+WITH, WITHOUT = "with positions", "without positions"
+TAKEN_AWAY = "no positions"
+
+
+def show_swap(view: View, trace: Trace) -> None:
+    """Pickers of the two words; how far each token's vector moves, and the largest difference of any number."""
+    words, vocabulary, tokens = text("positions"), view.pipeline.source_vocabulary, trace.source_tokens[0]
+    st.markdown(words["swap_text"])
+    # The start and end tokens keep their places, as nobody can type them.
+    typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
+    if len(typed) < 2:
+        st.info(words["swap_short"])
+        return
+    options = [numbered_tokens(tokens)[place] for place in typed]
+    # To start with, two that differ, as far apart as can be: of equal ones nothing would change.
+    other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
+    with st.container(horizontal=True):
+        one = pick(words["swap_first"], options, "positions_first", as_list=True)
+        two = pick(words["swap_second"], options, "positions_second", first=options[typed.index(other)], as_list=True)
+    first, second = (typed[options.index(picked)] for picked in (one, two))
+    order = list(range(len(tokens)))
+    order[first], order[second] = second, first
+    swapped = [tokens[place] for place in order]
+    before, after = (" ".join(tokens) for tokens in (tokens, swapped))
+    st.markdown(words["swapped"].format(before=literal(before), after=literal(after)))
+    if tokens[first] == tokens[second]:
+        st.info(words["swap_same"], icon=":material/info:")
+    ids = tuple(vocabulary.ids(tokens))
+    found = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
+    for place, (run, effect) in zip(st.columns(2), found.items(), strict=True):
+        place.metric(
+            words["largest_difference"].format(run=run), f"{effect.largest:.2g}", help=words["largest_difference_help"]
+        )
+    changes = {run: effect.changes for run, effect in found.items()}
+    show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+    _show_outputs(tokens, found)
+    st.markdown(words["swap_result"])
+    with st.expander(words["swap_numbers"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame(changes, [f"{place} {token}" for place, token in enumerate(tokens)]))
+
+
+def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
+    """What the encoder makes of either sentence, number by number, and where the two differ."""
+    words = text("positions")
+    run = pick(words["swap_run"], list(found), "positions_run")
+    before, after = found[run].before, found[run].after
+    panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
+    figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
+    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=run))
+    st.caption(words["swap_outputs"][run])
+
+
+@st.cache_data(show_spinner=False, max_entries=RESULTS)
+def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
+    """The effect of a swap on a model, with its positions or without."""
+    pipeline = runs().pipeline(key)
+    return swap(pipeline.model, ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())

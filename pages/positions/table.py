@@ -1,0 +1,190 @@
+"""Positions on the page: what is added to the tokens, and one table of positions to be looked at."""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
+from pages.ui.pickers import forget_infinite, pick
+from pages.ui.text import text
+from transformer import Pipeline, Trace
+from transformer.analysis.position_geometry import cell, model_table, sinusoidal_table, untrained_table
+from transformer.figures.position_geometry import position_map
+from transformer.figures.token_geometry import aligned_maps
+from transformer.pipeline.pipeline import Side
+
+# The kind of a table that can be set beside the one a model has learned.
+BEFORE = "learned, before training"
+
+
+class Table(NamedTuple):
+    """A table of positions that a person chose to look at.
+
+    Attributes:
+        values: its numbers.
+        kind: `sinusoidal` or `learned`.
+        own: whether the numbers are in the model that is loaded; `trained`, whether they were learned in training.
+    """
+
+    values: Float[np.ndarray, "position d_model"]
+    kind: Literal["sinusoidal", "learned"]
+    own: bool
+    trained: bool
+
+    @property
+    def positions(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def d_model(self) -> int:
+        return self.values.shape[1]
+
+
+def show_sum(view: View, trace: Trace) -> Side:
+    """Token + position = input, on the person's own sentence; returns the side that is shown."""
+    words, config = text("positions"), view.pipeline.config
+    side = pick(words["side"], ("source", "target"), "positions_side")
+    path, tokens = f"{side}_embedding", (trace.source_tokens if side == "source" else trace.target_tokens)[0]
+    token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
+    position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
+    factor = math.sqrt(config.d_model)
+    st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
+    first = words["panel_scaled"].format(factor=factor) if config.scale_embedding else words["panel_token"]
+    panels = {first: token, words["panel_position"]: position, words["panel_sum"]: total}
+    figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
+    show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))
+    st.caption(words["sum_scale"])
+    with st.expander(words["numbers"], icon=":material/table:"):
+        columns = words["columns"]
+        rows = [f"{place} {token}" for place, token in enumerate(tokens)]
+        st.caption(words["numbers_text"])
+        lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
+        st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
+        chosen = pick(words["numbers_of"], list(columns), "positions_numbers")
+        st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
+    return side
+
+
+def pick_table(view: View, side: Side) -> Table:
+    """The pickers of kind and size. A model's own learned table has the model's own width; any other table can have any."""
+    words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
+    before = (BEFORE,) if pipeline.trained else ()
+    kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")
+    # Whoever goes over to a model of the other kind wants to see that model's own; whoever comes by a link, what it says.
+    if st.session_state.get("positions_of") not in (None, config.position):
+        st.session_state["positions_kind"] = config.position
+    st.session_state["positions_of"] = config.position
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = pick(words["kind"], kinds, "positions_kind", help=words["kind_help"])
+        own = kind == config.position
+        # What is learned cannot be made any longer or wider than it was learned.
+        fixed = own and kind == "learned"
+        most = min(POSITIONS, config.max_len) if fixed else POSITIONS
+        learned = config.position == "learned" and pipeline.trained and kind != "sinusoidal"
+        first = min(most, trained_rows(pipeline, side) if learned else config.max_len, POSITIONS_FIRST)
+        placeholder = words["length_trained" if learned else "length_own"].format(length=first)
+        length = whole("positions_length", 2, most, placeholder=placeholder)
+        width = min(config.d_model, POSITION_DIMENSIONS)
+        d_model = whole(
+            "positions_d_model", 1, POSITION_DIMENSIONS, placeholder=words["d_model_own"].format(width=width), disabled=fixed
+        )
+    positions, wide = length or first, config.d_model if fixed else d_model or width
+    if kind == "sinusoidal":
+        values, own = sinusoidal_table(positions, wide), own and wide == config.d_model
+    elif fixed:
+        values = model_table(pipeline.model, side)[:positions]
+    else:
+        values = untrained_table(positions, wide)
+    table = Table(values, "sinusoidal" if kind == "sinusoidal" else "learned", own, fixed and pipeline.trained)
+    st.caption(origin(table, config.max_len, side))
+    if table.trained:
+        st.caption(words["rows_trained"].format(rows=trained_rows(pipeline, side), longest=pipeline.card.longest))
+    return table
+
+
+def trained_rows(pipeline: Pipeline, side: Side) -> int:
+    """How many rows of a learned table its training reached: the source stands between a start and an end token, the decoder
+    reads its text after a start token. The target texts of a task with learned positions are as long as its sources."""
+    return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))
+
+
+def origin(table: Table, max_len: int, side: Side) -> str:
+    """Where the numbers come from."""
+    words = text("positions")
+    if table.kind == "sinusoidal":
+        name = "origin_own" if table.own else "origin_other"
+    else:
+        name = "origin_trained" if table.trained else "origin_untrained" if table.own else "origin_drawn"
+    shown = words["of_all"].format(max_len=max_len) if table.own and table.positions < max_len else ""
+    return words[name].format(positions=table.positions, d_model=table.d_model, side=side) + shown
+
+
+def whole(
+    key: str, least: int, most: int, first: int | None = None, placeholder: str | None = None, disabled: bool = False
+) -> int | None:
+    """A whole number that stands in the URL. One left by a larger table must not outlive it."""
+    words = text("positions")
+    forget_infinite(key)
+    value = st.session_state.get(key)
+    if value is not None and disabled:
+        st.session_state[key] = None
+    elif value is not None and not least <= value <= most:
+        st.session_state[key] = min(max(value, least), most)
+    return st.number_input(
+        words[key],
+        least,
+        most,
+        value=first,
+        step=1,
+        key=key,
+        bind="query-params",
+        placeholder=placeholder,
+        help=words[f"{key}_help"].format(least=least, most=most),
+        disabled=disabled,
+        width=190,
+    )
+
+
+def pick_cell(table: Table) -> tuple[int, int]:
+    """One position and one dimension of a table."""
+    row = whole("positions_row", 0, table.positions - 1, min(3, table.positions - 1))
+    column = whole("positions_column", 0, table.d_model - 1, min(4, table.d_model - 1))
+    return row or 0, column or 0
+
+
+def show_cell(table: Table) -> None:
+    """The whole table, and where the picked number in it comes from."""
+    words = text("positions")
+    with st.container(horizontal=True):
+        row, column = pick_cell(table)
+    value = float(table.values[row, column])
+    if table.kind == "learned":
+        st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value)))
+    else:
+        found = cell(row, column, table.d_model)
+        st.markdown(words[f"cell_{found.function}"].format(row=row, column=column, pair=found.pair))
+        st.latex(
+            rf"\text{{PE}}[{row},\, {column}] = \{found.function}\!\left(\frac{{{row}}}{{10000^{{2 \cdot {found.pair} / "
+            rf"{table.d_model}}}}}\right) = \{found.function}\!\left(\frac{{{row}}}{{{latex(found.divisor)}}}\right) = "
+            rf"\{found.function}({latex(found.angle)}) = {latex(found.value)}"
+        )
+        st.markdown(words["cell_table"].format(value=number(value)))
+    figure = position_map(table.values, (row, column))
+    show(figure, "positions-table", words["table_alt"].format(positions=table.positions, d_model=table.d_model))
+
+
+def number(value: float) -> str:
+    """Six digits, as a person writes them. Adding 0 makes −0 a plain 0."""
+    return f"{value + 0.0:.6g}".replace("-", "−")
+
+
+def latex(value: float) -> str:
+    """Six digits, as a formula writes them."""
+    mantissa, _, exponent = f"{value + 0.0:.6g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

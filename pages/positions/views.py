@@ -1,0 +1,137 @@
+"""Three ways to look at a table of positions: as waves, by its dot products, and as a rotation."""
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from pages.positions.table import Table, number, pick_cell, whole
+from pages.shell.runs import available
+from pages.ui.charts import show
+from pages.ui.text import text
+from transformer import TransformerConfig
+from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, spread, turned, wave
+from transformer.figures.position_geometry import distance_lines, product_map, rotation_map, turning_circle, waves
+from transformer.pipeline.checkpoint import read_metadata
+from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
+
+MOST_WAVES = 8
+BETWEEN = 8  # steps from one position to the next in which a wave is drawn
+SHOWN = 16  # dimensions of the matrix of a rotation that are drawn: more could not be read
+
+
+def show_waves(table: Table) -> None:
+    """Columns of the table, to be added and taken away."""
+    words, options = text("positions"), [str(dimension) for dimension in range(table.d_model)]
+    first = list(
+        dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
+    )
+    kept = st.session_state.get("positions_waves", first)
+    if not set(kept) <= set(options):
+        st.session_state["positions_waves"] = [name for name in kept if name in options]
+    chosen = st.multiselect(
+        words["waves"],
+        options,
+        first,
+        key="positions_waves",
+        bind="query-params",
+        max_selections=MOST_WAVES,
+        help=words["waves_help"].format(most=MOST_WAVES),
+    )
+    dimensions = [int(name) for name in chosen]
+    if not dimensions:
+        st.info(words["waves_none"])
+        return
+    curves, names = None, [words["wave_learned"].format(dimension=dimension) for dimension in dimensions]
+    if table.kind == "sinusoidal":
+        at = np.linspace(0, table.positions - 1, (table.positions - 1) * BETWEEN + 1)
+        curves = np.stack([wave(dimension, table.d_model, at) for dimension in dimensions], axis=1)
+        cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
+        names = [
+            words["wave"].format(dimension=found.dimension, function=found.function, length=2 * math.pi * found.divisor)
+            for found in cells
+        ]
+    figure = waves(dimensions, table.values[:, dimensions], curves, names)
+    show(figure, "positions-waves", words["waves_alt"].format(count=len(dimensions), positions=table.positions))
+    st.caption(words[f"waves_{table.kind}"])
+
+
+def show_distances(table: Table) -> None:
+    """Every position with every other, and whether their distance alone decides."""
+    words, products = text("positions"), dot_products(table.values)
+    left, right = st.columns(2)
+    with left:
+        show(product_map(products), "positions-products", words["products_alt"].format(positions=table.positions))
+    with right:
+        figure = distance_lines(by_distance(products), (words["band_mean"], words["band"]))
+        show(figure, "positions-distances", words["distances_alt"])
+    for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), abs(products).max()), strict=True):
+        place.metric(words[name], f"{value:.3g}", help=words[f"{name}_help"])
+    if table.kind == "sinusoidal":
+        st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
+        return
+    st.markdown(words["distances_trained" if table.trained else "distances_untrained"])
+    if not table.trained:
+        names = shipped_with_learned_positions()
+        told = ", ".join(f"`{name}`" for name in names)
+        st.info(words["shipped" if names else "none_shipped"].format(names=told), icon=":material/school:")
+
+
+@st.cache_data(show_spinner=False)
+def shipped_with_learned_positions() -> tuple[str, ...]:
+    """The shipped models whose positions were learned, read from the configuration in each file."""
+    configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}
+    return tuple(name for name, config in configs.items() if TransformerConfig.from_json(config).position == "learned")
+
+
+def show_rotation(table: Table) -> None:
+    """The matrix that takes every position k further, how exactly it does, and one pair of dimensions going round."""
+    words = text("positions")
+    if table.kind == "learned":
+        st.info(words["rotation_learned"], icon=":material/info:")
+        return
+    with st.container(horizontal=True):
+        shift = whole("positions_shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
+        row, column = pick_cell(table)
+    found, matrix = turned(table.values, shift), rotation(shift, table.d_model)
+    numbers = [("error", found.pairs, "error_help"), ("error_lone", found.lone, "error_lone_help")]
+    given = [(name, value, told) for name, value, told in numbers if value is not None]
+    for place, (name, value, told) in zip(st.columns(2), given, strict=False):
+        place.metric(words[name], f"{value:.2g}", help=words[told])
+    if found.lone is not None:
+        st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
+    left, right = st.columns(2)
+    with left:
+        shown = min(SHOWN, table.d_model)
+        show(rotation_map(matrix[:shown, :shown]), "positions-rotation", words["rotation_alt"].format(count=shown, shift=shift))
+        if shown < table.d_model:
+            st.caption(words["rotation_part"].format(shown=shown, d_model=table.d_model))
+    with right:
+        _show_circle(table, shift, row, column)
+
+
+def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
+    """The pair of the picked dimension as a hand that goes round, at the picked position and `shift` further on."""
+    words, sine = text("positions"), column - column % 2
+    if sine + 1 >= table.d_model:
+        st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")
+        return
+    last = table.positions - 1 - shift
+    row = min(row, last)
+    other = (row + last // 2 + 1) % (last + 1)
+    arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
+    names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
+    figure = turning_circle(table.values[:, sine : sine + 2], arrows, names)
+    show(figure, "positions-circle", words["circle_alt"].format(pair=sine // 2, shift=shift))
+    turn = cell(shift, sine, table.d_model).angle
+    starts = [str(start) for start in dict.fromkeys((row, other))]
+    st.caption(
+        words["circle"].format(
+            pair=sine // 2,
+            shift=shift,
+            divisor=number(cell(1, sine, table.d_model).divisor),
+            turn=number(turn),
+            degrees=number(math.degrees(turn)),
+            starts=words["and"].join(starts),
+        )
+    )

@@ -1,0 +1,73 @@
+"""The one place that tells a person what went wrong."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException, StopException
+
+from pages.ui.escaping import escaped, literal, quoted_token
+from pages.ui.text import text
+from transformer import HeadlightError, InputError
+from transformer.errors import shortened
+from transformer.pipeline.pipeline import Side
+from transformer.text.vocabulary import Unknown
+
+# Unknown tokens that are named one by one.
+MOST_UNKNOWN = 4
+LOG = logging.getLogger("headlight")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Show what is said by an error the library raised on purpose, and stop the page. Anything else is a fault of ours: a
+    person gets an apology, the log gets the stack trace.
+
+    Stops by raising what `st.stop` raises. `st.stop` itself asks the whole run to stop, and nothing could be drawn below.
+    """
+    words = text("common")
+    try:
+        yield
+    except (StopException, RerunException):
+        raise
+    except HeadlightError as error:
+        st.error(literal(sentence(error)), icon=":material/error:")
+        raise StopException from None
+    except Exception:
+        LOG.exception("a page failed")
+        st.error(words["fault"], icon=":material/bug_report:")
+        raise StopException from None
+
+
+def sentence(error: HeadlightError) -> str:
+    """What an error says, as a sentence of a page. What another error than of an input names is a field: it keeps its case."""
+    said, given = str(error), f"{error.what} = {shortened(error.value)}"
+    if isinstance(error.value, str) and not error.value.strip() and said.startswith(given):
+        said = text("common")["empty"].format(what=error.what) + said.removeprefix(given)
+    if isinstance(error, InputError):
+        said = said[:1].upper() + said[1:]
+    return said if said.endswith((".", "!", "?", "…")) else f"{said}."
+
+
+def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:
+    """Say which tokens the model does not know, what it knows instead, and what may be typed; of many, the first few.
+
+    Args:
+        side: of the text.
+        unknown: its tokens that are not known.
+        accepts: what the model was trained on.
+        number: of the text, counted from 1; None where it is the only one.
+    """
+    words = text("common")
+    if not unknown:
+        return
+    lines, where = [], words[side] if number is None else words["of_text"].format(side=words[side], number=number)
+    for token in unknown[:MOST_UNKNOWN]:
+        closest = words["closest"].format(tokens=", ".join(token.closest)) if token.closest else ""
+        name = quoted_token(token.token, words["invisible"])
+        lines.append(words["unknown"].format(side=where, token=name, closest=closest))
+    if len(unknown) > MOST_UNKNOWN:
+        lines.append(words["unknown_more"].format(count=len(unknown) - MOST_UNKNOWN))
+    lines.append(words[f"trained_on_{side}"].format(accepts=accepts))
+    st.warning("  \n".join(map(escaped, lines)), icon=":material/help:")

@@ -1,0 +1,50 @@
+"""What to try first with each model."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.shell.runs import available, runs
+from pages.ui.limits import SENTENCES
+from pages.ui.text import text
+from transformer.worlds import world
+
+# The boxes of the sidebar that hold a text.
+TEXTS = ("source", "target", "batch", "batch_targets")
+
+
+class Start(NamedTuple):
+    """Texts worth trying, and one sentence on what to look for in them.
+
+    Attributes:
+        source, target: what the boxes of those names hold; an empty target is the model's own answer.
+        batch, batch_targets: further sentences and their targets, one a line.
+    """
+
+    source: str
+    look_for: str
+    target: str = ""
+    batch: str = ""
+    batch_targets: str = ""
+
+    @property
+    def label(self) -> str:
+        """What its button says."""
+        more = len(self.batch.splitlines())
+        return text("sidebar")["with_more"].format(source=self.source, more=more) if more else self.source
+
+    @property
+    def now(self) -> bool:
+        """Whether it is what the sidebar holds."""
+        return all(getattr(self, name) == st.session_state[name] for name in TEXTS)
+
+
+def starts(model: str) -> tuple[Start, ...]:
+    """The examples of a model: those of its world and a batch made of them, or those of untrained models."""
+    words = text("sidebar")
+    if model not in available():
+        return tuple(Start(**example) for example in words["untrained_examples"])
+    examples = world(runs().pipeline(model).card.world).examples
+    batch = "\n".join(example.source for example in examples[1:SENTENCES])
+    alone = [Start(example.source, example.look_for) for example in examples]
+    return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))

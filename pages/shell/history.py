@@ -1,0 +1,14 @@
+"""The browser's Back button leaves a page; it does not step through what was chosen on it."""
+
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from pages.ui.component import slim
+
+_mount = component("headlight_history", js=slim((Path(__file__).parent / "history.js").read_text(encoding="utf-8")))
+
+
+def tidy_history() -> None:
+    """Make a change of the address replace the one before, unless it opens another page. Draws nothing; call it once a run."""
+    _mount(key="history")

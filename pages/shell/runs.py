@@ -1,0 +1,119 @@
+"""The one place that loads models and runs them. Everything is shared by all sessions of the process, and nothing copied.
+
+A class that opens one link computes once: sessions that ask for the same thing at the same time wait for one another.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
+
+from pages.ui.limits import ANSWERS, IMPORTANCES, MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from pages.ui.text import text
+from transformer import ConfigError, Intervention, Pipeline, Trace
+from transformer.analysis.head_measures import PerHead
+from transformer.analysis.importance import head_importance
+from transformer.pipeline.pipeline import Answer, Side
+from transformer.pipeline.untrained import Untrained
+from transformer.tracing.trace import Tokens
+from transformer.training.recipe import RECIPES
+
+# A shipped model by its name, an untrained one by what describes it.
+Key = str | Untrained
+Edits = tuple[Intervention, ...]
+Sources = tuple[str, ...]
+Targets = tuple[str | None, ...]
+Report = Callable[[int, int], None]
+Drops = dict[str, PerHead]
+
+
+class Runs:
+    """Models by name or description, answers and traces by value (model, texts, edits). A trace is never written to, so
+    sharing is safe."""
+
+    def __init__(self) -> None:
+        self.pipeline: Callable[[Key], Pipeline] = _shared(
+            LRUCache(MODEL_BYTES, getsizeof=lambda pipeline: pipeline.nbytes), load
+        )
+        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = _shared(
+            LRUCache(TRACE_BYTES, getsizeof=lambda trace: trace.nbytes),
+            lambda key, sources, targets, edits: self.pipeline(key).trace(sources, targets, edits),
+        )
+        self.answer: Callable[[Key, str, Edits], Answer] = _shared(
+            LRUCache(ANSWERS), lambda key, source, edits: self.pipeline(key).answers([source], edits)[0]
+        )
+        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
+            LRUCache(IMPORTANCES), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
+        )(self._importance)
+
+    def _importance(
+        self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report
+    ) -> tuple[float, Drops]:
+        """Log-probability of the output token at a position, and how much each head's silence takes from it."""
+        pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
+        expected = [*trace.target_tokens[0][1:], pipeline.target_vocabulary.tokens[pipeline.target_vocabulary.eos]]
+        sources, targets = traced_ids(pipeline, trace.source_tokens, trace.target_tokens)
+        token = pipeline.target_vocabulary.ids(expected)[position]
+        found = None
+        for found in head_importance(pipeline.model, sources, targets, position, token, edits):
+            report(found.done, found.total)
+        assert found is not None
+        return found.before, found.drops
+
+
+def load(key: Key) -> Pipeline:
+    """A shipped model, or an untrained one, built.
+
+    Raises:
+        HeadlightError: there is none of that name, or it cannot be built, or has too many parameters to be built here.
+    """
+    if isinstance(key, str):
+        return Pipeline.load(key)
+    if key.parameters > PARAMETERS:
+        raise ConfigError("parameters", key.parameters, text("sidebar")["too_large"].format(most=PARAMETERS))
+    return key.build()
+
+
+def traced_ids(pipeline: Pipeline, sources: Tokens, targets: Tokens) -> tuple[Any, Any]:
+    """The ids that a trace's tokens stand for, as the model takes them."""
+
+    def ids(side: Side, tokens: Tokens) -> Any:
+        return pipeline.batch([pipeline.vocabulary(side).ids(row) for row in tokens], side)
+
+    return ids("source", sources), ids("target", targets)
+
+
+@st.cache_resource(show_spinner=False)
+def runs() -> Runs:
+    """The one of this process."""
+    return Runs()
+
+
+@st.cache_data(show_spinner=False)
+def available() -> dict[str, str]:
+    """The shipped models: name → one line of what it does, in the order of the recipes."""
+    order = list(RECIPES)
+    found = Pipeline.available()
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
+
+
+@asynccontextmanager
+async def warm_up(_: object) -> AsyncIterator[None]:
+    """When the server starts: load a model and run it once, so the first visitor does not wait for that."""
+
+    def run() -> None:
+        for name in list(available())[:1]:
+            pipeline = runs().pipeline(name)
+            pipeline.trace("a")
+
+    await asyncio.to_thread(run)
+    yield
+
+
+def _shared(cache: LRUCache[Any, Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+    return cached(cache, condition=threading.Condition())(compute)

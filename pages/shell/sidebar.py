@@ -1,0 +1,133 @@
+"""The sidebar every page has: which model, which texts. Its widgets live in `app.py`, so they survive a change of page, and
+are bound to the URL, so a link opens the same view."""
+
+import streamlit as st
+
+from pages.shell.error_boundary import explained
+from pages.shell.examples import TEXTS, Start, starts
+from pages.shell.history import tidy_history
+from pages.shell.runs import available, runs
+from pages.shell.view import OWN_SIZES, current_view
+from pages.ui.escaping import literal
+from pages.ui.limits import SENTENCES, SIZES, TEXT_CHARACTERS
+from pages.ui.pickers import forget_infinite
+from pages.ui.text import text
+from transformer import PRESETS, HeadlightError
+from transformer.pipeline.untrained import ACCEPTS, Untrained
+
+FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
+
+
+def sidebar() -> None:
+    """Draw the sidebar."""
+    words = text("sidebar")
+    with st.sidebar, explained():
+        model = st.selectbox(
+            words["model"],
+            [*available(), *PRESETS, OWN_SIZES],
+            key="model",
+            bind="query-params",
+            help=_models(),
+            on_change=_start_anew,
+        )
+        about = st.container(gap="small")
+        if model == OWN_SIZES:
+            _sizes()
+        offered = starts(model)
+        _texts(model, offered)
+        with st.popover(words["examples"], icon=":material/lightbulb:", width="stretch"):
+            for index, start in enumerate(offered):
+                st.button(
+                    literal(start.label),
+                    key=f"example-{index}",
+                    help=start.look_for,
+                    on_click=take,
+                    args=(start,),
+                    width="stretch",
+                )
+        for start in offered:
+            if start.now:
+                st.info(start.look_for, icon=":material/visibility:")
+        with about:
+            _about(model)
+        tidy_history()
+
+
+def take(start: Start) -> None:
+    """Put an example into the sidebar; for callbacks."""
+    for name in TEXTS:
+        st.session_state[name] = getattr(start, name)
+
+
+def _start_anew() -> None:
+    """Another model reads other texts: put its first example in place of what was typed for the last one."""
+    take(starts(st.session_state["model"])[0])
+
+
+def _models() -> str:
+    """What each choice of a model is, one a line."""
+    words = text("sidebar")
+    lines = [f"- `{name}`: {literal(says)}" for name, says in {**available(), **words["presets"]}.items()]
+    return "\n".join([words["model_help"], "", *lines])
+
+
+def _about(model: str) -> None:
+    """One line on the model; for an untrained one, that it is, and how large."""
+    words = text("sidebar")
+    if model in available():
+        st.caption(literal(available()[model]))
+        return
+    st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
+    st.caption(words["presets"][model])
+    try:
+        key = current_view().key
+        count = key.parameters if isinstance(key, Untrained) else 0
+    except HeadlightError:
+        return  # the page says what is wrong
+    st.caption(words["parameters"].format(count=count))
+
+
+def _sizes() -> None:
+    """What can be chosen of a model of one's own."""
+    words = text("sidebar")
+    st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
+    columns = st.columns(2)
+    for index, (name, most) in enumerate(SIZES.items()):
+        forget_infinite(name)
+        columns[index % 2].number_input(
+            words[name], 1, most, FIRST_SIZES[name], key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
+        )
+
+
+def _texts(model: str, offered: tuple[Start, ...]) -> None:
+    """What the model reads: the first sentence, its target, and the others of the batch."""
+    words = text("sidebar")
+    accepts = runs().pipeline(model).card.accepts if model in available() else ACCEPTS
+    st.text_input(
+        words["source"],
+        value=offered[0].source,
+        max_chars=TEXT_CHARACTERS,
+        key="source",
+        bind="query-params",
+        help=words["source_help"].format(accepts=accepts),
+    )
+    st.text_input(
+        words["target"],
+        max_chars=TEXT_CHARACTERS,
+        key="target",
+        bind="query-params",
+        placeholder=words["target_placeholder"],
+        help=words["target_help"],
+    )
+    with st.expander(words["more"], icon=":material/view_agenda:"):
+        st.caption(words["more_help"])
+        for name in ("batch", "batch_targets"):
+            st.text_area(
+                words[name],
+                max_chars=(SENTENCES - 1) * TEXT_CHARACTERS,
+                key=name,
+                bind="query-params",
+                height=96,
+                placeholder=words[f"{name}_placeholder"],
+                help=words[f"{name}_help"].format(most=SENTENCES - 1),
+            )

@@ -1,0 +1,51 @@
+"""What a sentence is to the model: tokens, ids, rows of a table."""
+
+import streamlit as st
+
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.run_banner import show_reading
+from pages.shell.view import current_view
+from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
+from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
+from pages.ui.text import text
+from transformer.analysis.token_geometry import cosines
+from transformer.network.embedding import Embedding
+from transformer.text.vocabulary import Vocabulary
+
+words = text("tokens")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view = current_view()
+    trace = show_reading(view, batch=True)
+    sentence = pick_sentence(view, trace)
+
+    st.subheader(words["flow"])
+    show_flow(view, trace, sentence)
+
+    st.subheader(words["rows"])
+    show_rows(sentence)
+
+    st.subheader(words["scaling"])
+    show_scaling(view, trace, sentence)
+
+    st.subheader(words["alike"])
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show_similarity(sentence)
+    with right:
+        show_nearest(sentence)
+
+    st.subheader(words["plane"])
+    show_plane(view, sentence)
+
+    st.subheader(words["padding"])
+    show_padding(view, trace, sentence)
+
+    st.subheader(words["vocabulary"])
+    show_table(sentence)
+
+    show_computed(words["computed_text"], Vocabulary.ids, Embedding.forward, cosines)
+    show_next(words["next_text"])

@@ -1,0 +1,161 @@
+"""A sentence as the model takes it in: tokens, ids, rows of the table, and what padding adds."""
+
+import html
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.view import View
+from pages.ui.charts import show
+from pages.ui.pickers import pick, pick_text
+from pages.ui.style import style
+from pages.ui.text import text
+from transformer import Pipeline, Trace, Vocabulary
+from transformer.analysis.position_geometry import model_table
+from transformer.analysis.token_geometry import token_table
+from transformer.figures.token_geometry import aligned_maps
+from transformer.pipeline.pipeline import Side
+from transformer.worlds import WORLDS
+
+STYLE = style(Path(__file__).parent / "chips.css")
+
+
+class Sentence(NamedTuple):
+    """One sentence of the batch, on one side of the model.
+
+    Attributes:
+        side: `source` or `target`.
+        item: which of the batch, counted from 0.
+        tokens, ids: what the model reads, padding included.
+        vocabulary: of that side; `classes`, what each of its tokens is.
+        table: the embedding table of that side.
+    """
+
+    side: Side
+    item: int
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    vocabulary: Vocabulary
+    classes: tuple[str, ...]
+    table: Float[np.ndarray, "vocab d_model"]
+
+    @property
+    def first_word(self) -> int:
+        """The id of its first token that is not special; of its first token, where all are."""
+        return next((token for token in self.ids if token not in self.vocabulary.specials), self.ids[0])
+
+
+def pick_sentence(view: View, trace: Trace) -> Sentence:
+    """The pickers of side and, in a batch, of sentence; and what they pick."""
+    words, pipeline = text("tokens"), view.pipeline
+    with st.container(horizontal=True):
+        side = pick(words["side"], ("source", "target"), "tokens_side", help=words["side_help"])
+        item = pick_text(trace, "tokens_item", words["item_help"])
+    vocabulary = pipeline.vocabulary(side)
+    tokens = (trace.source_tokens if side == "source" else trace.target_tokens)[item]
+    table = token_table(pipeline.model, side)
+    return Sentence(side, item, tokens, tuple(vocabulary.ids(tokens)), vocabulary, classes(pipeline, side), table)
+
+
+def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
+    """What each token of a vocabulary is, in words; where no world knows it, that it is not known."""
+    words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
+    found = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
+    return tuple(
+        words["special"] if token_id in vocabulary.specials else name or words["no_class"]
+        for token_id, name in enumerate(found)
+    )
+
+
+def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
+    """Every sentence of the batch as chips: the token, and under it its id and its row."""
+    words = text("tokens")
+    st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
+    for item, tokens in enumerate(trace.source_tokens if sentence.side == "source" else trace.target_tokens):
+        typed = (view.sources if sentence.side == "source" else view.targets)[item]
+        if len(view.sources) > 1:
+            st.caption(words["item_title"].format(number=item + 1))
+        st.html(STYLE + chips(sentence.vocabulary, tokens, typed))
+    if sentence.side == "target":
+        st.caption(words["flow_target"])
+
+
+def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) -> str:
+    """The tokens as an HTML list; an unknown word is shown as it was typed, with what it is read as.
+
+    Args:
+        vocabulary: that the tokens are from.
+        tokens: as on the axes, padding included.
+        typed: the text they were made from; None for the model's own answer, which has no token that it does not know.
+    """
+    words, start = text("tokens"), int(vocabulary.framed)
+    parts = [] if typed is None else vocabulary.split(typed)
+    items = []
+    for place, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
+        part = parts[place - start] if start <= place < start + len(parts) else token
+        kind = "padding" if token_id == vocabulary.pad else "unknown" if part != token else "known"
+        read_as = f"<small>{html.escape(words['read_as'].format(token=token))}</small>" if kind == "unknown" else ""
+        said = html.escape(words["chip"].format(id=token_id))
+        items.append(f'<li class="{kind}"><b>{html.escape(part)}</b>{read_as}<small>{said}</small></li>')
+    return f'<ol class="tokens" style="padding: 0" aria-label="{html.escape(words["chips"])}">{"".join(items)}</ol>'
+
+
+def show_rows(sentence: Sentence) -> None:
+    """The rows of the table that the ids pick, and their numbers."""
+    words, rows = text("tokens"), sentence.table[list(sentence.ids)]
+    st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
+    figure = aligned_maps({words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
+    show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
+    st.caption(words["signed"])
+    with st.expander(words["numbers"], icon=":material/table:"):
+        st.dataframe(pd.DataFrame(rows, [f"{place} {token}" for place, token in enumerate(sentence.tokens)]))
+
+
+def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
+    """The rows before and after × √d_model, where the variant multiplies; else that it does not."""
+    words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
+    before = trace[f"{path}.token"].numpy()[sentence.item]
+    position = np.linalg.norm(model_table(view.pipeline.model, sentence.side)[: len(before)], axis=1).mean()
+    if not trace.config.scale_embedding:
+        st.markdown(words["unscaled"])
+        _lengths({"length_token": np.linalg.norm(before, axis=1).mean(), "length_position": position})
+        return
+    after = trace[f"{path}.scaled"].numpy()[sentence.item]
+    st.markdown(words["scaled"].format(d_model=d_model, factor=d_model**0.5))
+    names = (words["before"], words["after"].format(factor=d_model**0.5))
+    figure = aligned_maps(dict(zip(names, (before, after), strict=True)), sentence.tokens, words["token"], words["dimension"])
+    show(figure, "tokens-scaled", words["scaled_alt"])
+    lengths = {name: np.linalg.norm(rows, axis=1).mean() for name, rows in (("length_before", before), ("length_after", after))}
+    _lengths({**lengths, "length_position": position})
+
+
+def _lengths(lengths: dict[str, float]) -> None:
+    words = text("tokens")
+    for place, (name, length) in zip(st.columns(3), lengths.items(), strict=False):
+        place.metric(words[name], f"{length:.3f}", help=words["length_help"])
+
+
+def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
+    """What padding is, where it stands in this batch, and its row beside that of a word."""
+    words, pad = text("tokens"), sentence.vocabulary.pad
+    batch = trace.source_tokens if sentence.side == "source" else trace.target_tokens
+    token = sentence.vocabulary.tokens[pad]
+    count = sum(tokens.count(token) for tokens in batch)
+    st.markdown(words["padding_text"].format(token=f"`{token}`", id=pad))
+    if len(batch) == 1 and not count:
+        st.markdown(words["padding_single"])
+    else:
+        st.markdown(words["padding_batch"].format(token=f"`{token}`", count=count, texts=len(batch), length=len(batch[0])))
+    row = sentence.table[pad]
+    length, largest = float(np.linalg.norm(row)), float(abs(row).max())
+    said = words["padding_zero" if view.pipeline.config.zero_pad_row else "padding_ordinary"]
+    mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
+    st.markdown(said.format(token=f"`{token}`", length=length, largest=largest, mean=mean))
+    shown = [pad, sentence.first_word]
+    names = [sentence.vocabulary.tokens[at] for at in shown]
+    figure = aligned_maps({words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
+    show(figure, "tokens-padding", words["padding_alt"].format(pad=names[0], word=names[1]))

@@ -1,0 +1,113 @@
+"""The whole vocabulary: who is like whom, all of it on a plane, and a table to search."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.runs import Key, runs
+from pages.shell.view import View
+from pages.tokens.sentence import Sentence
+from pages.ui.charts import show
+from pages.ui.escaping import literal
+from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
+from pages.ui.pickers import pick_or_none
+from pages.ui.text import text
+from transformer.analysis.token_geometry import Plane, cosines, nearest, plane, token_table
+from transformer.figures.token_geometry import similarity_map, vocabulary_map
+from transformer.pipeline.pipeline import Side
+from transformer.text.vocabulary import Vocabulary
+
+NEAREST = 10
+
+
+def show_similarity(sentence: Sentence) -> None:
+    """The cosine of every token of the sentence with every other."""
+    words = text("tokens")
+    st.markdown(words["alike_text"])
+    rows = sentence.table[list(sentence.ids)]
+    found = cosines(rows, rows)
+    show(similarity_map(found, sentence.tokens), "tokens-similarity", words["alike_alt"].format(count=len(rows)))
+    if np.isnan(found).any():
+        st.caption(words["no_direction"])
+
+
+def show_nearest(sentence: Sentence) -> None:
+    """The words of the table nearest to one that is picked."""
+    words, vocabulary = text("tokens"), sentence.vocabulary
+    options = [f"{token_id} · {token}" for token_id, token in enumerate(vocabulary.tokens)]
+    first = sentence.first_word
+    until = words["nearest_first"].format(token=vocabulary.tokens[first])
+    chosen = pick_or_none(words["nearest"], options, "tokens_word", until, words["nearest_help"])
+    token_id = first if chosen is None else options.index(chosen)
+    found = nearest(sentence.table, token_id, NEAREST)
+    if not found:
+        st.info(words["nearest_none"].format(token=literal(vocabulary.tokens[token_id])))
+        return
+    st.markdown(words["nearest_text"].format(token=literal(vocabulary.tokens[token_id]), count=len(found)))
+    columns = words["columns"]
+    frame = pd.DataFrame(
+        {
+            columns["token"]: [vocabulary.tokens[other] for other, _ in found],
+            columns["cosine"]: np.array([cosine for _, cosine in found], np.float32).round(4),
+            columns["id"]: [other for other, _ in found],
+            columns["class"]: [sentence.classes[other] for other, _ in found],
+        }
+    )
+    st.dataframe(frame, hide_index=True, width="content")
+
+
+@st.cache_data(show_spinner=False, max_entries=RESULTS)
+def _plane(key: Key, side: Side) -> Plane:
+    """The table of a model's side on a plane whose axes the words choose: a special token that was hardly trained has large
+    numbers, and would turn the picture towards itself."""
+    pipeline = runs().pipeline(key)
+    vocabulary = pipeline.vocabulary(side)
+    words = [token_id for token_id in range(len(vocabulary)) if token_id not in vocabulary.specials]
+    return plane(token_table(pipeline.model, side), words or None)
+
+
+def show_plane(view: View, sentence: Sentence) -> None:
+    """Every token of the vocabulary as a point, in the colour of its class."""
+    words = text("tokens")
+    found = _plane(view.key, sentence.side)
+    st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
+    figure = vocabulary_map(found.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, found.shares)
+    show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
+    st.caption(words["plane_shares"].format(both=sum(found.shares), first=found.shares[0], second=found.shares[1]))
+    if not view.pipeline.trained:
+        st.caption(words["plane_untrained"])
+
+
+def show_table(sentence: Sentence) -> None:
+    """Every token with its id, its class and the length of its row; searched by any part of the first three."""
+    words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
+    asked = st.text_input(
+        words["search"],
+        key="tokens_search",
+        bind="query-params",
+        max_chars=SEARCH_CHARACTERS,
+        placeholder=words["search_placeholder"],
+    )
+    ids = found_ids(vocabulary, sentence.classes, asked)
+    st.caption(words["found"].format(count=len(ids), vocab=len(vocabulary)))
+    lengths = np.linalg.norm(sentence.table, axis=1)
+    frame = pd.DataFrame(
+        {
+            columns["id"]: ids,
+            columns["token"]: [vocabulary.tokens[token_id] for token_id in ids],
+            columns["class"]: [sentence.classes[token_id] for token_id in ids],
+            columns["count"]: [sentence.ids.count(token_id) for token_id in ids],
+            columns["length"]: lengths[ids].astype(np.float32).round(4),
+        }
+    )
+    st.dataframe(frame, hide_index=True, width="stretch", height=320 if len(ids) > 8 else "auto")
+
+
+def found_ids(vocabulary: Vocabulary, classes: tuple[str, ...], asked: str) -> list[int]:
+    """The ids whose token or class contains what was asked for, or which are the number asked for; all, if nothing was."""
+    wanted = asked.strip().lower()
+    return [
+        token_id
+        for token_id, (token, name) in enumerate(zip(vocabulary.tokens, classes, strict=True))
+        if wanted in token.lower() or wanted in name.lower() or wanted == str(token_id)
+    ]

@@ -1,0 +1,1 @@
+"""The Head that turns page."""

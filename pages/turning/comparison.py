@@ -1,0 +1,116 @@
+"""Two sentences that differ in one adjective, and the head that turns furthest between them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.runs import available, runs
+from pages.ui.charts import show
+from pages.ui.escaping import literal
+from pages.ui.text import text
+from transformer import InputError, Pipeline, Trace
+from transformer.analysis.head_measures import shift
+from transformer.figures import head_map
+from transformer.worlds import world
+
+MODELS = ("english-french", "english-french-static")
+PRONOUNS = ("il", "elle", "ils", "elles")
+
+
+class Run(NamedTuple):
+    """A model's run on one of the two sentences.
+
+    Attributes:
+        source, answer: its text and the model's answer.
+        trace: of the model reading its own answer.
+        row: the query that writes the pronoun.
+        pronoun: what it writes there; `probability`, how surely.
+    """
+
+    source: str
+    answer: str
+    trace: Trace
+    row: int
+    pronoun: str
+    probability: float
+
+
+def read(pipeline: Pipeline, model: str, source: str) -> Run:
+    """Run a model on one sentence and find the pronoun in its answer.
+
+    Raises:
+        InputError: the answer has none.
+    """
+    answer = runs().answer(model, source, ())
+    row = max((at for at, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
+    if row is None:
+        raise InputError("answer", answer.text, text("turning")["no_pronoun"].format(pronouns=", ".join(PRONOUNS)))
+    trace = runs().trace(model, (source,), (None,), ())
+    (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
+    return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
+
+
+def show_turning(model: str) -> None:
+    """Both sentences, the head that turns furthest, before and after, and how far it does, for one model."""
+    words = text("turning")
+    if model not in available():
+        return
+    pipeline = runs().pipeline(model)
+    st.subheader(words["model"].format(name=model, description=pipeline.card.description))
+    found = pipeline.card.measures.get("pronouns")
+    if not found:
+        st.warning(words["untested"].format(name=model))
+        return
+    layer, head = found["layer"] - 1, found["head"] - 1
+    a, b = (read(pipeline, model, example.source) for example in world("english-french").examples[:2])
+    said = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
+    st.markdown(words["sentences"].format(**{name: literal(one) for name, one in said.items()}))
+    rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
+    _show_rows(model, (a, b), np.stack([row[layer, head] for row in rows]), layer, head)
+    nouns = [a.trace.source_tokens[0].index(noun) for noun in _nouns(a.trace.source_tokens[0])]
+    _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), found)
+    view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
+    st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
+
+
+def _show_rows(model: str, pair: tuple[Run, Run], weights: Float[np.ndarray, "run key"], layer: int, head: int) -> None:
+    """Where the head looks while it writes the pronoun, in either sentence, and how sure the model is of the pronoun."""
+    words, (a, b) = text("turning"), pair
+    keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
+    differing = next(at for at, keys in enumerate(zip(keys_a, keys_b, strict=True)) if keys[0] != keys[1])
+    keys = [*keys_a]
+    keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
+    labels = [
+        words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
+        for letter, run in zip("ab", pair, strict=True)
+    ]
+    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in pair)
+    st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
+    show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])
+    st.markdown(
+        words["probability"].format(
+            pronoun_a=a.pronoun, probability_a=a.probability, pronoun_b=b.pronoun, probability_b=b.probability
+        )
+    )
+
+
+def _show_shift(here: float, found: Mapping[str, float]) -> None:
+    """How far the head turns: on these two sentences, and on those of the test, as the model's card holds it."""
+    words = text("turning")
+    numbers = (
+        (words["shift"], f"{round(here, 3) + 0.0:.3f}", words["shift_help"]),  # adding 0 makes −0 a plain 0
+        (words["mean_shift"].format(pairs=found["pairs"]), f"{found['shift']:.3f}", words["shift_help"]),
+        (words["right"], f"{found['right']:.1%}", None),
+    )
+    for place, (label, value, help) in zip(st.columns(3), numbers, strict=True):
+        place.metric(label, value, help=help)
+
+
+def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:
+    """The two nouns of the sentence, in the order they stand."""
+    nouns = [token for token in tokens if world("english-french").word_class(token, "source") == "noun"]
+    return nouns[0], nouns[1]

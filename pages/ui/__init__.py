@@ -1,0 +1,1 @@
+"""Pieces that any page may use."""

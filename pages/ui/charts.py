@@ -1,0 +1,47 @@
+"""Figures on a page."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.export_menu import class_of, saving
+from transformer.figures.numbers import has_numbers, numbers
+
+CONFIG = {
+    "displaylogo": False,
+    "scrollZoom": False,
+    "toImageButtonOptions": {"format": "png", "scale": 2},
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
+
+
+def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None:
+    """Draw a figure as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
+
+    Where the page is narrower than the figure's `least_width`, in px, in the `meta` of its layout, it is scrolled sideways.
+
+    Args:
+        figure: what to draw.
+        key: of the chart.
+        alt: in words what it shows, for those who do not see it.
+        name: of a file it is saved to, without its ending; by default the key.
+    """
+    layout: Any = figure.layout
+    least = (layout.meta or {}).get("least_width")
+    if least:
+        # But a chart that fills the screen has no more room than that.
+        place = f".st-key-{class_of(key)}:not(:has([data-title='Close fullscreen']))"
+        st.html(f"<style>{place} {{overflow-x: auto}} {place} > div {{min-width: {int(least)}px}}</style>")
+    st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
+    saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))
+
+
+def offline(figure: go.Figure, alt: str) -> str:
+    """A page of the figure alone, with Plotly in it: it works without a network."""
+    page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
+    return page.replace("<head>", f"<head><title>{_plain(alt)}</title>", 1)
+
+
+def _plain(said: str) -> str:
+    return said.replace("&", "&amp;").replace("<", "&lt;")

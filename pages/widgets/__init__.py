@@ -1,1 +1,0 @@
-"""Pieces that pages share."""

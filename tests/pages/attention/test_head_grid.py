@@ -1,0 +1,419 @@
+"""The overview of all heads in a real browser, on a page of its own with weights that are known."""
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
+from streamlit.testing.v1 import AppTest
+
+from pages.attention import head_grid as module
+from pages.attention.head_grid import overview
+from tests.pages.conftest import Visitor, serving
+from transformer.figures import KIND_COLORS
+
+browser_only = pytest.mark.browser
+
+SCALE = np.frombuffer(base64.b64decode(module._scale()), np.uint8).reshape(-1, 3)
+
+DEMO = """
+import numpy as np
+import streamlit as st
+
+from pages.attention.head_grid import overview, picked
+
+case = st.query_params.get("case", "small")
+layers, heads, tokens = {
+    "one": (1, 1, 1), "big": (6, 8, 30), "many": (12, 12, 64), "flow": (6, 8, 12), "many flow": (12, 12, 12)
+}.get(case, (3, 4, 4))
+st.session_state.setdefault("seed", 0)
+st.session_state.setdefault("here", (0, 0))
+st.set_page_config(layout="wide")
+
+noise = np.random.default_rng(st.session_state["seed"]).normal(size=(layers, heads, tokens, tokens)) * 3
+near = -np.abs(np.subtract.outer(np.arange(tokens), np.arange(tokens)))
+noise = noise * 0.5 + near * np.linspace(0, 1.5, layers * heads).reshape(layers, heads, 1, 1)
+weights = np.exp(noise) / np.exp(noise).sum(-1, keepdims=True)
+allowed = np.ones(weights.shape, bool)
+if case != "many":
+    allowed[:, heads // 2 :] = np.tri(tokens, dtype=bool)  # half of the heads may not look ahead
+queries = keys = [f"token{index}" for index in range(tokens)]
+if case == "small":
+    queries, keys = ["<sos>", "<b>x</b>", "<pad>", " "], ["the", "<pad>", "<b>x</b>", "it"]
+    # Layer 2, head 3.
+    weights[1, 2] = [[1, 0, 0, 0], [0.25, 0.75, 0, 0], [0.1, 0.2, 0.7, 0], [0.5, 0.001, 0.25, 0.249]]
+    weights[1, 2, 0, 1] = np.nan  # masked: must not matter
+    allowed[2, 3] = False
+if case == "many":
+    weights[11, 11] = 0.001
+    weights[11, 11, 33, 21] = 0.5
+more = {}
+if case.endswith("flow"):
+    order = [(layer, head) for head in reversed(range(heads)) for layer in range(layers)]
+    more = {"order": order, "captions": [f"{0.99 - 0.006 * index:.2f}" for index in range(len(order))]}
+
+
+def take():
+    st.session_state["here"] = picked("demo") or st.session_state["here"]
+    st.session_state["told"] = st.session_state.get("told", 0) + 1
+
+
+def anew():
+    st.session_state["seed"] += 1
+
+
+st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+st.title("Every head")
+found = overview(weights, allowed, queries, keys, st.session_state["here"], "#0072B2", "demo", take, **more)
+st.button("Anew", on_click=anew)
+st.text(f"runs {st.session_state['runs']}, told {st.session_state.get('told', 0)}")
+st.text(f"here {st.session_state['here']} found {found} outside {picked('nobody')}")
+"""
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of the demo page."""
+    script = tmp_path_factory.mktemp("overview") / "demo.py"
+    script.write_text(DEMO, encoding="utf-8")
+    with serving(script) as address:
+        yield address
+
+
+class Overview(Visitor):
+    """A person before the demo page. Layers and heads are counted from 1, as the page does; cells from 0."""
+
+    def show(self, case: str = "small") -> "Overview":
+        self.open(f"?case={case}")
+        self.root = self.page.locator(".head_grid")
+        self.canvas = self.root.locator("canvas")
+        expect(self.root).to_have_attribute("data-painted", re.compile(r"\d+"))
+        self.canvas.scroll_into_view_if_needed()
+        return self
+
+    @property
+    def geometry(self) -> dict[str, float]:
+        return json.loads(self.root.get_attribute("data-geometry") or "{}")
+
+    @property
+    def painted(self) -> int:
+        return int(self.root.get_attribute("data-painted") or 0)
+
+    def at(self, tile: int, query: float = 0, key: float = 0, queries: int = 4, keys: int = 4) -> dict[str, float]:
+        """The middle of a cell of the tile that is drawn at a place, on the canvas."""
+        place = self.geometry
+        row, column = divmod(tile, int(place["columns"]))
+        return {
+            "x": place["left"] + column * place["across"] + (key + 0.5) * place["w"] / keys,
+            "y": place["top"] + row * place["down"] + (query + 0.5) * place["h"] / queries,
+        }
+
+    def tile(self, layer: int, head: int) -> int:
+        return (layer - 1) * int(self.geometry["columns"]) + head - 1
+
+    def point(self, layer: int, head: int, query: int, key: int) -> str:
+        """What hovering over a cell says."""
+        self.canvas.hover(position=self.at(self.tile(layer, head), query, key))  # type: ignore[arg-type]
+        return self.tip.inner_text()
+
+    def click(self, tile: int) -> None:
+        self.canvas.click(position=self.at(tile))  # type: ignore[arg-type]
+
+    def color(self, layer: int, head: int, query: int, key: int) -> list[int]:
+        """Red, green and blue painted in the middle of a cell."""
+        return self.color_at(self.at(self.tile(layer, head), query, key))
+
+    def color_at(self, spot: dict[str, float]) -> list[int]:
+        read = "(canvas, {x, y}) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)"
+        return self.canvas.evaluate(read, spot)
+
+    @property
+    def tip(self) -> Locator:
+        return self.root.locator(".tip")
+
+    @property
+    def runs(self) -> str:
+        return self.page.get_by_text(re.compile("^runs ")).inner_text()
+
+    def told(self, said: str) -> None:
+        expect(self.page.get_by_text(said)).to_be_visible()
+
+    def fits(self) -> None:
+        """Nothing is wider than the page."""
+        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        room = self.root.evaluate("root => root.querySelector('.sheet').scrollWidth - root.clientWidth")
+        assert room <= 0
+        # Streamlit scrolls inside its own element.
+        assert self.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+
+
+@pytest.fixture
+def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
+    """A person whose visit must not end with anything to complain about."""
+    visitor = Overview(known, demo)
+    yield visitor
+    visitor.close()
+    assert visitor.complaints == []
+
+
+@browser_only
+def test_pointing_names_the_cell_and_its_weight_without_a_rerun(view: Overview) -> None:
+    view.show()
+    before, painted = view.runs, view.painted
+    expected = ["layer 2, head 3", "query 1: <b>x</b>", "key 1: <pad>", "weight 0.748 (±0.002)"]
+    assert view.point(2, 3, 1, 1).split("\n") == expected
+    assert view.point(2, 3, 2, 2).split("\n")[1:] == ["query 2: <pad>", "key 2: <b>x</b>", "weight 0.701 (±0.002)"]
+    assert view.point(2, 3, 3, 0).split("\n")[1:] == ["query 3: ␣", "key 0: the", "weight 0.500 (±0.002)"]
+    assert view.point(2, 3, 3, 1).split("\n")[-1] == "weight under 0.002"
+    assert view.point(2, 3, 0, 1).split("\n")[1:] == ["query 0: <sos>", "key 1: <pad>", "masked: may not be looked at"]
+    assert view.root.locator(".tip b").count() == 0
+    view.page.mouse.move(2, 2)
+    expect(view.tip).to_be_hidden()
+    view.settle()
+    assert (view.runs, view.painted) == (before, painted)
+
+
+@browser_only
+def test_a_click_reaches_python_each_time_and_moves_the_frame(view: Overview) -> None:
+    view.show()
+    expect(view.root).to_have_attribute("data-selected", "1,1")
+    expect(view.root).to_have_attribute("data-tiles", "12")
+    painted = view.painted
+    view.click(view.tile(2, 3))
+    view.told("here (1, 2) found (1, 2) outside None")
+    expect(view.root).to_have_attribute("data-selected", "2,3")
+    view.click(view.tile(2, 3))
+    view.told("runs 3, told 2")
+    frame, place, spot = view.root.locator(".frame.selected").bounding_box(), view.geometry, view.at(view.tile(2, 3))
+    corner = view.canvas.bounding_box()
+    assert frame is not None
+    assert corner is not None
+    assert frame["x"] - corner["x"] == pytest.approx(spot["x"] - place["w"] / 8, abs=1)
+    assert frame["y"] - corner["y"] == pytest.approx(spot["y"] - place["h"] / 8, abs=1)
+    assert frame["width"] == pytest.approx(place["w"], abs=1)
+    style = view.root.locator(".frame.selected").evaluate("frame => getComputedStyle(frame).outlineColor")
+    assert style == "rgb(0, 114, 178)"
+    assert view.root.locator(".label.on").all_text_contents() == ["head 3", "layer 2"]
+    assert view.painted == painted  # selecting repaints nothing
+
+
+@browser_only
+def test_what_was_picked_is_gone_in_the_next_run(view: Overview) -> None:
+    view.show().click(view.tile(3, 1))
+    view.told("here (2, 0) found (2, 0)")
+    view.page.get_by_role("button", name="Anew").click()
+    view.told("here (2, 0) found None")
+
+
+@browser_only
+def test_the_keyboard_finds_and_picks_a_tile(view: Overview) -> None:
+    view.show()
+    view.page.locator("h1").click()
+    for _ in range(12):
+        if view.page.evaluate("document.activeElement?.shadowRoot?.activeElement?.tagName") == "CANVAS":
+            break
+        view.page.keyboard.press("Tab")
+    expect(view.canvas).to_be_focused()
+    expect(view.root.locator(".frame.cursor")).to_be_visible()
+    outline = "canvas => getComputedStyle(canvas.parentElement).outlineWidth"
+    assert view.canvas.evaluate(outline) == "3px"
+    before = view.runs
+    for pressed, cursor in [
+        ("ArrowUp", "1,1"),
+        ("ArrowDown", "2,1"),
+        ("End", "2,4"),
+        ("ArrowRight", "2,4"),
+        ("ArrowLeft", "2,3"),
+    ]:
+        view.page.keyboard.press(pressed)
+        expect(view.root).to_have_attribute("data-cursor", cursor)
+    says = view.root.get_by_role("status")
+    expect(says).to_have_text("layer 2, head 3: strongest 1.000, from query 0: <sos> to key 0: the.")
+    assert view.runs == before
+    view.page.keyboard.press("Enter")
+    view.told("here (1, 2) found (1, 2)")
+    expect(says).to_contain_text("This head is selected.")
+    expect(view.canvas).to_be_focused()
+    view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("ArrowRight")
+    expect(says).to_have_text("layer 3, head 4: masked, nothing may be looked at.")
+    view.page.keyboard.press("Space")
+    view.told("here (2, 3) found (2, 3)")
+    assert "12" not in (view.canvas.get_attribute("aria-label") or "")
+    assert "3 layers" in (view.canvas.get_attribute("aria-label") or "")
+
+
+@browser_only
+def test_each_cell_has_the_colour_of_its_weight_and_masked_ones_have_none_of_the_scale(view: Overview) -> None:
+    view.show()
+    assert view.color(2, 3, 0, 0) == [*SCALE[254]]
+    assert view.color(2, 3, 1, 1) == [*SCALE[190]]
+    assert view.color(2, 3, 3, 1) == [*SCALE[0]]
+    masked = np.array(view.color(2, 3, 0, 1))
+    assert np.abs(SCALE.astype(int) - masked).sum(-1).min() > 60
+
+
+@browser_only
+def test_new_data_is_painted_in_place(view: Overview) -> None:
+    view.show()
+    view.canvas.evaluate("canvas => canvas.dataset.mine = 'still here'")
+    painted, color, place = view.painted, view.color(1, 1, 0, 0), view.geometry
+    view.page.get_by_role("button", name="Anew").click()
+    view.told("runs 2")
+    expect(view.root).to_have_attribute("data-painted", str(painted + 1))
+    expect(view.canvas).to_have_attribute("data-mine", "still here")
+    assert view.color(1, 1, 0, 0) != color
+    assert view.geometry == place
+
+
+@browser_only
+def test_an_order_of_its_own_has_captions_and_picks_what_it_shows(view: Overview) -> None:
+    view.show("flow")
+    captions = view.root.locator(".label.caption")
+    assert captions.all_text_contents()[:2] == ["L1 H8 · 0.99", "L2 H8 · 0.98"]
+    assert captions.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+    view.click(1)
+    view.told("here (1, 7) found (1, 7)")
+    expect(view.root).to_have_attribute("data-selected", "2,8")
+    assert view.root.locator(".label.on").all_text_contents() == ["L2 H8 · 0.98"]
+
+
+@browser_only
+@pytest.mark.parametrize("case", ["one", "small", "big", "many", "flow"])
+def test_it_fits_a_laptop(view: Overview, case: str) -> None:
+    view.show(case).fits()
+    assert view.root.evaluate("root => root.clientHeight") <= 620
+    _picture(view, f"laptop-{case}")
+
+
+@browser_only
+def test_very_many_tiles_with_captions_stay_readable_and_the_picture_grows(view: Overview) -> None:
+    view.show("many flow").fits()
+    assert view.geometry["h"] >= 56
+    assert view.root.locator(".label.caption").evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+    _picture(view, "laptop-many-flow")
+
+
+@browser_only
+def test_one_strong_cell_among_more_cells_than_pixels_is_seen_and_named(view: Overview) -> None:
+    view.show("many")
+    place, layer, head = view.geometry, 12, 12
+    assert place["w"] < 64
+    assert place["h"] < 64
+    spot = {axis: int(at) + 0.5 for axis, at in view.at(view.tile(layer, head), 33, 21, 64, 64).items()}
+    view.canvas.hover(position=spot)  # type: ignore[arg-type]
+    expected = ["layer 12, head 12", "query 33: token33", "key 21: token21", "weight 0.500 (±0.002)"]
+    assert view.tip.inner_text().split("\n") == expected
+    assert view.color_at(spot) == [*SCALE[127]]
+
+
+@browser_only
+@pytest.mark.parametrize("case", ["small", "big", "many", "flow"])
+def test_it_fits_a_phone_and_a_finger_picks(browser: Browser, demo: str, case: str) -> None:
+    visitor = Overview(browser, demo, has_touch=True, is_mobile=True, device_scale_factor=3)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    visitor.show(case).fits()
+    _picture(visitor, f"phone-{case}")
+    expect(visitor.root.get_by_role("status")).to_have_text("Tap a tile to read that head.")
+    layers, heads = {"small": (3, 4), "big": (6, 8), "many": (12, 12), "flow": (6, 8)}[case]
+    # The last tile: Streamlit's header may lie over the first.
+    visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
+    layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
+    visitor.told(f"here ({layer}, {head}) found ({layer}, {head})")
+    visitor.close()
+    assert visitor.complaints == []
+
+
+@browser_only
+def test_it_follows_the_dark_theme(browser: Browser, demo: str) -> None:
+    visitor = Overview(browser, demo, color_scheme="dark")
+    visitor.show("big")
+    color = visitor.root.evaluate("root => getComputedStyle(root).color")
+    assert min(map(int, re.findall(r"\d+", color))) > 200
+    visitor.canvas.hover(position=visitor.at(visitor.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
+    _picture(visitor, "dark-big")
+    visitor.close()
+    assert visitor.complaints == []
+
+
+@browser_only
+def test_a_narrower_window_makes_smaller_tiles(view: Overview) -> None:
+    view.show("big")
+    wide, painted = view.geometry["w"], view.painted
+    view.page.set_viewport_size({"width": 700, "height": 900})
+    expect(view.root).not_to_have_attribute("data-painted", str(painted))
+    view.settle()
+    assert view.geometry["w"] < wide
+    view.fits()
+
+
+def _picture(view: Overview, name: str) -> None:
+    """Kept for a look where a folder is named."""
+    if folder := os.environ.get("HEADLIGHT_PICTURES"):
+        view.page.screenshot(path=Path(folder) / f"overview-{name}.png")
+
+
+def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
+    import numpy as np
+
+    from pages.attention.head_grid import overview
+
+    weights = np.random.default_rng(0).dirichlet(np.ones(tokens), (layers, heads, tokens)).astype(np.float32)
+    allowed = np.broadcast_to(np.tri(tokens, dtype=bool) if causal else np.True_, weights.shape)
+    names = [f"token{index}" for index in range(tokens)]
+    overview(weights, allowed, names, names, (np.int64(0), 1), "#000000", "tiles")  # type: ignore[arg-type]
+
+
+def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:
+    """What stands beside the numbers, and the numbers."""
+    at = AppTest.from_function(_page, args=case).run()
+    assert not at.exception
+    sent = at.get("bidi_component")[0].proto.bytes
+    end = 4 + int.from_bytes(sent[:4], "little")
+    return json.loads(sent[4:end]), sent[end:]
+
+
+@pytest.mark.parametrize(("case", "most"), [((6, 8, 30), 120_000), ((12, 12, 64), 800_000)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_what_is_sent_is_small_and_plain(case: tuple[int, int, int], most: int, causal: bool) -> None:
+    data, sent = _sent(*case, causal)
+    assert len(json.dumps(data)) + len(sent) <= most
+    assert data["selected"] == [0, 1]
+    assert data["shape"] == [*case, case[-1]]
+    assert "NaN" not in json.dumps(data)
+    levels = np.frombuffer(sent, np.uint8).reshape(data["shape"])
+    assert (levels[0, 0, 0, 1] == data["masked_level"]) == causal
+    assert len(base64.b64decode(data["colors"]["scale"])) == 3 * (data["top"] + 1)
+
+
+def _call(**more: Any) -> None:
+    known = {"weights": np.zeros((2, 3, 2, 2)), "allowed": np.ones((2, 3, 2, 2), bool), "queries": "ab", "keys": "ab"}
+    overview(**{**known, "selected": (0, 0), "color": KIND_COLORS["cross"], "key": "tiles", **more})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"queries": "abc"}, "must both be"),
+        ({"allowed": np.ones((2, 3, 2, 1), bool)}, "must both be"),
+        ({"order": [(2, 0)]}, "not among 2 layers × 3 heads"),
+        ({"order": [(0, -1)]}, "not among 2 layers × 3 heads"),
+        ({"order": [(0, 1)], "captions": []}, "0 captions for 1 tiles"),
+        ({"captions": ["a"]}, "1 captions for 0 tiles"),
+    ],
+)
+def test_what_does_not_fit_together_is_said(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        _call(**wrong)
+
+
+@pytest.mark.parametrize("said", [None, 3, [1], [1, 2, 3], ["1", 2], [True, 0], [-1, 0], [0.5, 1], [0, 9], {"layer": 1}])
+def test_a_browser_that_says_nonsense_has_picked_nothing(said: Any) -> None:
+    assert module._tile(said, (2, 3)) is None
+    assert module._tile([1, 2], (2, 3)) == (1, 2)

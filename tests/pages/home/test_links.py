@@ -1,0 +1,117 @@
+"""The links of the Home page in a real browser: where they lead, what they take along, and the way back."""
+
+import re
+
+import pytest
+
+from pages.ui.text import text
+from tests.pages.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+WORDS = text("home")
+
+
+def test_no_plotly_is_loaded_and_every_link_keeps_model_and_text(visitor: Visitor) -> None:
+    asked: list[str] = []
+    visitor.page.on("request", lambda request: asked.append(request.url))
+    page = visitor.open("?model=reverse&source=torch&target=hc")
+    assert asked
+    assert not [url for url in asked if "plotly" in url.lower()]
+    for link in page.locator(".map nav a").all():
+        address = link.get_attribute("href") or ""
+        assert re.match(r"(tokens|positions|masks|attention|layers)\?", address)
+        assert "model=reverse" in address
+        assert "source=torch" in address
+        assert "target=hc" in address
+        assert "{" not in address
+
+
+def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.locator(".map .right").get_by_role("button", name="layer 2").click()
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    address = block.get_attribute("href")
+    block.click()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    visitor.settle()
+    assert page.get_by_role("heading", name="Cross-attention, layer 2, head 1").is_visible()
+    assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+    assert set(page.url.partition("?")[2].split("&")) == set(str(address).partition("?")[2].split("&"))
+    page.get_by_test_id("stSidebarNav").get_by_text("Home", exact=True).click()
+    page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+    visitor.settle()
+    assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+    # A head of another kind, layer 1: what the earlier visit chose does not linger.
+    page.locator(".map .left .heads a").nth(2).click()
+    page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
+
+
+def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    home = page.url
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    head = page.locator(".map .left .heads a").nth(2)
+    for link, heading in ((block, "Cross-attention, layer 1, head 1"), (head, "Encoder self-attention, layer 1, head 3")):
+        link.click()
+        picked = page.get_by_role("heading", name=heading)
+        picked.wait_for()
+        visitor.settle()
+        there = page.url
+        page.go_back()
+        page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+        visitor.settle()
+        assert page.url == home
+        assert page.get_by_label("Source text", exact=True).input_value() == "torch"
+        page.go_forward()
+        picked.wait_for()
+        visitor.settle()
+        assert page.url == there
+        page.go_back()
+        page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+        visitor.settle()
+
+
+@pytest.mark.parametrize("pressed", [0, 400])  # ms: a tap, and a slow click, which is still down when the map is drawn anew
+def test_what_was_typed_just_before_goes_along_to_the_page_of_a_block(visitor: Visitor, pressed: int) -> None:
+    page = visitor.open("?model=reverse&source=torch&target=hc")
+    page.get_by_label("Target text", exact=True).fill("")
+    page.get_by_label("Source text", exact=True).fill("moon")
+    page.locator(".map nav a.name").filter(has_text="Cross-attention").click(delay=pressed)
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+    for heading in ("Attention", WORDS["heading"]):
+        page.get_by_role("heading", name=heading, level=1, exact=True).wait_for()
+        visitor.settle()
+        assert page.get_by_label("Source text", exact=True).input_value() == "moon"
+        assert page.get_by_label("Target text", exact=True).input_value() == ""
+        assert "source=moon" in page.url
+        assert "target" not in page.url
+        if heading == "Attention":
+            page.go_back()
+
+
+def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.evaluate("window.here = true")
+    page.locator(".map nav a.name").filter(has_text="Cross-attention").click()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    visitor.settle()
+    assert page.evaluate("window.here")
+    page.go_back()
+    page.get_by_role("heading", name=WORDS["heading"]).wait_for()
+    visitor.settle()
+    with visitor.context.expect_page() as opened:
+        page.get_by_role("link").filter(has_text=WORDS["starts"][0]["title"]).click(modifiers=["ControlOrMeta"])
+    other = opened.value
+    other.get_by_role("heading", level=1).wait_for()
+    assert not other.evaluate("window.here === true")
+    assert page.get_by_role("heading", name=WORDS["heading"]).is_visible()
+
+
+def test_one_click_opens_the_sentence_that_turns(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.get_by_role("link").filter(has_text="Tired or wide?").click()
+    page.get_by_role("heading", name="The head that turns", level=1).wait_for()
+    visitor.settle()
+    picker = page.get_by_test_id("stSidebar").get_by_role("combobox").first
+    assert picker.input_value() == "english-french"
+    assert page.get_by_label("Source text", exact=True).input_value().endswith("too tired")

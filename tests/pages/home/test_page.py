@@ -1,0 +1,291 @@
+"""The Home page: the map and the cards, and what their links hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.home import links
+from pages.home.links import Link
+from pages.shell.examples import TEXTS
+from pages.shell.navigation import page_files, tour
+from pages.shell.runs import runs
+from pages.ui.text import text
+from tests.pages.apps import HOME, on_page
+from tests.pages.conftest import Visitor
+from transformer.figures.attention import LEVELS, MASKED_LEVEL
+from transformer.tracing.trace import KINDS
+
+ROOT = Path(__file__).parents[3]
+WORDS = text("home")
+SHIPPED = {"model": "reverse", "source": "torch"}
+OWN = {"model": "own sizes", "variant": "shared_heads", "n_layers": "3", "n_heads": "5", "d_model": "20", "d_ff": "7"}
+PAGES = {file.parent.name for file in page_files()}
+# What a link may choose: boxes of the sidebar, and widgets of the page it leads to.
+BOXES = {"model", *TEXTS}
+CHOICES = {"kind", "layer", "head", "look", "edits", "part", "stop", "tokens_side", "positions_side"}
+
+
+def opened(**query: str) -> AppTest:
+    app = on_page(HOME, **query)
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def sent(app: AppTest, holds: str) -> dict[str, Any]:
+    """What was sent to the component whose data hold a name."""
+    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component") if f'"{holds}"' in each.proto.json]
+    return found[0]
+
+
+def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
+    return [inner for node in column["nodes"] for inner in node.get("nodes", [node])]
+
+
+def every_link(found: Any) -> list[dict[str, Any]]:
+    """Every link anywhere in what was sent."""
+    if isinstance(found, dict):
+        inner = [link for value in found.values() for link in every_link(value)]
+        return [found, *inner] if {"page", "query", "base"} <= found.keys() else inner
+    return [link for value in found for link in every_link(value)] if isinstance(found, list) else []
+
+
+# --- the map -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
+def test_the_map_is_that_of_the_models_own_configuration(query: dict[str, str]) -> None:
+    data = sent(opened(**query), "columns")
+    key = "reverse" if query["model"] == "reverse" else None
+    encoder, decoder = (nodes(column) for column in data["columns"])
+    titles = [[node.get("title") for node in column if node["type"] == "block"] for column in (encoder, decoder)]
+    words = WORDS["map"]
+    sub = [words["attention"]["encoder"], words["add_norm"], words["feed_forward"], words["add_norm"]]
+    final = [words["norm"]] if query["model"] != "own sizes" else []  # `shared_heads` has no norm after its stacks
+    assert titles[0] == [words["embedding"], words["position"], *sub, *final, words["memory"]]
+    assert titles[1][2:8] == [words["attention"]["decoder"], words["add_norm"], words["attention"]["cross"], *sub[1:]]
+    assert titles[1][8:] == [*final, words["linear"], words["softmax"]]
+    if query is OWN:
+        assert data["layers"] == {"encoder": 3, "decoder": 3}
+        notes = [node.get("note") for node in encoder]
+        assert "5 heads of 4" in notes
+        assert "20 → 7 → 20" in notes
+        assert words["learned"] in notes
+        assert data["heads"]["cross"]["shape"][:2] == [3, 5]
+    if key:
+        config = runs().pipeline(key).config
+        assert data["layers"] == {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+        assert any(f"{config.heads} heads of {config.d_head}" == node.get("note") for node in decoder)
+    if query["model"] == "pytorch":
+        assert any("× √512" in (node.get("note") or "") for node in encoder)
+
+
+def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
+    encoder, decoder = sent(opened(**SHIPPED), "columns")["columns"]
+    assert encoder["nodes"][0]["tokens"] == ["<sos>", *"torch", "<eos>"]
+    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hcrot"]
+    out = decoder["nodes"][-1]
+    assert out["tokens"] == [*"hcrot", "<eos>"]
+    rows = runs().trace("reverse", ("torch",), (None,), ()).probabilities[0]
+    assert out["shares"] == [f"{row.max().item():.0%}" for row in rows]
+
+
+def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out() -> None:
+    decoder = sent(opened(**SHIPPED, target="hxx"), "columns")["columns"][1]
+    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hxx"]
+    assert decoder["nodes"][0]["says"] == WORDS["map"]["target"]
+    trace = runs().trace("reverse", ("torch",), ("hxx",), ())
+    tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(trace.logits[0].argmax(-1).tolist())
+    assert decoder["nodes"][-1]["tokens"] == list(tokens)
+    assert decoder["nodes"][-1]["tokens"][:2] == ["h", "c"]
+
+
+def test_an_untrained_answer_is_what_the_page_says_it_is() -> None:
+    app = opened(**OWN, source="big cat")
+    out = sent(app, "columns")["columns"][1]["nodes"][-1]["tokens"]
+    assert f"**{' '.join(out)}**" in " ".join(markdown.value for markdown in app.main.markdown)
+
+
+def test_the_small_pictures_are_the_weights_of_every_head() -> None:
+    from base64 import b64decode
+
+    data = sent(opened(**SHIPPED), "columns")
+    trace = runs().trace("reverse", ("torch",), (None,), ())
+    for kind in KINDS:
+        picture = data["heads"][kind]
+        levels = np.frombuffer(b64decode(picture["levels"]), np.uint8).reshape(picture["shape"])
+        weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+        assert abs(levels[allowed] / LEVELS - weights[allowed]).max() < 0.003
+        assert (levels[~allowed] == MASKED_LEVEL).all()
+
+
+def test_a_long_text_has_no_small_pictures_that_would_be_too_much_to_send() -> None:
+    data = sent(opened(model="own sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
+    assert data["heads"] is None
+    assert len(json.dumps(data)) < 60_000
+
+
+@pytest.mark.parametrize("query", [SHIPPED, OWN])
+def test_every_block_leads_to_a_page_and_a_place_that_are_there(query: dict[str, str]) -> None:
+    app = opened(**query)
+    data = sent(app, "columns")
+    key = app.session_state["model"] if query is SHIPPED else None
+    blocks = [node for column in data["columns"] for node in nodes(column)]
+    assert all(block["link"] for block in blocks)
+    found = every_link(data)
+    assert {link["page"] for link in found} <= PAGES
+    assert {"tokens", "positions", "masks", "attention", "layers"} & PAGES <= {link["page"] for link in found}
+    stops = {link["query"]["stop"] for link in found if "stop" in link["query"]}
+    if key:
+        trace = runs().trace("reverse", ("torch",), (None,), ())
+        assert all(stop.format(index=trace.config.encoder_layers - 1) in trace for stop in stops)
+    for link in found:
+        assert set(link["query"]) <= BOXES | CHOICES
+        assert all(isinstance(value, str) for value in link["query"].values())
+        for name, value in query.items():
+            assert str(link["base"][name]) == value
+
+
+def test_a_page_that_is_not_there_yet_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
+    )
+    app = opened(**SHIPPED)
+    assert {link["page"] for each in ("columns", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
+    assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
+
+
+# --- cards -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_tour_is_the_tour() -> None:
+    app = opened(**SHIPPED)
+    stops = json.loads(app.main.get("bidi_component")[-1].proto.json)
+    assert stops["ordered"]
+    assert [card["link"]["page"] for card in stops["cards"]] == [stop.parent.name for stop in tour()]
+    assert all(card["says"] for card in stops["cards"])
+    assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.subheader)
+
+
+@pytest.mark.parametrize("start", WORDS["starts"], ids=lambda start: start["title"])
+def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str, Any]) -> None:
+    """The example that turns is the one everybody tries: one click, and the page shows it."""
+    if start["page"] not in PAGES:
+        pytest.skip("its page is not there yet")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in start["query"].items():
+        app.query_params[name] = value
+    app.run()
+    file = next(file for file in page_files() if file.parent.name == start["page"])
+    app.switch_page(str(file.relative_to(ROOT))).run()
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert {name: app.session_state[name] for name in start["query"] if name in BOXES} == {
+        name: value for name, value in start["query"].items() if name in BOXES
+    }
+
+
+def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
+    found = runs().pipeline("english-french").card.measures["pronouns"]
+    query = next(start["query"] for start in WORDS["starts"] if start["title"] == "Who is “it”?")
+    assert (query["layer"], query["head"]) == (str(found["layer"]), str(found["head"]))
+
+
+def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
+    columns = sent(opened(**SHIPPED), "columns")["columns"]
+    for column, side in zip(columns, ("source", "target"), strict=True):
+        found = {key: value for link in every_link(column) for key, value in link["query"].items() if key.endswith("_side")}
+        assert found == {"tokens_side": side, "positions_side": side}
+
+
+@pytest.mark.parametrize("source", ["", " "])
+def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
+    app = on_page(HOME, model="reverse", source=source)
+    assert len(app.error) == 1
+    assert "there is nothing to read" in app.error[0].value
+    headings = [header.value for header in app.subheader]
+    assert WORDS["starts_heading"] in headings
+    assert WORDS["map_heading"] not in headings
+    assert sum(
+        len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
+    ) == (len(WORDS["starts"]) + len(tour()))
+
+
+def test_a_link_is_there_if_its_page_is() -> None:
+    assert Link("attention", {}).there
+    assert not Link("nowhere", {}).there
+    assert links.packed(Link("nowhere", {}), {}) is None
+    assert links.packed(Link("home", {}), {"source": "a b&c"}) == {"page": "home", "query": {}, "base": {"source": "a b&c"}}
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_go(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    chips = page.locator(".map .left .chips").first
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    block.dispatch_event("pointerdown", {"button": 0})
+    visitor.type("Source text", "abc")
+    assert "torch" in "".join(chips.locator(".chip").all_text_contents())
+    block.dispatch_event("pointercancel")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("*")].some((at) =>
+        at.shadowRoot?.querySelector(".map .left .chips")?.textContent.includes("abc"))"""
+    )
+
+
+@pytest.mark.browser
+def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    focusable = page.locator(".map nav").locator("a, button")
+    focusable.first.focus()
+    for seen in range(focusable.count()):
+        place = page.evaluate(
+            """() => { let at = document.activeElement; while (at.shadowRoot) at = at.shadowRoot.activeElement;
+            return [at.textContent || at.getAttribute("aria-label"), getComputedStyle(at).outlineStyle] }"""
+        )
+        assert place[0]
+        if seen:
+            assert place[1] != "none"
+        if "Cross-attention" in place[0]:
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail("Tab does not reach the cross-attention")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+
+
+@pytest.mark.browser
+def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Browser, url: str) -> None:
+    for width, height, query in (
+        (390, 844, "?source=the+animal+did+not+cross+the+street+because+it+was+too+tired"),
+        (1280, 720, "?model=own+sizes&n_layers=12&n_heads=16&source=supercalifragilisticexpialidocious+is+a+word"),
+    ):
+        visitor = Visitor(browser, url, color_scheme="dark")
+        visitor.page.set_viewport_size({"width": width, "height": height})
+        page = visitor.open(query)
+        found = page.evaluate(
+            """() => {
+            const host = [...document.querySelectorAll("*")].find((at) => at.shadowRoot?.querySelector(".map"));
+            const map = host.shadowRoot.querySelector(".map"), around = map.getBoundingClientRect();
+            const boxes = [...map.querySelectorAll(".block, .tokens, .layers")].map((at) => at.getBoundingClientRect());
+            const out = [...map.querySelectorAll("a, button, .note, .title")].map((at) => at.getBoundingClientRect())
+                .filter((box) => box.left < around.left - 1 || box.right > around.right + 1).length;
+            const over = boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length;
+            return [boxes.length, out, over, document.documentElement.scrollWidth > innerWidth];
+        }"""
+        )
+        assert found[0] > 15
+        assert found[1:] == [0, 0, False]
+        visitor.close()
+        assert visitor.complaints == []

@@ -1,0 +1,43 @@
+"""The arithmetic on the Layers page."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.conftest import Walker
+from tests.pages.layers.opened import opened
+from transformer import Pipeline
+
+
+@pytest.mark.parametrize("position", [0, 3])
+def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
+    app = opened(model="reverse", source="abcd", part="arithmetic", work_part="feed_forward")
+    box = app.selectbox(key="work_position")
+    box.set_value(box.options[position]).run()
+    said = [caption.value for caption in app.caption if "Worked out again" in caption.value]
+    assert len(said) == 3
+    assert all("had the same numbers" in caption for caption in said)
+
+
+def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
+    app = opened(model="reverse", source="abcd", part="arithmetic", work_part="feed_forward")
+    fired, added, scaled = (each.value for each in app.dataframe)
+    assert [each.index.name for each in (fired, added, scaled)] == ["hidden unit", "dimension", "dimension"]
+    config = Pipeline.load("reverse").config
+    assert [len(each) for each in (fired, added, scaled)] == [config.d_ff, config.d_model, config.d_model]
+    assert (fired["after ReLU"] == fired["before ReLU"].clip(lower=0)).all()
+    assert added["traced"].to_numpy() == pytest.approx((added["x"] + added["sublayer(x)"]).to_numpy(), abs=1e-5)
+    standard = scaled["(x − μ) / √(σ² + ε)"]
+    assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
+
+
+@pytest.mark.browser
+def test_vectors_of_one_position_are_drawn_a_dot_a_number(walker: Walker) -> None:
+    walker.page.set_viewport_size({"width": 1280, "height": 720})
+    walker.at("model=english-french&part=arithmetic&work_part=feed_forward")
+    for root in walker.page.locator(".stop").all():
+        expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
+        panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]
+        assert [panel["each"] for panel in panels] == [[1, 1]] * len(panels)

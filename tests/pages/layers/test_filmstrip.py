@@ -1,0 +1,21 @@
+"""The filmstrip on the Layers page."""
+
+import pytest
+
+from tests.pages.conftest import Walker
+from tests.pages.layers.opened import LAYER
+
+
+@pytest.mark.browser
+def test_the_list_and_the_filmstrip_open_what_is_clicked(walker: Walker) -> None:
+    page = walker.at("model=reverse&source=abcd").page
+    page.locator(".outline summary", has_text="Decoder layer 2").click()
+    page.locator('.outline [data-path="decoder.layers.1.cross_attention.weights"]').click()
+    walker.is_at("decoder.layers.1.cross_attention.weights")
+    walker.settle()
+    walker.choose("Look at", "filmstrip")
+    page.locator('.strip [data-path="encoder.layers.0.feed_forward.activated"]').press("Enter")
+    walker.is_at(f"{LAYER}.feed_forward.activated")
+    walker.settle()
+    assert f"stop={LAYER}.feed_forward.activated" in page.url
+    assert "part=filmstrip" not in page.url

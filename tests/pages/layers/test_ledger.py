@@ -1,0 +1,192 @@
+"""The ledger on the Layers page."""
+
+import csv
+import io
+import json
+from collections import Counter
+from urllib.parse import parse_qs, urlparse
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.layers.ledger import COUNTED
+from pages.shell.navigation import ROOT
+from pages.ui.text import text
+from tests.pages.conftest import Visitor
+from transformer import PRESETS, Pipeline, TransformerConfig
+from transformer.network.cost import ALONG, WORK, Lengths, cost, parameters, total
+
+EXAMPLE = {
+    "source": "1 5 6 4 3 9 5 2 0",
+    "target": "1 7 4 3 5 9 2",
+    "batch": "1 8 7 3 4 5 6 7 2",
+    "batch_targets": "1 5 6 2 4 7 6",
+}
+WORDS = text("ledger")
+COLUMNS = WORDS["columns"]
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT.parent / "app.py"), default_timeout=60)
+    for name, value in ({"part": "ledger"} | query).items():
+        app.query_params[name] = value
+    return app.run().switch_page("pages/layers/page.py").run()
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    """The table of every step."""
+    (found,) = (frame.value for frame in app.dataframe if COLUMNS["path"] in frame.value)
+    return found
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.caption, *app.markdown])
+
+
+def alt(app: AppTest, place: int) -> str:
+    return app.get("plotly_chart")[place].proto.alt
+
+
+@pytest.mark.parametrize("model", PRESETS)
+def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
+    app = opened(model=model, **EXAMPLE)
+    assert not app.exception
+    assert not app.error
+    frame, config = table(app), TransformerConfig.preset(model)
+    expected = total(cost(config, Lengths(2, 9, 7)).values())
+    sums = [int(frame[COLUMNS[name]].sum()) for name in ("parameters", "flops", "bytes")]
+    assert sums == [*expected]
+    assert sums[0] == {"shared_heads": 7_616_010}.get(model, parameters(config))
+    shapes = dict(zip(frame[COLUMNS["path"]], frame[COLUMNS["shape"]], strict=True))
+    across = "decoder.layers.5.cross_attention"
+    assert shapes[f"{across}.weights"] == "[2, 8, 7, 9]"
+    assert shapes["encoder.layers.0.feed_forward.hidden"] == f"[2, 9, {config.d_ff}]"
+    assert shapes["logits"] == "[2, 7, 10]"
+    inputs = dict(zip(frame[COLUMNS["path"]], frame[COLUMNS["inputs"]], strict=True))
+    d_head = config.d_head
+    assert inputs[f"{across}.scores"] == f"query.heads [2, 8, 7, {d_head}] · key.heads [2, 8, 9, {d_head}]"
+    assert f"**{expected.flops:,} FLOPs**, as the formulas say" in said(app)
+
+
+@pytest.mark.parametrize("model", ["english-french", "shared_heads"])
+def test_no_heading_and_no_cell_of_the_table_is_cut_off(model: str) -> None:
+    (found,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
+    frame, widths = (
+        found.value,
+        {name: told["width"] for name, told in json.loads(found.proto.columns).items() if "width" in told},
+    )
+    assert {COLUMNS[name] for name in ("operation", "inputs", "held", "shares")} <= set(widths)
+    for name, width in widths.items():
+        written = [name, *(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in frame[name].tolist())]
+        for each in written:
+            # In pixels, as measured in a browser: the padding of a cell, a letter, a digit, another sign.
+            needed = 16 + sum(6.1 if sign.isalpha() else 7 if sign.isdigit() else 3.5 for sign in each)
+            assert needed <= width, f"{each!r} under {name}"
+    # What counts is seen at once; what is long comes after it.
+    order = [*frame]
+    assert order.index(COLUMNS["bytes"]) < order.index(COLUMNS["inputs"]) < order.index(COLUMNS["shares"])
+
+
+def test_totals_by_layer_and_by_kind_are_those_of_the_rows() -> None:
+    app = opened(model="english-french")
+    frame = table(app)
+    for heading, column in ((WORDS["layer"], "layer"), (WORDS["work"], "work")):
+        (totals,) = (found.value for found in app.dataframe if found.value.columns[0] == heading)
+        counts = Counter[str]()
+        for name, flops in zip(frame[COLUMNS[column]], frame[COLUMNS["flops"]], strict=True):
+            counts[name] += flops
+        assert dict(zip(totals[heading], totals[WORDS["flops"]], strict=True)) == dict(counts)
+    config = Pipeline.load("english-french").config
+    assert f"{parameters(config):,}" in [metric.value for metric in app.metric]
+
+
+def test_rows_are_filtered_by_what_stands_in_the_link() -> None:
+    app = opened(model="reverse", source="abc", ledger_layer="decoder 2", ledger_work="scores and weights")
+    frame = table(app)
+    assert set(frame[COLUMNS["layer"]]) == {"decoder 2"}
+    assert set(frame[COLUMNS["work"]]) == {"scores and weights"}
+    assert len(frame) == 12  # two attentions of six steps
+    app = app.text_input(key="ledger_part").set_value(" SoftMax ").run()
+    assert set(table(app)[COLUMNS["operation"]]) == {"softmax"}
+    assert len(table(app)) == 2
+    app = app.text_input(key="ledger_part").set_value("<b>[x](y)").run()
+    assert not app.exception
+    assert WORDS["nothing"] in [info.value for info in app.info]
+
+
+def test_a_layer_that_the_next_model_does_not_have_is_let_go() -> None:
+    app = opened(model="vanilla", source="1 2 3", ledger_layer="encoder 6")
+    assert set(table(app)[COLUMNS["layer"]]) == {"encoder 6"}
+    app = app.sidebar.selectbox(key="model").set_value("reverse").run()
+    assert not app.exception
+    assert app.selectbox(key="ledger_layer").value == "all"
+    assert len(table(app)) > 100
+
+
+@pytest.mark.parametrize("along", ALONG)
+def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
+    app = opened(model="english-french", ledger_along=along)
+    lessons = text("ledger")["lessons"]
+    (lesson,) = (value for name, value in lessons.items() if name in (along, f"{along}_per_head"))
+    assert lesson[: lesson.index("*", 2)] in said(app)
+    for count in COUNTED:
+        app.button_group(key="ledger_count").set_value(count).run()
+        assert not app.exception
+        assert f"Lines of {count} against {along}" in alt(app, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("abc", "cb", "source: −2 tokens."),
+        ("abc", "cba", "source: −1 token."),
+        ("ab", "abcd", "source: +1 token."),
+        ("a", "abcd", "source: +2 tokens."),
+    ],
+)
+def test_one_token_is_no_tokens(source: str, target: str, expected: str) -> None:
+    assert expected in said(opened(model="reverse", source=source, target=target, ledger_along="length"))
+
+
+def test_every_kind_of_work_is_explained_by_its_share() -> None:
+    app = opened(model="english-french", ledger_count="bytes")
+    for work in WORK:
+        assert f"{work} takes" in alt(app, 1)
+
+
+@pytest.mark.browser
+def test_what_is_downloaded_is_the_table(visitor: Visitor) -> None:
+    page = visitor.open("layers?part=ledger&model=reverse&source=abc&ledger_work=output")
+    expected = ["logits", "probabilities"]
+    with page.expect_download() as download:
+        page.get_by_role("button", name=WORDS["csv"]).click()
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
+    assert download.value.suggested_filename == "reverse-ledger.csv"
+    assert [row[COLUMNS["path"]] for row in rows] == expected
+    config = Pipeline.load("reverse").config
+    assert int(rows[0][COLUMNS["parameters"]]) == config.target_vocab * (config.d_model + 1)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=WORDS["markdown"]).click()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:]] == expected
+    assert len({line.count("|") for line in lines}) == 1
+
+
+@pytest.mark.browser
+def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("layers?part=ledger&model=reverse&source=abc")
+    visitor.type(WORDS["search"], "softmax")
+    visitor.choose(WORDS["along"], "heads")
+    visitor.choose(WORDS["counted"], "bytes")
+    query = parse_qs(urlparse(page.url).query)
+    assert (query["ledger_part"], query["ledger_along"], query["ledger_count"]) == (["softmax"], ["heads"], ["bytes"])
+    found = page.get_by_text("of 124 steps").inner_text()
+    other = Visitor(browser, visitor.url)
+    again = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert again.get_by_text("of 124 steps").inner_text() == found
+    assert again.get_by_label(WORDS["search"], exact=True).input_value() == "softmax"
+    assert again.get_by_text("Only the bytes grow").is_visible()
+    other.close()
+    assert other.complaints == []

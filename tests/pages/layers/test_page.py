@@ -1,0 +1,81 @@
+"""The Layers page: what all of its parts have in common."""
+
+import tomllib
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.pages.apps import EXAMPLE, WORKED
+from tests.pages.conftest import ROOT, Walker
+from tests.pages.layers.opened import LAYER, opened
+
+PARTS = list(tomllib.loads((ROOT / "assets/text/en/layers.toml").read_text(encoding="utf-8"))["parts"])
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("model", ["reverse", "english-french", "vanilla", "pytorch", "shared_heads"])
+def test_every_part_shows_every_kind_of_model(part: str, model: str) -> None:
+    sizes = {"variant": model, "n_layers": "2", "d_model": "32", "d_ff": "64"}
+    own = {"model": "own sizes", **sizes, **EXAMPLE} if model in ("vanilla", "pytorch", "shared_heads") else {"model": model}
+    app = opened(part=part, **own)
+    assert not [error.value for error in app.error]
+    for chart in app.get("plotly_chart"):
+        assert chart.proto.alt
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("query", "root", "pictures", "words"),
+    [
+        ("stop=decoder.layers.0.self_attention.weights", ".stop", 2, "Attention weights"),
+        (f"stop={LAYER}.self_attention.scores", ".stop", 3, "Raw scores"),
+        ("part=filmstrip", ".strip", 20, "Attention weights"),
+    ],
+)
+def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
+    page = walker.open(f"layers?model=reverse&source=abcd&{query}")
+    page.locator(f"{root}[data-painted]").wait_for()
+    ask = """root => { const asked = { svg: '' };
+        root.dispatchEvent(new CustomEvent('picture', { detail: asked })); return asked.svg; }"""
+    svg = ElementTree.fromstring(page.locator(root).evaluate(ask))
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(svg.findall(f"{space}image")) == pictures
+    said = [text.text for text in svg.findall(f"{space}text")]
+    assert words in said
+    # Which way the picture is read, and what a hatch means.
+    if root == ".stop":
+        assert svg.find(f"{space}polygon") is not None
+        assert ("masked" in said) == ("decoder" in query)  # nothing is hidden in the encoder here
+
+
+@pytest.mark.browser
+def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
+    walker = Walker(browser, url, has_touch=True)
+    walker.page.set_viewport_size({"width": 390, "height": 844})
+    walker.at(f"{WORKED}&stop={LAYER}.self_attention.weights")
+    heads = walker.page.locator(".st-key-walk_head button")
+    expect(heads).to_have_count(9)
+    group = heads.first.locator("..")
+    assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
+
+    # Names and the buttons over a chart stand beside the lines or bars, not over them.
+    for query, chart in (
+        ("part=residual+stream", "stream"),
+        ("part=ledger", "ledger-shares"),
+        ("part=ledger", "ledger-growth"),
+    ):
+        page = walker.open(f"layers?model=english-french&{query}")
+        picture = page.locator(f".st-key-{chart} .js-plotly-plot")
+        drawn, names, buttons = (
+            picture.locator(part).evaluate("part => { const box = part.getBoundingClientRect(); return { ...box.toJSON() }; }")
+            for part in (".nsewdrag", ".legend .bg", ".modebar")
+        )
+        assert drawn["width"] > 0.6 * 390, chart
+        assert names["top"] >= drawn["bottom"], chart
+        assert buttons["bottom"] <= names["top"], chart
+    walker.close()
+    assert walker.complaints == []

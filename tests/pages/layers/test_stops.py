@@ -1,0 +1,164 @@
+"""The stops of the walk: the worked example read off the page, and what is written about each tensor."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.layers.stops import heading, hidden, statistics, written
+from pages.layers.walk import STOP
+from tests.pages.apps import EXAMPLE
+from tests.pages.layers.opened import at_stop, opened
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
+from transformer.analysis.walk import walk
+from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.untrained import Untrained
+from transformer.tracing.trace import run_traced
+
+# --- the worked example, from the page ---------------------------------------------------------------------------------
+
+
+def sizes(shape: str) -> list[int]:
+    """`[batch 2, head 8, query 9, d_head 32]` → [2, 8, 9, 32]"""
+    return [int(part.split()[-1]) for part in shape.strip("[]").split(",")]
+
+
+def attention(path: str, queries: int, keys: int, d_model: int, shared: bool) -> dict[str, list[int]]:
+    """Shapes of one attention, as variants.md and the texts it goes back to have them: 2 texts, 8 heads."""
+    d_head = d_model // 8
+    shapes = {}
+    for role, length in (("query", queries), ("key", keys), ("value", keys)):
+        if shared:
+            shapes[f"{path}.{role}.split"] = [2, length, 8, d_head]
+        shapes[f"{path}.{role}.projected"] = [2, length, 8, d_head] if shared else [2, length, d_model]
+        shapes[f"{path}.{role}.heads"] = [2, 8, length, d_head]
+    for name in ("scores", "scaled_scores", "masked_scores", "weights"):
+        shapes[f"{path}.{name}"] = [2, 8, queries, keys]
+    shapes[f"{path}.head_output"] = [2, 8, queries, d_head]
+    return shapes | {f"{path}.{name}": [2, queries, d_model] for name in ("concatenated", "output")}
+
+
+def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, list[int]]:
+    """Shapes of one encoder and one decoder layer and of everything around them: sources of 9, targets of 7, 10 ids."""
+    shapes = {"source_mask": [2, 1, 1, 9], "target_mask": [2, 1, 7, 7], "logits": [2, 7, 10], "probabilities": [2, 7, 10]}
+    shapes |= {"source_embedding.position": [9, d_model], "target_embedding.position": [7, d_model]}
+    for side, length, stack in (("source", 9, "encoder"), ("target", 7, "decoder")):
+        whole = [2, length, d_model]
+        shapes |= {f"{side}_embedding.{name}": whole for name in ("token", "sum")} | {f"{stack}.output": whole}
+        here = f"{stack}.layers.{layer}"
+        parts = ["self_attention", "feed_forward", *(["cross_attention"] if stack == "decoder" else [])]
+        shapes |= {f"{here}.{part}_add_norm.{name}": whole for part in parts for name in ("sum", "normalized")}
+        shapes |= attention(f"{here}.self_attention", length, length, d_model, shared)
+        shapes |= {f"{here}.feed_forward.{name}": [2, length, d_ff] for name in ("hidden", "activated")}
+        shapes[f"{here}.feed_forward.output"] = whole
+    return shapes | attention(f"decoder.layers.{layer}.cross_attention", 7, 9, d_model, shared)
+
+
+def listed(app: AppTest) -> dict[str, list[int]]:
+    """Every stop of the list on the page, in its order, with the shape that stands beside it."""
+    sent = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    (groups,) = [data["groups"] for data in sent if "groups" in data]
+    return {path: json.loads(shape) for group in groups for path, _, shape in group["stops"]}
+
+
+@pytest.mark.parametrize(
+    ("model", "d_model", "d_ff", "shared", "count"),
+    [("shared_heads", 256, 1024, True, 396), ("vanilla", 512, 2048, False, 342), ("pytorch", 512, 2048, False, 344)],
+)
+def test_the_worked_example_has_its_shapes_at_each_stop(model: str, d_model: int, d_ff: int, shared: bool, count: int) -> None:
+    app = opened(model=model, **EXAMPLE)
+    found = listed(app)
+    assert list(found) == app.selectbox(key=STOP).options
+    assert len(found) == count
+    shapes = {path: shape for layer in range(6) for path, shape in expected(d_model, d_ff, shared, layer).items()}
+    if model == "pytorch":
+        shapes |= {"source_embedding.scaled": [2, 9, d_model], "target_embedding.scaled": [2, 7, d_model]}
+    assert found == shapes
+    # And at the stops themselves: for one variant all of a layer, for the others one of each kind of shape.
+    some = ("cross_attention.query.heads", "cross_attention.key.heads", "cross_attention.weights", "feed_forward.hidden")
+    layer = ("encoder.layers.5", "decoder.layers.5.cross_attention")
+    visited = [path for path in shapes if ".layers." not in path or path.startswith(layer)]
+    if not shared:
+        visited = ["source_mask", "target_mask", "encoder.output", "logits", *(f"decoder.layers.5.{name}" for name in some)]
+    for path in visited:
+        table = at_stop(app, path)
+        made = table[table["role"] == "result"].iloc[-1]
+        assert (made["tensor"], sizes(made["shape"])) == (path, shapes[path])
+        for _, given in table[table["role"] == "input"].iterrows():
+            assert given["tensor"] == "token ids" or sizes(given["shape"]) == shapes[given["tensor"]]
+
+
+def test_the_source_mask_of_the_example_hides_the_one_id_of_padding() -> None:
+    app = opened(model="shared_heads", stop="source_mask", **EXAMPLE)
+    assert any("17 of 18 are true" in caption.value for caption in app.caption)
+
+
+def test_every_tap_of_the_model_is_on_the_page_once() -> None:
+    paths = opened(model="english-french").selectbox(key=STOP).options
+    assert len(paths) == len(set(paths))
+    assert set(paths) == set(Pipeline.load("english-french").model.taps)
+
+
+def test_parameters_on_the_page_are_all_of_the_model() -> None:
+    app = opened(model="own sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
+    counted: dict[str, int] = {}
+    for path in app.selectbox(key=STOP).options:
+        table = at_stop(app, path)
+        for _, row in table[table["role"] == "parameter"].iterrows():
+            counted[row["tensor"]] = 1
+            for size in sizes(row["shape"]):
+                counted[row["tensor"]] *= size
+    key = Untrained.of(
+        "vanilla",
+        (EXAMPLE["source"], EXAMPLE["batch"]),
+        (EXAMPLE["target"], EXAMPLE["batch_targets"]),
+        {"encoder_layers": 1, "decoder_layers": 1, "heads": 2, "d_model": 16, "d_ff": 32},
+    )
+    assert sum(counted.values()) == sum(p.numel() for p in key.build().model.parameters())
+
+
+# --- what is written about a stop --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_every_stop_is_written_about_in_every_variant(preset: str, norm_first: bool) -> None:
+    trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
+    for stop in walk(trace):
+        why, formula = written(stop, trace.config)
+        assert why.endswith(".")
+        assert "$" not in why + formula
+        assert formula.count("{") == formula.count("}")
+        assert heading(stop)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_what_a_mask_hides_is_hidden_from_the_statistics(preset: str, norm_first: bool) -> None:
+    trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
+    for stop in walk(trace):
+        masked, values = hidden(trace, stop), trace[stop.path].numpy()
+        late = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
+        if stop.kind.rpartition(".")[2] in late:
+            own = stop.path.startswith("decoder.layers") and "self_attention" in stop.path
+            mask = (trace.masks.target if own else trace.masks.source).numpy()  # type: ignore[union-attr]
+            assert masked is not None
+            assert (masked == ~np.broadcast_to(mask, masked.shape)).all()
+        else:
+            assert masked is None
+        if values.dtype != bool:
+            numbers, count = statistics(trace[stop.path], masked)
+            seen = values if masked is None else values[~masked]
+            assert count == seen.size
+            assert np.isfinite(numbers).all()
+            assert numbers == pytest.approx((seen.min(), seen.max(), seen.mean(), seen.std()), rel=1e-4, abs=1e-6)
+
+
+def test_parameters_and_source_are_shown_when_opened() -> None:
+    app = opened(model="reverse", source="abcd", stop="encoder.layers.0.feed_forward.hidden")
+    assert not app.get("plotly_chart")
+    assert not app.code
+    app.session_state["walk_parameters"] = True
+    app.session_state["walk_source"] = True
+    app.run()
+    assert len(app.get("plotly_chart")) == 2  # weight and bias
+    assert 'hidden = tapped(self, "hidden", self.expand(x))' in app.code[0].value

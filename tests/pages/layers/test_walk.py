@@ -1,0 +1,127 @@
+"""The walk: from one tensor to the next, with buttons, links, keys and the list, and by itself."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from pages.layers.walk import STOP
+from tests.pages.conftest import Walker
+from tests.pages.layers.opened import LAYER, at_stop, opened
+from transformer.pipeline.pipeline import Pipeline
+
+
+def test_a_step_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(model="reverse", source="abcd")
+    ran: list[object] = []
+    trace = Pipeline.trace
+    monkeypatch.setattr(Pipeline, "trace", lambda *given, **more: ran.append(given) or trace(*given, **more))
+    for path in ("logits", "encoder.layers.0.self_attention.scores", "encoder.layers.1.feed_forward.hidden"):
+        at_stop(app, path)
+    assert ran == []
+
+
+def test_back_and_next_go_through_every_tensor_in_order() -> None:
+    app = opened(model="reverse", source="abcd", stop="source_mask")
+    paths = app.selectbox(key=STOP).options
+    assert app.button(key="walk_Left").disabled
+    for path in paths[1:4]:
+        app.button(key="walk_Right").click().run()
+        assert app.selectbox(key=STOP).value == path
+    app.button(key="walk_Left").click().run()
+    assert app.selectbox(key=STOP).value == paths[2]
+    at_stop(app, paths[-1])
+    assert app.button(key="walk_Right").disabled
+    assert not app.button(key="walk_play").disabled
+    app.button(key="walk_play").click().run()
+    assert app.selectbox(key=STOP).value == paths[0]
+
+
+def test_an_input_can_be_gone_to() -> None:
+    app = opened(model="reverse", source="abcd")
+    at_stop(app, "encoder.layers.0.self_attention.masked_scores")
+    app.button(key="go source_mask").click().run()
+    assert app.selectbox(key=STOP).value == "source_mask"
+
+
+@pytest.mark.parametrize("nonsense", ["nowhere", "encoder.layers.99.self_attention.scores", "", "<script>"])
+def test_a_link_to_no_tensor_opens_the_one_shown_at_first(nonsense: str) -> None:
+    app = opened(model="reverse", source="abcd", stop=nonsense)
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
+
+
+def test_a_tensor_of_another_model_does_not_outlive_it() -> None:
+    app = opened(model="shared_heads", source="a b c", stop="encoder.layers.5.self_attention.query.split")
+    assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
+    app.sidebar.selectbox(key="model").set_value("reverse").run()
+    assert not app.exception
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browser: Browser) -> None:
+    page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
+    page.keyboard.press("ArrowRight")
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    page.keyboard.press("ArrowRight")
+    walker.is_at(f"{LAYER}.self_attention.masked_scores")
+    page.keyboard.press("ArrowLeft")
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    walker.settle()
+    assert f"stop={LAYER}.self_attention.scaled_scores" in page.url
+
+    other = Walker(browser, walker.url).at(page.url.partition("layers?")[2])
+    other.is_at(f"{LAYER}.self_attention.scaled_scores")
+    assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
+    other.close()
+    assert other.complaints == []
+
+
+@pytest.mark.browser
+def test_arrow_keys_belong_to_the_text_or_the_list_they_are_pressed_in(walker: Walker) -> None:
+    page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
+    page.get_by_label("Source text", exact=True).press("ArrowLeft")
+    row = page.locator(f'.outline [data-path="{LAYER}.self_attention.scores"]')
+    row.press("ArrowDown")
+    below = page.locator(f'.outline [data-path="{LAYER}.self_attention.scaled_scores"]')
+    expect(below).to_be_focused()
+    below.press("ArrowLeft")
+    summary = page.locator(".outline summary", has_text="Encoder layer 1")
+    expect(summary).to_be_focused()
+    summary.press("ArrowLeft")
+    expect(row).to_be_hidden()
+    summary.press("ArrowRight")
+    expect(row).to_be_visible()
+    walker.settle()
+    assert walker.path == f"{LAYER}.self_attention.scores"
+
+
+@pytest.mark.browser
+def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
+    page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
+    page.get_by_role("button", name="Play").click()
+    walker.is_at("probabilities")
+    walker.settle()
+    expect(page.get_by_role("button", name="Play again")).to_be_enabled()
+    assert walker.path == "probabilities"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
+def test_playing_stops_when_a_person_picks(walker: Walker, how: str) -> None:
+    page = walker.at("model=reverse&source=abcd&walk_speed=1&stop=source_mask").page
+    page.get_by_role("button", name="Play").click()
+    walker.is_at("source_embedding.token")
+    if how == "arrow key":
+        page.keyboard.press("ArrowRight")
+    elif how == "list":
+        page.locator('.outline [data-path="source_embedding.sum"]').click()
+    else:
+        page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    walker.settle()
+    here = walker.path
+    assert here == "source_embedding.sum" or how != "list"
+    page.wait_for_timeout(1500)
+    assert walker.path == here

@@ -1,0 +1,245 @@
+"""The page of masks: what it shows is what the model computes, with masks and without."""
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.masks.batch_table import batch_table
+from tests.pages.conftest import Visitor
+from tests.pages.shell.test_navigation import opened
+from transformer import Pipeline
+from transformer.analysis.leaks import change_later
+from transformer.tracing.phrases import interventions
+
+PAGE = "pages/masks/page.py"
+BATCH = "she left\ni see it ."
+
+
+def masks_page(part: str = "", **values: object) -> AppTest:
+    """The page with these values in the session, `part` of it open."""
+    app = opened(PAGE)
+    for name, value in values.items():
+        app.session_state[name] = value
+    app.run()
+    if part:
+        app.session_state["mask_part"] = part
+        app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def metrics(app: AppTest, label: str) -> list[str]:
+    return [metric.value for metric in app.metric if metric.label == label]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info])
+
+
+def pictures(app: AppTest) -> list[str]:
+    """What is said of each chart to those who do not see it."""
+    return [chart.proto.alt for chart in app.get("plotly_chart")]
+
+
+def test_one_text_alone_needs_no_padding_and_one_click_gives_it_some() -> None:
+    app = masks_page(source="the cat sleeps .")
+    assert "No padding here" in said(app)
+    assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
+    next(button for button in app.button if button.label == "Add other texts").click().run()
+    assert not app.exception
+    assert not app.error
+    more = app.session_state["batch"].splitlines()
+    pipeline = Pipeline.load("english-french")
+    lengths = {len(pipeline.read(text).ids) for text in ["the cat sleeps .", *more]}
+    assert len(lengths) == len(more) + 1 == 3
+    assert "No padding here" not in said(app)
+    assert not any(button.label == "Add other texts" for button in app.button)
+
+
+@pytest.mark.parametrize(("model", "source"), [("reverse", "a"), ("shared_heads", "a"), ("shared_heads", "1 5 6 2")])
+def test_the_click_gives_padding_whatever_was_typed(model: str, source: str) -> None:
+    app = masks_page(model=model, source=source)
+    next(button for button in app.button if button.label == "Add other texts").click().run()
+    assert not app.exception
+    assert not app.error
+    assert "No padding here" not in said(app)
+
+
+def test_the_text_with_most_padding_comes_first_and_any_can_be_picked() -> None:
+    app = masks_page(source="the cat sleeps .", batch=BATCH)
+    # Six tokens with `<sos>` and `<eos>`; two of them are padding in “she left”, so two columns are hidden.
+    assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 12 cells are hidden." in pictures(app)
+    app.session_state["mask_item"] = 1
+    app.run()
+    assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
+
+
+@pytest.mark.parametrize(
+    ("model", "padding", "combined"),
+    # The decoder reads 4 tokens and 2 paddings: rows hidden, columns hidden, or nothing but the future.
+    [("vanilla", 12, 15 + 11), ("pytorch", 12, 15 + 3), ("shared_heads", None, 15)],
+)
+def test_target_masks_are_those_of_the_variant(model: str, padding: int | None, combined: int) -> None:
+    app = masks_page(model=model, source="1 5 6 2", target="1 5 6 7 8 2", batch="1 5 6 2", batch_targets="1 5 6 2")
+    counts = {alt.split(":")[0]: int(re.search(r"(\d+) cells", alt)[1]) for alt in pictures(app) if alt.startswith("Mask")}
+    assert counts.get("Mask Target padding") == padding
+    assert counts["Mask Causal"] == 15
+    assert counts["Mask Target, combined"] == combined
+
+
+def test_sizes_of_the_broadcast_are_those_of_the_tensors() -> None:
+    app = masks_page(source="the cat sleeps .", batch=BATCH)
+    pipeline = Pipeline.load("english-french")
+    trace = pipeline.trace(["the cat sleeps .", *BATCH.splitlines()])
+    drawn = " ".join(html.proto.body for html in app.get("html"))
+    for path in ("encoder.layers.0.self_attention", "decoder.layers.0.self_attention", "decoder.layers.0.cross_attention"):
+        assert str(list(trace[f"{path}.scores"].shape)) in drawn
+    assert str(list(trace["source_mask"].shape)) in drawn
+    assert str(list(trace["target_mask"].shape)) in drawn
+    assert f"1, the same for all heads ({pipeline.config.heads})" in drawn
+    assert "1, the same for all queries" in drawn
+    heads = 3 * (pipeline.config.heads - 1)
+    queries = sum(trace[f"{path}.self_attention.scores"].shape[2] - 1 for path in ("encoder.layers.0",))
+    queries += trace["decoder.layers.0.cross_attention.scores"].shape[2] - 1
+    assert drawn.count("class=copy") == heads + queries
+
+
+@pytest.mark.parametrize(
+    ("model", "own"), [("english-french", "pytorch"), ("vanilla", "vanilla"), ("shared_heads", "shared_heads")]
+)
+def test_the_model_s_own_convention_gives_its_own_weights(model: str, own: str) -> None:
+    app = masks_page("three conventions", model=model, source="the cat sleeps .", batch="she left")
+    table = app.dataframe[-1].value.set_index("convention")
+    differences = table["largest difference from this model's weights"]
+    assert list(table.index) == ["vanilla", "pytorch", "shared_heads"]
+    assert differences[own] == "0"
+    assert (differences.drop(own) != "0").all()
+    assert f"own way is `{own}`" in said(app)
+    # “she left” leaves padding in the target, of which only `vanilla` makes empty rows.
+    assert table["empty rows"]["vanilla"] > 0
+    assert (table["empty rows"].drop("vanilla") == 0).all()
+
+
+def test_conventions_have_a_picture_each_for_every_kind_layer_and_head() -> None:
+    app = masks_page("three conventions", source="the cat sleeps .", batch=BATCH)
+    for kind in ("decoder", "cross", "encoder"):
+        app.session_state["mask_kind"], app.session_state["mask_layer"], app.session_state["mask_head"] = kind, 2, 4
+        app.run()
+        assert not app.error
+        assert sum(alt.startswith("Four heatmaps") for alt in pictures(app)) == 3
+
+
+def test_an_empty_row_is_uniform_nan_or_zero() -> None:
+    app = masks_page("empty row", source="the cat sleeps .")
+    assert metrics(app, "−∞, softmax of torch alone") == ["NaN"]
+    assert metrics(app, "−∞, as this project does") == ["0"]
+    trace = Pipeline.load("english-french").trace("the cat sleeps .")
+    values = trace["decoder.layers.0.self_attention.value.heads"].values[0, 0]
+    assert float(metrics(app, "−10 000")[0]) == pytest.approx(float(values.mean(0).norm()), rel=1e-3)
+    assert "no query of the decoder is padding" in said(app)
+
+
+def test_with_the_causal_mask_the_page_shows_zero_and_without_it_what_two_runs_give() -> None:
+    app = masks_page("no causal mask")
+    kept, moved = metrics(app, "Largest change of a probability")
+    assert kept == "0"
+    assert "the same bit for bit" in said(app)
+    pipeline = Pipeline.load("english-french")
+    source = pipeline.read(app.session_state["source"]).ids
+    answer = pipeline.answers([app.session_state["source"]])[0].tokens
+    target = [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]
+    position = int(app.session_state["leak_position"].split(":")[0])
+    (word,) = pipeline.target_vocabulary.ids([app.session_state["leak_word"]])
+    edits = interventions("no causal mask", pipeline.config)
+    leak = change_later(pipeline, source, target, position, word, edits)
+    assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
+    # What is shown first is to be plain to see.
+    assert leak.largest > 0.9
+
+
+@pytest.mark.parametrize("model", ["dates", "shared_heads"])
+def test_the_future_is_kept_out_of_every_model(model: str) -> None:
+    app = masks_page("no causal mask", model=model)
+    kept, moved = metrics(app, "Largest change of a probability")
+    assert kept == "0"
+    assert moved != "0"
+
+
+def test_padding_moves_the_answer_only_without_its_mask() -> None:
+    app = masks_page("no padding mask", source="she left")
+    kept, moved = metrics(app, "Largest change of a probability")
+    assert kept == "0" or "10⁻" in kept
+    assert float(moved) > 0.5
+    shown = said(app)
+    assert "Answer with 8 × padding, masked: **elle est partie**" in shown
+    assert "Answer with 8 × padding, no mask: **elle est partie**" not in shown
+    assert "the answer itself has changed" in shown
+    assert "the largest change of a probability is **0**" in shown
+
+
+@pytest.mark.parametrize("source", ["0 0 0", "7", "1 5 6 4 3 9 5 2 0"])
+def test_raw_ids_of_any_kind_break_nothing(source: str) -> None:
+    app = masks_page(model="shared_heads", source=source)
+    for part in ("three conventions", "empty row", "no causal mask", "no padding mask"):
+        app.session_state["mask_part"] = part
+        app.run()
+        assert not app.exception
+        assert not app.error
+
+
+def test_a_batch_is_written_out_with_its_padding_and_nothing_of_it_is_markup() -> None:
+    real = np.array([[True, True], [True, False]])
+    table = batch_table([["<b>", "x"], ["y", "<pad>"]], real, ["text 1", "text 2"], "position", "#123456", picked=1)
+    assert '<td class="real">&lt;b&gt;</td>' in table
+    assert '<td class="hidden">&lt;pad&gt;</td>' in table
+    assert table.count('class="hidden"') == 1
+    assert "<b>text 2</b>" in table
+
+
+@pytest.mark.browser
+def test_a_link_opens_the_same_leak_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&mask_part=no+causal+mask")
+    visitor.choose("Word to change", "2: chat")
+    page.get_by_role("combobox", name=re.compile("Put in its place")).click()
+    page.get_by_role("combobox", name=re.compile("Put in its place")).fill("chien")
+    page.get_by_role("option", name="chien", exact=True).click()
+    visitor.settle()
+    shown = page.get_by_test_id("stMetricValue").all_text_contents()
+    assert shown[0].strip() == "0"
+    assert "leak_word=chien" in page.url
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert fresh.get_by_test_id("stMetricValue").all_text_contents() == shown
+    assert fresh.get_by_text("later word chien").first.is_visible()
+    other.close()
+    assert other.complaints == []
+
+
+@pytest.mark.browser
+def test_the_batch_filled_by_one_click_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
+    page = visitor.open("masks?model=reverse&source=abc")
+    page.get_by_role("button", name="Add other texts").click()
+    visitor.settle()
+    assert "batch=" in page.url
+    assert "<pad>" in visitor.ticks(0, "x")
+    assert page.locator(".batch-rows td.hidden").first.is_visible()
+    visitor.choose("Look at", "three conventions")
+    assert page.get_by_test_id("stPlotlyChart").count() == 7
+
+
+@pytest.mark.browser
+def test_nothing_is_wider_than_a_phone(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("masks?model=reverse&batch=abc")
+    for part in ("broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"):
+        visitor.choose("Look at", part)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), part
+    visitor.close()
+    assert visitor.complaints == []

@@ -1,0 +1,304 @@
+"""The Positions page: what it says is what the model has."""
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.positions.table import Table, origin, trained_rows
+from pages.positions.views import shipped_with_learned_positions
+from tests.pages.apps import on_page
+from tests.pages.conftest import Visitor
+from tests.pages.shell.test_navigation import opened
+from tests.transformer.figures.test_head_steps import array
+from transformer import Pipeline, Transformer, TransformerConfig
+from transformer.analysis.position_geometry import model_table, sinusoidal_table
+
+PAGE = "pages/positions/page.py"
+FAR = ("inf", "1e999", "-inf", "Infinity", "1e400")
+
+
+def at(model: str, source: str, look: str = "table", **numbers: int) -> AppTest:
+    app = opened(PAGE)
+    app.sidebar.selectbox(key="model").set_value(model).run()
+    app.sidebar.text_input(key="source").set_value(source)
+    app.segmented_control(key="positions_look").set_value(look).run()
+    for key, value in numbers.items():
+        app.number_input(key=f"positions_{key}").set_value(value).run()
+    fine(app)
+    return app
+
+
+def fine(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+
+
+def drawn(app: AppTest, index: int) -> dict[str, Any]:
+    return json.loads(app.get("plotly_chart")[index].proto.spec)
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.warning])
+
+
+def number(app: AppTest, label: str) -> float:
+    (found,) = [float(metric.value) for metric in app.metric if metric.label == label]
+    return found
+
+
+@pytest.mark.parametrize("model", ["reverse", "shared_heads"])
+def test_token_and_position_add_up_to_the_input_of_the_model(model: str) -> None:
+    app = at(model, "a b c")
+    token, position, total = (array(panel["z"]) for panel in drawn(app, 0)["data"])
+    np.testing.assert_allclose(token + position, total, atol=1e-5)
+    if model == "reverse":
+        assert (position == sinusoidal_table(5, 64)).all()
+        trace = Pipeline.load("reverse").trace("a b c")
+        assert (total == trace["source_embedding.sum"].numpy()[0]).all()
+    else:
+        # What is added is what is shown of the table below.
+        assert (position == array(drawn(app, 1)["data"][0]["z"])[:5]).all()
+        assert "**not trained**" in said(app)
+
+
+@pytest.mark.parametrize(("length", "d_model", "row", "column"), [(10, 7, 9, 6), (300, 20, 299, 19)])
+def test_the_picked_cell_is_worked_out_in_any_size(length: int, d_model: int, row: int, column: int) -> None:
+    app = at("reverse", "abc", length=length, d_model=d_model, row=row, column=column)
+    table = array(drawn(app, 1)["data"][0]["z"])
+    assert table.shape == (length, d_model)
+    value = float(table[row, column])
+    pair = column // 2
+    assert value == pytest.approx((math.cos if column % 2 else math.sin)(row / 10_000 ** (2 * pair / d_model)), abs=1e-6)
+    assert f"The table holds **{value:.6g}**".replace("-", "−") in said(app)
+    (formula,) = [element.value for element in app.latex if rf"\text{{PE}}[{row},\, {column}]" in element.value]
+    assert float(formula.rsplit("=", 1)[1].strip(" $\n").replace(r" \cdot 10^{", "e").replace("}", "")) == pytest.approx(
+        value, abs=1e-5
+    )
+    assert "Not this model's own" in said(app)
+
+
+def test_a_choice_that_a_smaller_table_does_not_have_gives_way() -> None:
+    app = at("reverse", "abc", "waves")
+    app.multiselect(key="positions_waves").set_value(["3", "60"]).run()
+    app.segmented_control(key="positions_look").set_value("rotation").run()
+    for key, value in (("row", 60), ("column", 60), ("shift", 50)):
+        app.number_input(key=f"positions_{key}").set_value(value).run()
+    app.number_input(key="positions_d_model").set_value(4).run()
+    app.number_input(key="positions_length").set_value(8).run()
+    fine(app)
+    assert [app.number_input(key=f"positions_{key}").value for key in ("row", "column", "shift")] == [7, 3, 7]
+    app.segmented_control(key="positions_look").set_value("waves").run()
+    fine(app)
+    assert set(app.multiselect(key="positions_waves").value) <= set("0123")
+
+
+def test_waves_are_the_columns_that_are_chosen() -> None:
+    app = at("reverse", "abc", "waves")
+    app.multiselect(key="positions_waves").set_value(["5", "40"]).run()
+    table = sinusoidal_table(64, 64)
+    dots = [trace for trace in drawn(app, 1)["data"] if trace["mode"] == "markers"]
+    assert [trace["name"].partition(":")[0] for trace in dots] == ["dimension 5", "dimension 40"]
+    for trace, dimension in zip(dots, (5, 40), strict=True):
+        assert (array(trace["y"]) == table[:, dimension]).all()
+    lines = [array(trace["y"]) for trace in drawn(app, 1)["data"] if trace["mode"] == "lines"]
+    for line, dimension in zip(lines, (5, 40), strict=True):
+        np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # a curve runs through its dots
+    app.multiselect(key="positions_waves").set_value([]).run()
+    assert "No dimension is chosen" in said(app)
+
+
+def test_distance_decides_for_waves_in_pairs_not_for_an_odd_width_nor_for_a_random_table() -> None:
+    app = at("reverse", "abc", "distances")
+    along = "Largest difference along a diagonal"
+    assert number(app, along) < 1e-5
+    assert "decides their dot product" in said(app)
+    app.number_input(key="positions_d_model").set_value(3).run()
+    assert number(app, along) > 1e-4
+    assert "**without its cosine**" in said(app)
+    app.segmented_control(key="positions_kind").set_value("learned").run()
+    assert number(app, along) > 1
+    assert "Random rows" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "trained", "expected"),
+    [
+        ("sinusoidal", True, False, "These are the numbers that this model adds"),
+        ("sinusoidal", False, False, "the same formula with other sizes"),
+        ("learned", True, True, "this model learned for its target side"),
+        ("learned", True, False, "**not trained**"),
+        ("learned", False, False, "**before** training"),
+    ],
+)
+def test_it_is_said_where_a_table_comes_from(kind: Any, own: bool, trained: bool, expected: str) -> None:
+    words = origin(Table(np.zeros((6, 4), np.float32), kind, own, trained), 100, "target")
+    assert expected in words
+    assert "6 positions × 4 dimensions" in words
+    assert ("100 in all" in words) == own
+
+
+@pytest.mark.parametrize(("max_len", "more"), [(6, False), (7, True)])
+def test_how_many_positions_a_model_has_is_said_where_not_all_are_shown(max_len: int, more: bool) -> None:
+    words = origin(Table(np.zeros((6, 4), np.float32), "sinusoidal", True, False), max_len, "source")
+    assert words.count("6 positions") == 1
+    assert (f"The model has {max_len} in all" in words) == more
+
+
+def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_before() -> None:
+    app = at("reverse", "a b", d_model=33)
+    app.sidebar.selectbox(key="model").set_value("shared_heads").run()
+    fine(app)
+    assert app.number_input(key="positions_d_model").value is None
+    assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 256)
+    app.segmented_control(key="positions_kind").set_value("sinusoidal").run()
+    app.number_input(key="positions_d_model").set_value(5).run()
+    fine(app)
+    assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 5)
+
+
+def test_a_table_that_was_learned_is_set_beside_one_before_training() -> None:
+    app = at("reverse-shared", "abc", "distances")
+    model = Pipeline.load("reverse-shared").model
+    trained = model_table(model, "source")[:14]  # 12 letters between a start and an end
+    np.testing.assert_allclose(array(drawn(app, 1)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
+    assert "training reached the first 14 rows" in said(app)
+    assert "neighbours alike" in said(app)
+    near = (trained @ trained.T).diagonal(1).mean()
+    app.segmented_control(key="positions_kind").set_value("learned, before training").run()
+    fine(app)
+    drawn_rows = array(drawn(app, 1)["data"][0]["z"])
+    assert drawn_rows.shape == (14, 14)
+    assert "Random rows" in said(app)
+    assert near > drawn_rows.diagonal(1).mean() + 5  # what the page says of neighbours
+
+
+def test_training_reached_as_many_rows_as_is_said() -> None:
+    pipeline = Pipeline.load("reverse-shared")
+    with torch.random.fork_rng():
+        torch.manual_seed(pipeline.card.recipe["seed"])
+        start = Transformer(pipeline.config)
+    for side in ("source", "target"):
+        moved = (model_table(pipeline.model, side) != model_table(start, side)).any(1)
+        reached = trained_rows(pipeline, side)
+        assert moved[:reached].all()
+        assert not moved[reached:].any()
+
+
+def test_that_no_trained_table_of_positions_is_shipped_is_read_from_the_models() -> None:
+    configs = {name: Pipeline.load(name).config for name in Pipeline.available()}
+    learned = tuple(name for name, config in configs.items() if config.position == "learned")
+    assert set(shipped_with_learned_positions()) == set(learned)
+    app = at("shared_heads", "a b", "distances")
+    assert ("every model that ships with this app has sinusoidal positions" in said(app)) == (not learned)
+    assert app.number_input(key="positions_d_model").disabled
+    assert TransformerConfig.preset("shared_heads").position == "learned"
+
+
+def test_the_rotation_is_exact_and_a_lone_sine_is_not_turned() -> None:
+    app = at("reverse", "abc", "rotation", shift=9)
+    assert number(app, "Largest error of the rotation") < 1e-6
+    assert "5 positions" not in said(app)
+    turn = 9 / 10_000 ** (4 / 64)
+    assert f"{turn:.6g} radians ({math.degrees(turn):.6g}°)" in said(app)
+    matrix = array(drawn(app, 1)["data"][0]["z"])
+    np.testing.assert_allclose(
+        matrix[4:6, 4:6], [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]], atol=1e-6
+    )
+    assert "The first 16 of 64 dimensions" in said(app)
+    app.number_input(key="positions_d_model").set_value(3).run()
+    assert number(app, "Largest error of the rotation") < 1e-6
+    assert number(app, "Error in the lone last dimension") > 1e-3
+    assert "no matrix can turn it" in said(app)
+    app.number_input(key="positions_column").set_value(2).run()
+    assert "has no partner" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("model", "source"), [("english-french", "the cat sees the dog"), ("shared_heads", "1 5 6 4 3 9 5 2 0")]
+)
+def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str, source: str) -> None:
+    app = at(model, source)
+    assert number(app, "Largest difference, with positions") > 0.1
+    assert number(app, "Largest difference, without positions") < 1e-5
+    tokens = source.split() if model == "shared_heads" else ["<sos>", *source.split(), "<eos>"]
+    kept = app.selectbox(key="positions_first").options
+    first, last = (tokens.index(option.split()[-1]) for option in (kept[0], kept[-1]))
+    swapped = list(tokens)
+    swapped[first], swapped[last] = tokens[last], tokens[first]
+    assert f"→ {' '.join(swapped)}" in said(app).replace("\\", "")
+    assert len(kept) == len(source.split())
+    before, after, change = (array(heatmap["z"]) for heatmap in drawn(app, 3)["data"])
+    np.testing.assert_allclose(change, after - before, atol=1e-6)
+    view = Pipeline.load(model).trace(source) if model == "english-french" else None
+    if view is not None:
+        np.testing.assert_allclose(before, view["encoder.output"].numpy()[0], atol=1e-5)
+    assert abs(abs(change).max() - number(app, "Largest difference, with positions")) < 0.06
+    app.segmented_control(key="positions_run").set_value("without positions").run()
+    assert abs(array(drawn(app, 3)["data"][2]["z"])).max() < 1e-5
+    changes = app.dataframe[-1].value
+    assert list(changes.index) == [f"{place} {token}" for place, token in enumerate(tokens)]
+    assert changes["without positions"].max() < 1e-5
+    app.selectbox(key="positions_second").set_value(kept[2]).run()
+    assert int(changes["with positions"].to_numpy().argmax()) in (int(kept[0].split()[0]), int(kept[-1].split()[0]))
+    fine(app)
+
+
+@pytest.mark.parametrize(("source", "second"), [("level", "4 · e"), ("abca", "3 · c"), ("ab", "2 · b"), ("abc", "3 · c")])
+def test_the_swap_starts_with_words_that_differ(source: str, second: str) -> None:
+    app = at("reverse", source)
+    assert app.selectbox(key="positions_second").value == second
+    assert "nothing can change" not in said(app)
+    fine(app)
+
+
+def test_equal_words_and_single_words_are_nothing_to_swap() -> None:
+    app = at("reverse", "aaa")
+    assert "nothing can change" in said(app)
+    assert number(app, "Largest difference, with positions") < 1e-5
+    app.sidebar.text_input(key="source").set_value("a").run()
+    assert "only one word" in said(app)
+    fine(app)
+
+
+def test_an_infinite_number_in_a_link_is_passed_over() -> None:
+    names = ("length", "d_model", "row", "column", "shift")
+    app = on_page(PAGE, positions_look="rotation", **{f"positions_{name}": said for name, said in zip(names, FAR, strict=True)})
+    fine(app)
+    assert app.number_input(key="positions_length").value is None
+    assert app.number_input(key="positions_d_model").value is None
+    assert [app.number_input(key=f"positions_{name}").value for name in names[2:]] == [3, 4, 5]
+
+
+@pytest.mark.browser
+def test_waves_and_numbers_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("positions?model=reverse&source=cab&positions_look=waves")
+    assert visitor.ticks(0, "y").count("c") >= 1
+    visitor.type("d_model: dimensions", "9")
+    page.get_by_role("button", name=re.compile("^Remove 1$|^1, ?close", re.IGNORECASE)).first.click()
+    visitor.settle()
+    assert "positions_d_model=9" in page.url
+    names = page.locator(".legendtext").all_text_contents()
+    assert not any(name.startswith("dimension 1:") for name in names)
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert fresh.locator(".legendtext").all_text_contents() == names
+    assert fresh.get_by_label("d_model: dimensions", exact=True).input_value() == "9"
+    other.close()
+    assert other.complaints == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("look", ["distances", "rotation"])
+def test_a_phone_shows_it_all_without_scrolling_sideways(visitor: Visitor, look: str) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open(f"positions?model=english-french&positions_look={look}")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")
+    assert page.locator('[data-testid="stPlotlyChart"] .main-svg').first.is_visible()

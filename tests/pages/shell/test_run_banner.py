@@ -1,0 +1,122 @@
+"""What pages say of the model and of the texts it reads: untrained, unknown, too many, refused."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.error_boundary import sentence
+from pages.shell.navigation import page_files
+from pages.ui.limits import SENTENCES
+from tests.pages.apps import on_page, said
+from tests.pages.conftest import ROOT, Visitor
+from transformer import ConfigError, HeadlightError, InputError
+
+ATTENTION = "pages/attention/page.py"
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "turning"]  # which has models of its own
+
+
+@pytest.mark.parametrize("page", READING)
+def test_an_untrained_model_says_so_on_every_page(page: str) -> None:
+    app = on_page(page, model="own sizes")
+    assert not said(app)
+    assert any("untrained" in markdown.value for markdown in app.main.markdown)
+    app = on_page(page, model="reverse")
+    assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
+
+
+@pytest.mark.parametrize("look", ["map", "lines", "pattern", "steps", "combined", "what-if"])
+@pytest.mark.parametrize("source", ["the cat", "1 5 0"])
+def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(look: str, source: str) -> None:
+    for kind in ("encoder", "cross"):
+        app = on_page(ATTENTION, model="own sizes", source=source, batch="7 7", look=look, kind=kind, edits="no positions")
+        assert not said(app)
+
+
+def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named() -> None:
+    app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
+    assert len(app.warning) == 2
+    first, second = (warning.value.replace("\\", "") for warning in app.warning)
+    assert all(f"The source has “{token}”" in first for token in "1234")
+    assert "“5”" not in first
+    assert "And 2 more." in first
+    assert first.count("It was trained on source texts of this kind: 1 to 12 letters from a to z.") == 1
+    assert "The target has “7”" in second
+    assert "It was trained on targets that answer source texts of this kind: 1 to 12 letters from a to z." in second
+
+
+@pytest.mark.parametrize("page", ["pages/masks/page.py", "pages/tokens/page.py", "pages/layers/page.py"])
+def test_of_several_texts_each_warning_says_which_it_is_of(page: str) -> None:
+    letters = "abcdefghijklmn"
+    app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
+    warned = [warning.value.replace("\\", "") for warning in app.warning]
+    assert [said.partition(",")[0].partition(".")[0] for said in warned] == [
+        "The source of text 2 has “1”",
+        "The target of text 3 has “2”",
+        f"Text 3 has {len(letters)} tokens",
+    ]
+    alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
+    assert alone[0].startswith("The source has “1”")
+    assert alone[1].startswith(f"This text has {len(letters) + 1} tokens")
+
+
+def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
+        app.query_params[name] = value
+    app.run()
+    for page in ("pages/home/page.py", ATTENTION, "pages/positions/page.py"):
+        app.switch_page(page).run()
+        assert not said(app)
+        (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
+        assert warned.startswith(f"Further source texts = 4: up to {SENTENCES - 1} sentences")
+        assert ", one on each line. This page shows the first text" in warned
+        assert any("cba" in line.value for line in app.markdown)
+    app.switch_page("pages/masks/page.py").run()
+    assert f"up to {SENTENCES - 1} sentences" in said(app)
+
+
+def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
+    app = on_page(ATTENTION, model="own sizes", n_heads="3")
+    assert "d_model = 64: must be a multiple of heads = 3" in said(app)
+    assert len(app.get("page_link")) >= 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (InputError("source text", "", "there is nothing to read"), "Source text is empty: there is nothing to read."),
+        (InputError("target text", " \t", "there is nothing to read"), "Target text is empty: there is nothing to read."),
+        (InputError("source text", "..", "there is nothing to read"), "Source text = '..': there is nothing to read."),
+        (InputError("query", 9, "allowed are 0 to 3"), "Query = 9: allowed are 0 to 3."),
+        (InputError("edit", "tea", "allowed are … Why not?"), "Edit = 'tea': allowed are … Why not?"),
+        (ConfigError("d_model", 64, "must be a multiple of heads = 3"), "d_model = 64: must be a multiple of heads = 3."),
+    ],
+)
+def test_a_page_says_an_error_in_a_sentence(error: HeadlightError, expected: str) -> None:
+    assert sentence(error) == expected
+
+
+@pytest.mark.parametrize("source", ["", "   "])
+def test_an_empty_source_is_called_so(source: str) -> None:
+    app = on_page(ATTENTION, model="reverse", source=source)
+    assert said(app) == "Source text is empty: there is nothing to read; type 1 to 12 letters from a to z."
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        (("silence cross layer 99",), "Layer = 99: allowed are 1 to 2."),
+        (("no positions", "silence cross layer 99"), "In “silence cross layer 99”, layer = 99: allowed are 1 to 2."),
+    ],
+)
+def test_of_several_edits_the_one_that_is_wrong_is_named(edits: tuple[str, ...], expected: str) -> None:
+    app = on_page(ATTENTION, model="reverse", look="what-if", edits=edits)
+    assert said(app) == expected
+
+
+@pytest.mark.browser
+def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
+    page = visitor.open(
+        "tokens?source=http%3A%2F%2Fa.example+HTTPS%3A%2F%2Fb.example+WWW.c.example+d%40e.example&target=www.f.example"
+    )
+    assert page.get_by_text("a.example").count() > 0
+    assert page.locator('a[href*="example"]').count() == 0

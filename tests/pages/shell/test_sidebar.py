@@ -1,0 +1,235 @@
+"""The sidebar: every kind of model, a batch, and what a page is told of them."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.examples import starts
+from pages.shell.sidebar import FIRST_SIZES
+from pages.shell.view import FIELDS, View
+from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
+from pages.ui.text import text
+from tests.pages.apps import LINKED, said
+from transformer import PRESETS, Pipeline
+from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Untrained
+from transformer.tracing.phrases import interventions
+
+WORDS = text("sidebar")
+
+
+def script() -> None:
+    """The sidebar alone, and what a page is told it holds."""
+    import streamlit as st
+
+    from pages.shell.error_boundary import explained
+    from pages.shell.sidebar import sidebar
+    from pages.shell.view import current_view
+
+    sidebar()
+    with explained():
+        st.session_state["seen"] = current_view()
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_function(script, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def seen(app: AppTest) -> View:
+    assert not app.exception
+    assert not app.error
+    return app.session_state["seen"]
+
+
+def chosen(app: AppTest, model: str) -> AppTest:
+    return app.sidebar.selectbox(key="model").set_value(model).run()
+
+
+# --- the view ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_worked_example_is_a_link() -> None:
+    app = opened(**LINKED)
+    view = seen(app)
+    assert view.model == "shared_heads"
+    assert view.sources == (LINKED["source"], LINKED["batch"])
+    assert view.targets == (LINKED["target"], LINKED["batch_targets"])
+    assert view.batch_trace()["source_embedding.sum"].shape == (2, 9, 256)
+    assert view.batch_trace().logits.shape == (2, 7, 10)
+    assert view.trace().logits.shape == (1, 7, 10)
+    assert view.batch_trace().source_tokens[0][-1] == "0"
+    assert "7,616,010 parameters" in [caption.value for caption in app.sidebar.caption]
+
+
+@pytest.mark.parametrize("model", [*PRESETS, "own sizes"])
+def test_the_worked_example_is_one_of_the_examples(model: str) -> None:
+    app = chosen(opened(), model)
+    label = f"{LINKED['source']} (+ 1 more)"
+    button = next(button for button in app.sidebar.button if button.label.replace("\\", "") == label)
+    button.click().run()
+    assert {name: app.session_state[name] for name in LINKED if name != "model"} == {
+        name: value for name, value in LINKED.items() if name != "model"
+    }
+    assert seen(app).batch_trace().logits.shape == (2, 7, 10)
+    assert any("7 616 010" in info.value for info in app.sidebar.info)
+
+
+def test_without_more_the_batch_is_the_first_sentence() -> None:
+    view = seen(opened(model="reverse", source="abc"))
+    assert (view.source, view.target, view.sources, view.targets) == ("abc", None, ("abc",), (None,))
+    assert view.batch_trace() is view.trace()  # the same key, so the same trace
+    assert view.trace().target_tokens == (("<sos>", "c", "b", "a"),)
+
+
+def test_a_batch_is_padded_and_keeps_own_answers_where_no_target_is_typed() -> None:
+    view = seen(opened(model="reverse", source="abc", batch="\nab\n\nx\n", batch_targets="\nyy"))
+    assert view.sources == ("abc", "ab", "x")
+    assert view.targets == (None, None, "yy")
+    trace = view.batch_trace()
+    assert trace.source_tokens[2] == ("<sos>", "x", "<eos>", "<pad>", "<pad>")
+    assert trace.target_tokens[1:] == (("<sos>", "b", "a", "<pad>"), ("<sos>", "y", "y", "<pad>"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "targets"),
+    [
+        ("", (None, None)),
+        ("\n\n\n", (None, None)),
+        ("yy\n", ("yy", None)),
+        ("yy\n ", ("yy", None)),
+        ("\nyy\n", (None, "yy")),
+        ("yy\nz\n\n\n", ("yy", "z")),
+    ],
+)
+def test_an_empty_line_leaves_a_text_to_the_model_the_last_one_too(typed: str, targets: tuple[str | None, ...]) -> None:
+    view = seen(opened(model="reverse", source="abc", batch="ab\nx", batch_targets=typed))
+    assert view.problem is None
+    assert view.targets == (None, *targets)
+
+
+def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
+    for model, source in (("reverse", "abc"), ("own sizes", "1 5 6"), ("own sizes", "big cat")):
+        view = seen(opened(model=model, source=source))
+        assert view.forced().trace().target_tokens == view.trace().target_tokens
+        assert view.forced().key == view.key
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"batch": "a\nb\nc\nd"}, f"up to {SENTENCES - 1} sentences"),
+        (
+            {"batch": "a\nb", "batch_targets": "a\nb\nc"},
+            "Targets of the further source texts = 3: there are 2 further source texts;",
+        ),
+        (
+            {"batch": "a", "batch_targets": "a\nb\nc"},
+            "Targets of the further source texts = 3: there is 1 further source text;",
+        ),
+        ({"batch_targets": "a"}, "there are 0 further source texts"),
+        (
+            {"model": "vanilla", "source": "1 5", "target": "1", "batch": f"1 {LARGEST_ID + 1}"},
+            f"allowed are 0 to {LARGEST_ID}",
+        ),
+    ],
+)
+def test_a_batch_that_cannot_be_read_leaves_the_first_text(query: dict[str, str], expected: str) -> None:
+    whole = {"model": "reverse", "source": "abc", "target": "cb", **query}
+    view = seen(opened(**whole))
+    assert expected in str(view.problem)
+    assert (view.sources, view.targets) == ((whole["source"],), (whole["target"],))
+    assert view.trace() is seen(opened(**{name: whole[name] for name in ("model", "source", "target")})).trace()
+
+
+@pytest.mark.parametrize("model", ["vanilla", "own sizes"])
+@pytest.mark.parametrize("source", [f"1 {LARGEST_ID + 1}", "3 -1"])
+def test_what_is_no_id_is_explained(model: str, source: str) -> None:
+    assert f"allowed are 0 to {LARGEST_ID}" in said(opened(model=model, source=source))
+
+
+def test_own_sizes_are_those_of_the_model() -> None:
+    app = opened(model="own sizes", variant="pytorch", n_layers="3", n_heads="2", d_model="10", d_ff="7")
+    config = seen(app).pipeline.config
+    assert (config.encoder_layers, config.decoder_layers, config.heads, config.d_model, config.d_ff) == (3, 3, 2, 10, 7)
+    assert config.final_norm  # the variant's own
+    count = sum(each.numel() for each in seen(app).pipeline.model.parameters())
+    assert f"{count:,} parameters" in [caption.value for caption in app.sidebar.caption]
+
+
+def test_sizes_beyond_the_limits_of_a_link_are_not_taken() -> None:
+    app = opened(model="own sizes", **{name: str(most + 1) for name, most in SIZES.items()})
+    config = seen(app).pipeline.config
+    assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
+
+
+@pytest.mark.parametrize("said", ["inf", "-inf", "1e999", "nan", "a lot", ""])
+def test_what_is_no_number_in_a_link_is_passed_over(said: str) -> None:
+    """Streamlit fails on an infinite one, and would at every rerun, so that nothing could be done about it on the page."""
+    app = opened(model="own sizes", d_model=said, n_heads="2")
+    config = seen(app).pipeline.config
+    assert (config.d_model, config.heads) == (FIRST_SIZES["d_model"], 2)
+    assert app.sidebar.number_input(key="d_model").set_value(10).run()
+    assert seen(app).pipeline.config.d_model == 10
+
+
+def test_a_preset_of_any_text_that_fits_is_under_the_limit() -> None:
+    texts = [" ".join(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{side}" for at in range(LONGEST)) for side in "wxyz"]
+    for preset in PRESETS:
+        assert Untrained.of(preset, texts, texts).parameters <= PARAMETERS
+
+
+def test_importance_and_edits_work_on_an_untrained_model() -> None:
+    for source in ("the cat", "1 5 0"):
+        view = seen(opened(model="own sizes", source=source))
+        edits = interventions("silence cross layer 1", view.pipeline.config)
+        assert view.forced().trace(edits).target_tokens == view.trace().target_tokens
+        before, drops = view.importance(edits, 0, lambda *_: None)
+        assert before < 0
+        assert abs(drops["cross"][0]).max() < 1e-5 < abs(drops["cross"][1]).max()  # layer 1 is silent already
+
+
+# --- changing models ---------------------------------------------------------------------------------------------------
+
+
+def test_another_model_brings_its_first_example_and_takes_the_rest_away() -> None:
+    app = opened(**LINKED)
+    view = seen(chosen(app, "reverse"))
+    assert (view.sources, view.targets) == (("headlight",), (None,))
+    view = seen(chosen(app, "own sizes"))
+    assert (view.sources, view.targets) == ((WORDS["untrained_examples"][0]["source"],), (None,))
+
+
+def test_every_model_has_examples_that_it_reads() -> None:
+    for model in (*Pipeline.available(), "own sizes"):
+        offered = starts(model)
+        assert len(offered) >= 6
+        assert any(start.batch for start in offered)
+        put = opened(model=model)
+        pipeline = seen(put).pipeline
+        for at, start in enumerate(offered):
+            if start.batch:
+                put.sidebar.button(key=f"example-{at}").click().run()
+                assert seen(put).batch_trace().logits.isfinite().all()
+                assert len(seen(put).sources) == 1 + len(start.batch.splitlines())
+                assert [info.value for info in put.sidebar.info] == [start.look_for]
+            elif model != "own sizes":
+                assert not pipeline.read(start.source).unknown
+
+
+def test_what_to_look_for_is_said_while_all_of_the_example_stands() -> None:
+    app = opened(**LINKED)
+    assert any("7 616 010" in info.value for info in app.sidebar.info)
+    app.sidebar.text_area(key="batch_targets").set_value("1 5 6").run()
+    assert not app.sidebar.info
+
+
+def test_the_sidebar_describes_every_model_and_marks_the_untrained() -> None:
+    app = opened()
+    for model in app.sidebar.selectbox(key="model").options:
+        chosen(app, model)
+        captions = [caption.value.replace("\\", "") for caption in app.sidebar.caption]
+        marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
+        trained = model in Pipeline.available()
+        assert marked is not trained
+        assert (Pipeline.available()[model] if trained else WORDS["presets"][model]) in captions

@@ -1,0 +1,98 @@
+"""One text of a batch is chosen in one way, and a link to it opens it on every part that shows one text."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.runs import Runs
+from pages.ui.component import packed
+from pages.ui.text import text
+from tests.pages.apps import on_page
+from tests.pages.conftest import Visitor
+from tests.pages.layers.opened import LAYER, opened
+from transformer.figures.walk import panel, thumbnail
+
+TEXTS = ("abcd", "zyxw")
+BATCH = {"model": "reverse", "source": TEXTS[0], "batch": TEXTS[1]}
+WEIGHTS = f"{LAYER}.self_attention.weights"
+PARTS = ("walk", "filmstrip", "residual stream", "arithmetic")
+EACH = pytest.mark.parametrize(("link", "item"), [("1", 0), ("2", 1), ("3", 0), ("0", 0), ("nonsense", 0)])
+
+
+def picker(app: AppTest, key: str = "walk_item") -> Any:
+    (found,) = [group for group in app.button_group if group.key == key]
+    return found
+
+
+def sent(app: AppTest) -> list[Any]:
+    return [part.proto for part in app.get("bidi_component")]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@EACH
+def test_the_text_that_a_link_names_is_chosen(part: str, link: str, item: int) -> None:
+    app = opened(**BATCH, part=part, walk_item=link)
+    assert picker(app).value == item + 1
+    assert picker(app).label == text("common")["item"]
+    assert picker(app).proto.query_param_key == "walk_item"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_one_text_alone_is_not_asked_for(part: str) -> None:
+    app = opened(model="reverse", source="abcd", part=part, walk_item="2")
+    assert "walk_item" not in [group.key for group in app.button_group]
+
+
+@pytest.mark.parametrize("item", [0, 1])
+def test_the_walk_draws_the_text_that_is_chosen(item: int) -> None:
+    app = opened(**BATCH, stop=WEIGHTS, walk_item=str(item + 1))
+    (parcel,) = [part.bytes for part in sent(app) if part.bytes]
+    end = 4 + int.from_bytes(parcel[:4], "little")
+    described = json.loads(parcel[4:end])["result"]
+    trace = Runs().trace("reverse", TEXTS, (None, None), ())
+    assert described["row_tokens"] == list(trace.source_tokens[item])
+    values = trace[WEIGHTS].numpy()[item]
+    drawn = np.frombuffer(parcel[end:], np.uint8)[described["at"] :][: values.nbytes].view("<f4")
+    np.testing.assert_array_equal(drawn, values.reshape(-1))
+    assert not np.array_equal(values, trace[WEIGHTS].numpy()[1 - item])
+
+
+@pytest.mark.parametrize("item", [0, 1])
+def test_the_filmstrip_draws_the_text_that_is_chosen(item: int) -> None:
+    app = opened(**BATCH, part="filmstrip", walk_item=str(item + 1))
+    (frames,) = [json.loads(part.json)["frames"] for part in sent(app) if '"frames"' in part.json]
+    (frame,) = [frame for frame in frames if frame["path"] == WEIGHTS]
+    step = Runs().trace("reverse", TEXTS, (None, None), ())[WEIGHTS]
+    levels = [
+        packed(thumbnail(panel(step.numpy(), step.axes, "weights", at), frame["height"], frame["width"])) for at in (0, 1)
+    ]
+    assert frame["levels"] == levels[item] != levels[1 - item]
+
+
+@pytest.mark.parametrize(("part", "key"), [("arithmetic", "work_position"), ("residual stream", "stream_follow")])
+@pytest.mark.parametrize("item", [0, 1])
+def test_positions_are_those_of_the_text_that_is_chosen(part: str, key: str, item: int) -> None:
+    app = opened(**BATCH, part=part, walk_item=str(item + 1))
+    tokens = Runs().trace("reverse", TEXTS, (None, None), ()).source_tokens[item]
+    assert app.selectbox(key=key).options == [f"{at} · {token}" for at, token in enumerate(tokens)]
+
+
+def test_the_tokens_page_keeps_its_own_choice() -> None:
+    app = on_page("pages/tokens/page.py", **BATCH, tokens_item="2")
+    assert not app.exception
+    assert picker(app, "tokens_item").value == 2
+    assert picker(app, "tokens_item").proto.help == text("tokens")["item_help"]
+
+
+@pytest.mark.browser
+def test_the_choice_stays_from_part_to_part_and_in_the_link(visitor: Visitor) -> None:
+    page = visitor.open("layers?" + "&".join(f"{name}={value}" for name, value in BATCH.items()))
+    visitor.choose("Text of the batch", "2")
+    for part in ("filmstrip", "arithmetic", "residual stream", "walk"):
+        visitor.choose("Look at", part)
+        chosen = page.locator(".st-key-walk_item [role=radio][aria-checked=true]")
+        assert chosen.inner_text() == "2"
+        assert "walk_item=2" in page.url

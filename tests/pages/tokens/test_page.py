@@ -1,0 +1,224 @@
+"""The Tokens page: what it says is what the model has."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+
+from pages.tokens.sentence import chips, classes
+from pages.tokens.vocabulary import found_ids
+from tests.pages.conftest import Visitor
+from tests.pages.shell.test_navigation import opened
+from tests.transformer.figures.test_head_steps import array
+from transformer import Pipeline
+from transformer.analysis.token_geometry import token_table
+from transformer.pipeline.untrained import Untrained
+
+PAGE = "pages/tokens/page.py"
+CHIP = re.compile(r'<li class="(\w+)"><b>(.*?)</b>(?:<small>(read as .*?)</small>)?<small>id (\d+) → row (\d+)</small></li>')
+
+
+def at(model: str, source: str, **more: str) -> AppTest:
+    app = opened(PAGE)
+    app.sidebar.selectbox(key="model").set_value(model).run()
+    app.sidebar.text_input(key="source").set_value(source)
+    app.sidebar.text_input(key="target").set_value(more.get("target", ""))
+    for name in ("batch", "batch_targets"):
+        app.sidebar.text_area(key=name).set_value(more.get(name, ""))
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def shown(app: AppTest) -> list[list[tuple[str, str, str, str, str]]]:
+    """The chips of every text: (kind, what was typed, what it is read as, id, row)."""
+    return [CHIP.findall(element.proto.body) for element in app.get("html") if "tokens" in element.proto.body]
+
+
+def drawn(app: AppTest, index: int) -> list[np.ndarray]:
+    """The numbers of every heatmap of a chart."""
+    traces = json.loads(app.get("plotly_chart")[index].proto.spec)["data"]
+    return [array(trace["z"]) for trace in traces]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def test_every_token_stands_with_its_id_and_an_unknown_one_with_what_it_is_read_as() -> None:
+    app = at("english-french", "the catt <b>sleeps")
+    vocabulary = Pipeline.load("english-french").source_vocabulary
+    the, sleeps = map(str, vocabulary.ids(["the", "sleeps"]))
+    (chips,) = shown(app)
+    unknown = [("unknown", typed, "read as &lt;unk&gt;", "3", "3") for typed in ("catt", "&lt;", "b", "&gt;")]
+    assert chips == [
+        ("known", "&lt;sos&gt;", "", "1", "1"),
+        ("known", "the", "", the, the),
+        *unknown,
+        ("known", "sleeps", "", sleeps, sleeps),
+        ("known", "&lt;eos&gt;", "", "2", "2"),
+    ]
+    assert any("catt" in warning.value and "Closest known: cat" in warning.value.replace("\\", "") for warning in app.warning)
+
+
+def test_the_pictures_are_those_of_the_trace() -> None:
+    app = at("reverse", "cab", batch="abcde")
+    app.segmented_control(key="tokens_item").set_value(1).run()
+    trace = Pipeline.load("reverse").trace(["cab", "abcde"])
+    rows, scaled = (trace[f"source_embedding.{name}"].numpy()[0] for name in ("token", "scaled"))
+    (first,) = drawn(app, 0)
+    before, after = drawn(app, 1)
+    assert (first == rows).all()
+    assert (before == rows).all()
+    assert (after == scaled).all()
+    (similar,) = drawn(app, 2)
+    lengths = np.linalg.norm(rows, axis=1)
+    np.testing.assert_allclose(similar, rows @ rows.T / lengths[:, None] / lengths, atol=1e-6)
+    assert (app.dataframe[0].value.to_numpy() == rows).all()
+    padding, word = drawn(app, 4)[0]
+    table = token_table(Pipeline.load("reverse").model, "source")
+    assert (padding == table[0]).all()
+    assert (word == rows[1]).all()
+
+
+def test_both_sides_show_their_own_text_and_vocabulary() -> None:
+    app = at("english-french", "the cat sleeps .")
+    assert "vocabulary of 386" in said(app)
+    app.segmented_control(key="tokens_side").set_value("target").run()
+    assert "vocabulary of 745" in said(app)
+    (own,) = shown(app)
+    assert [chip[1] for chip in own] == ["&lt;sos&gt;", "le", "chat", "dort", "."]
+    app.sidebar.text_input(key="target").set_value("le chien").run()
+    (typed,) = shown(app)
+    assert [chip[1] for chip in typed] == ["&lt;sos&gt;", "le", "chien"]
+
+
+def test_a_batch_is_padded_and_says_where() -> None:
+    app = at("reverse", "abcdef", batch="xy\nz")
+    texts = shown(app)
+    assert [len(text) for text in texts] == [8, 8, 8]
+    assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
+    assert "3 × 8 places, and `<pad>` stands in **9**" in said(app)
+    app.segmented_control(key="tokens_item").set_value(3).run()
+    assert list(app.dataframe[0].value.index) == ["0 <sos>", "1 z", "2 <eos>", *(f"{place} <pad>" for place in range(3, 8))]
+
+
+@pytest.mark.parametrize(
+    ("model", "zero", "scales"),
+    [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
+)
+def test_padding_and_scaling_are_said_to_be_what_they_are(model: str, zero: bool, scales: bool) -> None:
+    app = at(model, "a b c")
+    words = said(app)
+    assert ("is **zero**" in words) == zero
+    assert ("is an **ordinary** row" in words) == (not zero)
+    lengths = app.dataframe[-1].value["length of its row"]
+    assert (lengths.iloc[0] == 0) == zero
+    assert (lengths.iloc[1:] > 0).all()
+
+    numbers = {metric.label: float(metric.value) for metric in app.metric}
+    assert ("does **not** multiply" in words) == (not scales)
+    if scales:
+        d_model = 64 if model == "reverse" else 512
+        before, after = numbers["Mean length of a row, before"], numbers["Mean length of a row, after"]
+        assert after == pytest.approx(before * d_model**0.5, abs=0.02)
+    else:
+        assert set(numbers) == {"Mean length of a row", "Mean length of a position vector"}
+
+
+def test_nearest_words_are_those_of_the_table_and_follow_the_text_until_one_is_picked() -> None:
+    pipeline = Pipeline.load("english-french")
+    table, vocabulary = token_table(pipeline.model, "source"), pipeline.source_vocabulary
+    app = at("english-french", "tired cat")
+
+    def nearest(word: str) -> list[str]:
+        row = table[vocabulary.ids([word])[0]]
+        cosines = table @ row / np.linalg.norm(table, axis=1)
+        return [vocabulary.tokens[other] for other in np.argsort(-cosines)[1:11]]
+
+    assert app.dataframe[1].value["token"].tolist() == nearest("tired")
+    app.sidebar.text_input(key="source").set_value("cat").run()
+    assert app.dataframe[1].value["token"].tolist() == nearest("cat")
+    app.selectbox(key="tokens_word").set_value(f"{vocabulary.ids(['it'])[0]} · it").run()
+    assert app.dataframe[1].value["token"].tolist() == nearest("it")
+    app.sidebar.selectbox(key="model").set_value("reverse").run()
+    assert not app.exception
+    assert app.selectbox(key="tokens_word").value is None
+
+
+def test_the_vocabulary_is_searched_by_token_class_and_id() -> None:
+    app = at("english-french", "the cat sleeps")
+    vocabulary = Pipeline.load("english-french").source_vocabulary
+    for asked, expected in (("conjunction", ["because"]), ("<PAD", ["<pad>"]), ("322", [vocabulary.tokens[322]]), ("zzz", [])):
+        app.text_input(key="tokens_search").set_value(asked).run()
+        assert app.dataframe[-1].value["token"].tolist() == expected
+        assert f"{len(expected)} of 386 tokens" in said(app)
+
+
+def test_a_search_for_nothing_finds_everything() -> None:
+    pipeline = Pipeline.load("dates")
+    names = classes(pipeline, "source")
+    assert found_ids(pipeline.source_vocabulary, names, "  ") == list(range(61))
+    assert {names[token] for token in found_ids(pipeline.source_vocabulary, names, "month")} == {"month"}
+    assert names[:4] == ("special",) * 4
+
+
+def test_raw_ids_are_read_as_they_are() -> None:
+    asked = Untrained.of("shared_heads", ["1 05 6 0"], [])
+    found = CHIP.findall(chips(asked.build().source_vocabulary, ("1", "5", "6", "0"), "1 05 6 0"))
+    assert [(kind, typed, token) for kind, typed, _, token, _ in found] == [
+        ("known", "1", "1"),
+        ("known", "5", "5"),
+        ("known", "6", "6"),
+        ("padding", "0", "0"),
+    ]
+
+
+def test_an_answer_in_raw_ids_is_shown_as_it_is_read() -> None:
+    """It starts from id 1, though nothing is put before ids that are typed."""
+    app = at("shared_heads", "1 5 6 4")
+    app.segmented_control(key="tokens_side").set_value("target").run()
+    trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")
+    assert shown(app) == [[("known", token, "", token, token) for token in trace.target_tokens[0]]]
+
+
+@pytest.mark.browser
+def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open("tokens?model=reverse&source=cab")
+    tokens = ["<sos>", "c", "a", "b", "<eos>"]
+    assert visitor.ticks(0, "y") == tokens
+    assert visitor.ticks(2, "x") == visitor.ticks(2, "y") == tokens
+    visitor.choose("Side", "target")
+    visitor.type("Search the vocabulary", "letter")
+    assert visitor.ticks(0, "y") == ["<sos>", "b", "a", "c"]
+    assert "tokens_side=target" in page.url
+    assert "tokens_search=letter" in page.url
+
+    other = Visitor(browser, visitor.url)
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    assert other.ticks(0, "y") == ["<sos>", "b", "a", "c"]
+    assert fresh.get_by_text("26 of 30 tokens").is_visible()
+    other.close()
+    assert other.complaints == []
+
+
+@pytest.mark.browser
+def test_nothing_is_cut_off_on_a_phone(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("tokens?model=english-french")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")
+    chip = page.locator(".tokens li")
+    assert chip.count() == 14
+    for box in (chip.nth(index).bounding_box() for index in range(14)):
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    # A word as long as the box takes: it is broken into lines.
+    visitor.type("Source text", "x" * 500)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 2")
+    assert page.locator(".tokens .unknown").count() == 1

@@ -1,0 +1,256 @@
+"""The steps of one head, and every number of them worked out again."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
+from transformer.analysis.cell import Explanation, explain
+from transformer.analysis.head_steps import attention_steps, step_names
+from transformer.errors import InputError, PathError
+from transformer.network.config import PRESETS
+from transformer.network.model import Transformer
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.interventions import Ablate, Block
+from transformer.tracing.trace import KINDS, Trace, run_traced
+
+# A source with nothing but padding leaves rows of encoder and cross-attention with nothing to look at.
+EMPTY = torch.tensor([[0, 0, 0, 0, 0], [1, 8, 7, 3, 0]])
+Run = tuple[Transformer, Trace]
+
+
+def traced(preset: str, norm_first: bool = False, **values: object) -> Run:
+    model = small(preset, norm_first=norm_first, **values)
+    # So small a model's own scores are near 0; these tell keys apart, and fill softmax's whole range.
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if ".query." in name or ".key." in name:
+                parameter.mul_(4)
+            if name.endswith("bias"):
+                parameter.add_(torch.randn_like(parameter))
+    return model, run_traced(model, EMPTY, TARGET[:, :4])
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: f"{variant[0]}-{'pre' if variant[1] else 'post'}")
+def run(request: pytest.FixtureRequest) -> Run:
+    return traced(*request.param)
+
+
+def close(found: Explanation) -> bool:
+    """Independent of `Explanation.agrees`: 1e-5 of what is added up."""
+    if found.result == found.traced:
+        return True
+    size = max([1e-2, abs(found.traced), *(abs(term.value) for term in found.terms)])
+    return abs(found.result - found.traced) <= 1e-5 * size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_of_every_step_follows(run: Run, kind: str):
+    model, trace = run
+    # Normalising first changes only what enters, so there one number of each row will do.
+    every = 12 if trace.config.norm_first else 1
+    for layer, head, item in ((0, 0, 0), (1, 2, 1)):
+        for step in attention_steps(trace, kind, layer, head, item):
+            for row, column in list(np.ndindex(step.values.shape))[::every]:
+                found = explain(model, trace, kind, layer, head, step.name, row, column, item)
+                assert found.traced == step.values[row, column]
+                assert close(found), (step.name, row, column, found)
+                assert found.agrees
+
+
+def test_rows_that_may_look_nowhere_were_among_them(run: Run):
+    _, trace = run
+    assert trace.fully_masked("encoder")[:, 0].all()
+    assert trace.fully_masked("cross")[:, 0].all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_terms_add_up_to_the_result(run: Run, kind: str):
+    model, trace = run
+    for step in attention_steps(trace, kind, 0, 1, 1):
+        found = explain(model, trace, kind, 0, 1, step.name, 1, 1, 1)
+        extra = dict(found.extra)
+        if found.operation == "sum of products":
+            assert all(term.value == term.left * term.right for term in found.terms)
+            assert math.isclose(sum(term.value for term in found.terms) + extra.get("bias", 0), found.result)
+        if found.operation == "softmax":
+            assert all(term.value == math.exp(term.right) for term in found.terms)
+            assert math.isclose(found.terms[1].value / extra["total"], found.result)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_come_in_the_order_of_the_trace(run: Run, kind: str):
+    _, trace = run
+    steps = attention_steps(trace, kind, 1, 0)
+    order = [step.path for step in trace]
+    places = [order.index(step.path) for step in steps if step.name != "memory"]
+    assert places == sorted(places)
+    assert [step.name for step in steps] == list(step_names(trace, kind))
+    assert ("memory" in step_names(trace, kind)) == (kind == "cross")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_input_and_memory_are_what_the_attention_was_given(run: Run, kind: str):
+    model, trace = run
+    stack, name, _, _ = KINDS[kind]
+    for layer in range(2):
+        given: list[torch.Tensor] = []
+        hook = model.get_submodule(f"{stack}.layers.{layer}.{name}").register_forward_pre_hook(
+            lambda _, inputs, given=given: given.extend(inputs[:2])
+        )
+        with torch.inference_mode():
+            model(EMPTY, TARGET[:, :4])
+        hook.remove()
+        steps = {step.name: step for step in attention_steps(trace, kind, layer, 0, 1)}
+        assert (steps["input"].values == given[0][1].numpy()).all()
+        assert (steps.get("memory", steps["input"]).values == given[1][1].numpy()).all()
+
+
+def test_a_step_says_what_stands_on_its_axes(run: Run):
+    _, trace = run
+    steps = {step.name: step for step in attention_steps(trace, "cross", 0, 1, 1)}
+    assert {name: step.axes for name, step in steps.items()} == {
+        "input": ("target", "d_model"),
+        "memory": ("source", "d_model"),
+        "query": ("query", "d_head"),
+        "key": ("key", "d_head"),
+        "value": ("key", "d_head"),
+        **dict.fromkeys(("scores", "scaled_scores", "masked_scores", "weights"), ("query", "key")),
+        "head_output": ("query", "d_head"),
+        "concatenated": ("query", "d_model"),
+        "output": ("query", "d_model"),
+    }
+    assert steps["input"].tokens == ("query", None)
+    assert steps["memory"].tokens == steps["value"].tokens == ("key", None)
+    assert steps["weights"].tokens == ("query", "key")
+    assert steps["weights"].whole == (("batch", 2), ("head", 3), ("query", 4), ("key", 5))
+    assert steps["output"].whole == (("batch", 2), ("query", 4), ("d_model", 12))
+    assert np.array_equal(steps["weights"].values, trace.attention("cross")[0, 1, 1].numpy())
+    for step in steps.values():
+        assert step.values.shape == step.hidden.shape
+        with pytest.raises(ValueError, match="read-only"):
+            step.values[0, 0] = 0
+
+
+def test_hidden_numbers_are_marked_from_the_mask_on(run: Run):
+    _, trace = run
+    for kind in KINDS:
+        allowed = trace.allowed(kind)[0, 0, 0].numpy()
+        names = step_names(trace, kind)
+        for step in attention_steps(trace, kind, 0, 0):
+            after = names.index(step.name) >= names.index("masked_scores") and step.axes == ("query", "key")
+            assert np.array_equal(step.hidden, ~allowed if after else np.zeros_like(step.hidden))
+    assert ("scaled_scores" in names[names.index("masked_scores") :]) == trace.config.mask_before_scaling
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_mask_keeps_or_replaces(preset: str):
+    model, trace = traced(preset)
+    kept, replaced = (explain(model, trace, "decoder", 0, 0, "masked_scores", row, 1, 1) for row in (1, 0))
+    assert (kept.operation, kept.result) == ("kept", kept["score"])
+    assert (replaced.operation, replaced.result) == ("replaced", model.config.mask_fill)
+    assert replaced["score"] > -1000
+    with pytest.raises(PathError, match="allowed are score"):
+        kept["fill"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "operation", "weight"), [("vanilla", "softmax", 1 / 5), ("pytorch", "nothing to look at", 0)]
+)
+def test_a_row_that_may_look_nowhere_is_uniform_or_zero(preset: str, operation: str, weight: float):
+    found = explain(*traced(preset), "encoder", 0, 0, "weights", 2, 3)
+    assert found.operation == operation
+    assert math.isclose(found.result, weight)
+    assert len(found.terms) == 5
+
+
+def test_shared_projections_see_only_the_slice_of_their_head():
+    model, trace = traced("shared_heads")
+    steps = {step.name: step for step in attention_steps(trace, "encoder", 0, 2)}
+    found = explain(model, trace, "encoder", 0, 2, "query", 1, 3)
+    assert [term.label for term in found.terms] == [f"d_head {index}" for index in range(4)]
+    assert [term.left for term in found.terms] == steps["input"].values[1, 8:12].tolist()
+    assert found.extra == ()
+
+
+def test_a_joined_number_is_of_the_head_it_lies_in():
+    model, trace = traced("vanilla")
+    found = explain(model, trace, "encoder", 0, 0, "concatenated", 1, 7)
+    assert (found.operation, found["head"], found["dimension"]) == ("joined", 1, 3)
+
+
+def test_a_divisor_is_that_of_the_variant():
+    for preset, divisor in (("vanilla", 4**0.5), ("shared_heads", 12**0.5)):
+        (term,) = explain(*traced(preset), "encoder", 0, 0, "scaled_scores", 0, 0, 1).terms
+        assert math.isclose(term.right, divisor)
+
+
+def test_an_edit_shows_as_a_number_that_does_not_follow():
+    model = small("pytorch")
+    at = "encoder.layers.0.self_attention"
+    trace = run_traced(model, SOURCE, TARGET, [Ablate(f"{at}.head_output", heads=(0,)), Block(at, edges=((1, 2),))])
+    assert not explain(model, trace, "encoder", 0, 0, "head_output", 0, 0).agrees
+    assert explain(model, trace, "encoder", 0, 1, "head_output", 0, 0).agrees
+    blocked = explain(model, trace, "encoder", 0, 1, "masked_scores", 1, 2)
+    assert (blocked.operation, blocked.traced, blocked.agrees) == ("kept", -math.inf, False)
+    # What comes after an edit follows from the edited numbers.
+    assert explain(model, trace, "encoder", 0, 1, "weights", 1, 2).agrees
+    assert explain(model, trace, "encoder", 0, 0, "concatenated", 0, 0).agrees
+
+
+def test_a_decoder_alone_has_its_own_attention_and_no_other():
+    model = small("vanilla")
+    trace = run_traced(model, None, TARGET)
+    assert explain(model, trace, "decoder", 0, 0, "weights", 1, 0).agrees
+    with pytest.raises(InputError, match="the decoder ran alone"):
+        attention_steps(trace, "cross", 0, 0)
+
+
+def test_a_shipped_model_agrees(reverse: Pipeline):
+    trace = reverse.trace("headlight")
+    for kind in KINDS:
+        for step in attention_steps(trace, kind, 1, 3):
+            assert explain(reverse.model, trace, kind, 1, 3, step.name, 2, 1).agrees
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layer": 2}, "layer = 2: allowed are 0 to 1"),
+        ({"layer": -1}, "layer = -1"),
+        ({"head": 3}, "head = 3: allowed are 0 to 2"),
+        ({"step_name": "softmax"}, "step = 'softmax': allowed are input, query"),
+        ({"step_name": "memory"}, "step = 'memory'"),
+        ({"row": 5}, "row = 5: allowed are 0 to 4"),
+        ({"column": -1}, "column = -1"),
+        ({"column": True}, "column = True"),
+        ({"item": 2}, "batch item = 2: allowed are 0 to 1"),
+    ],
+)
+def test_what_is_not_there_is_said(change: dict[str, object], message: str):
+    model, trace = traced("vanilla")
+    asked = {"layer": 0, "head": 0, "step_name": "scores", "row": 0, "column": 0} | change
+    with pytest.raises(PathError) as error:
+        explain(model, trace, "encoder", **asked)
+    assert message in str(error.value)
+
+
+def test_another_kind_or_another_model_is_refused():
+    _, trace = traced("vanilla")
+    with pytest.raises(InputError, match="allowed are encoder, decoder, cross"):
+        attention_steps(trace, "other", 0, 0)
+    with pytest.raises(InputError, match="must be the one that was traced"):
+        explain(small("pytorch"), trace, "encoder", 0, 0, "scores", 0, 0)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_model_in_bfloat16_is_explained_from_its_own_numbers(preset: str):
+    model = small(preset).bfloat16()
+    trace = run_traced(model, SOURCE, TARGET)
+    for step in attention_steps(trace, "cross", 0, 1):
+        found = explain(model, trace, "cross", 0, 1, step.name, 1, 1)
+        assert found.traced == step.values[1, 1]
+        size = sum(abs(term.value) for term in found.terms if math.isfinite(term.value))
+        assert found.result == found.traced or abs(found.result - found.traced) <= 2**-7 * max(size, 1e-3)

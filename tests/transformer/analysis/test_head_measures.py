@@ -1,0 +1,88 @@
+"""What a head does, on heads whose answer is known."""
+
+import numpy as np
+import pytest
+
+from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+
+
+def head(pattern: np.ndarray) -> np.ndarray:
+    return pattern[None, None].astype(np.float64)
+
+
+EYE = np.eye(6)
+PREVIOUS = np.eye(6, k=-1) + np.eye(6)[0] * np.array([1, 0, 0, 0, 0, 0])[:, None]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "value"),
+    [
+        (EYE, "self", 1.0),
+        (EYE, "diagonal", 1.0),
+        (EYE, "entropy", 0.0),
+        (EYE, "distance", 0.0),
+        (EYE[::-1], "anti-diagonal", 1.0),
+        (EYE[::-1], "distance", 3.0),
+        (PREVIOUS, "previous", 5 / 6),
+        (np.full((6, 6), 1 / 6), "entropy", np.log2(6)),
+        (np.full((6, 6), 1 / 6), "first", 1 / 6),
+        (np.tile(EYE[5], (6, 1)), "last", 1.0),
+        (np.eye(6, k=1), "next", 1.0),  # the last query looks nowhere, and is left out
+    ],
+)
+def test_a_pattern_is_recognised(pattern: np.ndarray, name: str, value: float) -> None:
+    assert measure(head(pattern))[name][0, 0] == pytest.approx(value)
+
+
+def test_the_diagonal_of_a_map_that_is_not_square_runs_from_corner_to_corner() -> None:
+    pattern = np.zeros((4, 10))
+    pattern[range(4), [0, 3, 6, 9]] = 1
+    assert measure(head(pattern))["diagonal"][0, 0] == 1
+    assert measure(head(pattern[:, ::-1]))["anti-diagonal"][0, 0] == 1
+
+
+def test_alignment_counts_only_queries_of_which_the_task_says_something() -> None:
+    aligned = np.zeros((3, 4), dtype=bool)
+    aligned[0, 1] = aligned[1, 2] = aligned[1, 3] = True
+    weights = np.array([[0.1, 0.7, 0.1, 0.1], [0.0, 0.0, 0.5, 0.4], [1.0, 0.0, 0.0, 0.0]])
+    assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx((0.7 + 0.9) / 2)
+    weights[1] = 0  # may look nowhere
+    assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx(0.7)
+
+
+def test_alignment_of_a_task_becomes_rows_and_keys_behind_sos() -> None:
+    mask = alignment_mask([(0, 2), (1, 1), (2, 0)], 4, 5)
+    assert mask is not None
+    assert np.argwhere(mask).tolist() == [[0, 3], [1, 2], [2, 1]]
+    assert alignment_mask(None, 4, 5) is None
+    beyond = alignment_mask([(9, 0), (0, 9)], 4, 5)
+    assert beyond is not None
+    assert not beyond.any()
+
+
+def test_shift_is_one_for_a_head_that_turns_right_round() -> None:
+    a, b = np.zeros((2, 3, 5)), np.zeros((2, 3, 5))
+    a[1, 2, 1] = b[1, 2, 4] = 1
+    found = shift(a, b, 1, 4)
+    assert found[1, 2] == 1
+    assert found.sum() == 1
+    assert shift(b, a, 1, 4)[1, 2] == -1
+    assert strongest(found) == (1, 2)
+
+
+def test_the_mean_leaves_out_what_a_sentence_does_not_have() -> None:
+    found = mean_of([{"self": np.array([[1.0]]), "alignment": np.array([[0.5]])}, {"self": np.array([[0.0]])}])
+    assert found["self"][0, 0] == 0.5
+    assert found["alignment"][0, 0] == 0.5
+
+
+def test_rollout_multiplies_the_layers_and_keeps_shares() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 4))
+    found = rollout(weights)
+    assert found.shape == (3, 4, 4)
+    assert found.sum(-1) == pytest.approx(1)
+    assert found[1] == pytest.approx((weights[1].mean(0) / 2 + np.eye(4) / 2) @ (weights[0].mean(0) / 2 + np.eye(4) / 2))
+
+
+def test_rollout_of_heads_that_look_at_themselves_stays_where_it_is() -> None:
+    assert rollout(np.broadcast_to(np.eye(3), (2, 2, 3, 3)))[-1] == pytest.approx(np.eye(3))

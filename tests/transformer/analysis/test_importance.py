@@ -1,0 +1,50 @@
+"""Silencing heads in turn."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer import Ablate, InputError, Pipeline
+from transformer.analysis.importance import head_importance
+from transformer.tracing.trace import KINDS
+
+
+def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
+    pipeline = Pipeline.load("reverse")
+    trace = pipeline.trace("light")
+    source = torch.tensor([pipeline.source_vocabulary.ids(trace.source_tokens[0])])
+    target = torch.tensor([pipeline.target_vocabulary.ids(trace.target_tokens[0])])
+    position, token = 2, int(trace.logits[0, 2].argmax())
+    *_, last = head_importance(pipeline.model, source, target, position, token)
+    assert last.done == last.total == 24
+    before = trace.logits[0, position].log_softmax(-1)[token].item()
+    for kind, drops in last.drops.items():
+        assert not np.isnan(drops).any()
+        for layer in range(2):
+            for head in range(4):
+                path = f"{KINDS[kind][0]}.layers.{layer}.{KINDS[kind][1]}.weights"
+                edited = pipeline.trace("light", "thgil", [Ablate(path, (head,))])
+                after = edited.logits[0, position].log_softmax(-1)[token].item()
+                assert drops[layer, head] == pytest.approx(before - after, abs=1e-3)
+
+
+def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
+    first, last = head_importance(small(), SOURCE[:1], TARGET[:1], 0, 4)
+    assert (first.done, last.done, first.total) == (16, 18, 18)
+    assert sum(int(np.isfinite(drops).sum()) for drops in first.drops.values()) == 16
+    assert sum(int(np.isfinite(drops).sum()) for drops in last.drops.values()) == 18
+
+
+@pytest.mark.parametrize(
+    ("position", "token", "message"),
+    [
+        (5, 4, "position = 5: allowed are 0 to 4"),
+        (-1, 4, "position = -1"),
+        (0, 10, "token = 10: allowed are 0 to 9"),
+        (0, -1, "token = -1"),
+    ],
+)
+def test_what_is_not_there_is_refused(position: int, token: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))

@@ -1,0 +1,121 @@
+"""What gets through without a mask, on a shipped model: the numbers are those of two runs."""
+
+import pytest
+import torch
+
+from transformer import InputError, Patch, Pipeline, run_traced
+from transformer.analysis.leaks import append_padding, change_later, fill_padding, furthest_change, padded_answer
+from transformer.pipeline.untrained import Untrained
+from transformer.tracing.phrases import interventions
+
+SOURCE, TARGET = "she left", "elle est partie"
+
+
+@pytest.fixture(scope="module")
+def translator() -> Pipeline:
+    return Pipeline.load("english-french")
+
+
+@pytest.fixture(scope="module")
+def ids(translator: Pipeline) -> tuple[list[int], list[int]]:
+    return [*translator.read(SOURCE).ids], [*translator.read(TARGET, "target").ids]
+
+
+def test_before_is_the_run_as_it_is_and_after_the_run_with_the_other_token(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    (word,), off = translator.target_vocabulary.ids(["chat"]), interventions("no causal mask", translator.config)
+    leak = change_later(translator, *ids, 3, word, off)
+    assert leak.tokens == ("elle", "est", "partie")
+    expected = translator.target_vocabulary.ids(leak.tokens)
+    runs = [translator.trace(SOURCE, target, off).probabilities[0] for target in (TARGET, "elle est chat")]
+    for probabilities, found in zip(runs, (leak.before, leak.after), strict=True):
+        assert found.tolist() == pytest.approx(probabilities[range(3), expected].tolist(), abs=1e-7)
+    assert leak.largest == pytest.approx(float((runs[0] - runs[1])[:3].abs().max()), abs=1e-7)
+    assert leak.largest > 0.001
+    assert not leak.same
+
+
+def test_with_the_causal_mask_nothing_at_all_changes(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
+    leak = change_later(translator, *ids, 2, translator.target_vocabulary.eos)
+    assert leak.same
+    assert leak.largest == 0
+    assert leak.before.tolist() == leak.after.tolist()
+    assert leak.before.tolist() == pytest.approx(
+        translator.trace(SOURCE, TARGET).probabilities[0][range(2), ids[1][1:3]].tolist(), abs=1e-7
+    )
+
+
+def test_the_furthest_change_is_the_largest_of_all_that_were_tried(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    off, tokens = interventions("no causal mask", translator.config), (*ids[1][1:], 30, 40)
+    changes = {
+        (at, token): change_later(translator, *ids, at, token, off).largest
+        for at in range(1, 4)
+        for token in tokens
+        if token != ids[1][at]
+    }
+    found = furthest_change(translator, *ids, tokens, off)
+    assert changes[found] == pytest.approx(max(changes.values()), abs=1e-5)
+    assert furthest_change(translator, *ids, tokens, off, most=1)[0] == 3
+    with pytest.raises(InputError, match="at least one token"):
+        furthest_change(translator, ids[0], ids[1][:1], tokens, off)
+
+
+@pytest.mark.parametrize("position", [-1, 0, 4])
+def test_a_position_without_anything_before_it_is_refused(
+    translator: Pipeline, ids: tuple[list[int], list[int]], position: int
+) -> None:
+    with pytest.raises(InputError, match="allowed are 1 to 3"):
+        change_later(translator, *ids, position, 5)
+
+
+def test_appended_padding_moves_the_answer_only_without_its_mask(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    off = interventions("no padding mask", translator.config)
+    kept, moved = append_padding(translator, *ids, 8), append_padding(translator, *ids, 8, off)
+    assert kept.tokens == moved.tokens == ("elle", "est", "partie", "<eos>")
+    assert kept.largest <= 1e-6
+    assert moved.largest >= 0.5
+    assert moved.before.tolist() == kept.before.tolist()  # without padding there is nothing for the mask to hide
+    padded = torch.tensor([[*ids[0], *[translator.source_vocabulary.pad] * 8]])
+    run = run_traced(translator.model, padded, torch.tensor([ids[1]]), off).probabilities[0]
+    expected = translator.target_vocabulary.ids(moved.tokens)
+    assert moved.after.tolist() == pytest.approx(run[range(4), expected].tolist(), abs=1e-7)
+
+
+def test_what_fills_the_hidden_places_is_not_read_unless_the_mask_is_off(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    assert fill_padding(translator, *ids, 8).same
+    assert fill_padding(translator, *ids, 8).largest == 0
+    # A later edit takes the mask off again: then the other tokens must show, or nothing was filled in.
+    assert not fill_padding(translator, *ids, 8, (Patch("source_mask", values=True),)).same
+
+
+def test_answers_with_and_without_padding(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
+    off = interventions("no padding mask", translator.config)
+    assert padded_answer(translator, ids[0], 0) == padded_answer(translator, ids[0], 8) == translator.answer(SOURCE) == TARGET
+    assert padded_answer(translator, ids[0], 0, off) == TARGET
+    assert padded_answer(translator, ids[0], 8, off) != TARGET
+
+
+def test_padding_beyond_the_last_position_is_refused(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
+    room = translator.config.max_len - len(ids[0])
+    assert append_padding(translator, *ids, room).largest <= 1e-5
+    with pytest.raises(InputError, match=f"allowed are 0 to {room}"):
+        append_padding(translator, *ids, room + 1)
+
+
+@pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
+def test_raw_ids_of_an_untrained_model_with_padding_of_its_own(preset: str) -> None:
+    sizes = {"d_model": 16, "heads": 4, "d_ff": 32, "encoder_layers": 2, "decoder_layers": 2}
+    pipeline = Untrained.of(preset, ["1 5 6 2 0 0"], ["1 7 4 0"], sizes).build()
+    source, target = [1, 5, 6, 2, 0, 0], [1, 7, 4, 0]
+    assert change_later(pipeline, source, target, 2, 5).same
+    assert not change_later(pipeline, source, target, 2, 5, interventions("no causal mask", pipeline.config)).same
+    assert append_padding(pipeline, source, target, 4).largest <= 1e-6
+    assert append_padding(pipeline, source, target, 4, interventions("no padding mask", pipeline.config)).largest > 1e-4
+    assert fill_padding(pipeline, source, target, 4).same

@@ -1,0 +1,199 @@
+"""Tables of positions, and a sentence with two words swapped."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.transformer import reference
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, Run, runs, small
+from transformer import InputError, Pipeline, run_traced
+from transformer.analysis.position_geometry import (
+    by_distance,
+    cell,
+    dot_products,
+    model_table,
+    rotation,
+    sinusoidal_table,
+    spread,
+    swap,
+    turned,
+    untrained_table,
+    wave,
+)
+from transformer.tracing.phrases import interventions
+from transformer.training.recipe import RECIPES
+
+# Numbers of the table are rounded to 6e-8 at most.
+ROUNDING = 2e-7
+WIDTHS = st.integers(1, 33)
+
+
+@given(st.integers(0, 500), WIDTHS, st.data())
+def test_a_cell_is_the_number_in_the_table_of_the_model_and_of_the_paper(position: int, d_model: int, data: st.DataObject):
+    dimension = data.draw(st.integers(0, d_model - 1))
+    found = cell(position, dimension, d_model)
+    assert abs(found.value - reference.sinusoid(position + 1, d_model)[position, dimension]) <= 1e-12
+    assert abs(found.value - sinusoidal_table(position + 1, d_model)[position, dimension]) <= ROUNDING
+    assert dimension in (2 * found.pair, 2 * found.pair + 1)
+    assert found.value == getattr(math, found.function)(found.angle)
+    assert found.angle == position / found.divisor
+
+
+@given(st.integers(1, 40), WIDTHS, st.data())
+def test_a_wave_goes_through_every_number_of_its_column(positions: int, d_model: int, data: st.DataObject):
+    dimension = data.draw(st.integers(0, d_model - 1))
+    column = wave(dimension, d_model, np.arange(positions, dtype=np.float64))
+    np.testing.assert_allclose(column, sinusoidal_table(positions, d_model)[:, dimension], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
+def test_the_model_adds_the_rows_of_its_table(preset: str):
+    model = small(preset)
+    trace = run_traced(model, SOURCE, TARGET)
+    for side, ids in (("source", SOURCE), ("target", TARGET)):
+        table = model_table(model, side)
+        assert table.shape == (16, 12)
+        assert (table[: ids.shape[1]] == trace[f"{side}_embedding.position"].numpy()).all()
+        assert not table.flags.writeable
+    learned = preset == "shared_heads"
+    assert (model_table(model, "source") == model_table(model, "target")).all() != learned
+    assert learned or (model_table(model, "source") == sinusoidal_table(16, 12)).all()
+    rounded = torch.from_numpy(model_table(model, "target").copy()).bfloat16()
+    assert np.abs(model_table(model.bfloat16(), "target") - rounded.float().numpy()).max() <= 2**-8
+
+
+def test_an_untrained_table_is_drawn_as_pytorch_draws_one_and_leaves_its_generator_alone():
+    torch.manual_seed(7)
+    expected = torch.randn(3)
+    torch.manual_seed(7)
+    table = untrained_table(100, 256)
+    assert (torch.randn(3) == expected).all()
+    assert table.dtype == np.float32
+    assert (untrained_table(100, 256) == table).all()
+    for found in (table, torch.nn.Embedding(100, 256).weight.detach().numpy()):
+        assert abs(found.mean()) < 0.03
+        assert abs(found.std() - 1) < 0.03
+
+
+@given(st.integers(2, 60), st.integers(1, 20).map(lambda pairs: 2 * pairs))
+def test_distance_alone_decides_the_dot_product_of_waves_in_pairs(positions: int, d_model: int):
+    products = dot_products(sinusoidal_table(positions, d_model))
+    apart = np.arange(positions)[:, None] - np.arange(positions)[None, :]
+    expected = sum(np.cos(apart / 10_000 ** (2 * pair / d_model)) for pair in range(d_model // 2))
+    np.testing.assert_allclose(products, expected, atol=ROUNDING * d_model)
+    assert spread(products) <= 2 * ROUNDING * d_model
+
+
+@given(st.integers(8, 60), st.integers(0, 12).map(lambda pairs: 2 * pairs + 1))
+def test_a_lone_sine_is_all_that_is_not_distance_in_an_odd_width(positions: int, d_model: int):
+    table = sinusoidal_table(positions, d_model)
+    lone = spread(dot_products(table[:, -1:]))
+    assert lone > 0
+    assert abs(spread(dot_products(table)) - lone) <= 2 * ROUNDING * d_model
+
+
+def test_an_untrained_table_knows_no_distance():
+    products = dot_products(untrained_table(100, 256))
+    assert spread(products) > 50
+    assert abs(by_distance(products)[1:60, 1]).max() < 15 < products.diagonal().min()
+
+
+@given(st.integers(1, 9), st.integers(0, 99))
+def test_pairs_are_gathered_by_their_distance(count: int, seed: int):
+    square = np.random.default_rng(seed).normal(size=(count, count))
+    found = by_distance(square)
+    for distance in range(count):
+        pairs = [square[first, first + distance] for first in range(count - distance)]
+        np.testing.assert_allclose(found[distance], (min(pairs), sum(pairs) / len(pairs), max(pairs)), atol=1e-12)
+    assert spread(square) == max(most - least for least, _, most in found)
+
+
+@given(WIDTHS, st.integers(2, 80), st.data())
+def test_one_rotation_takes_every_position_k_further(d_model: int, positions: int, data: st.DataObject):
+    shift = data.draw(st.integers(0, positions - 1))
+    table = sinusoidal_table(positions, d_model)
+    found = turned(table, shift)
+    assert (found.pairs is None) == (d_model == 1)
+    assert found.pairs is None or found.pairs <= 4 * ROUNDING
+    assert (found.lone is None) == (d_model % 2 == 0)
+    if found.lone is not None:
+        # sin(a + b) less the half of it that can be had: sin(b) cos(a).
+        b = cell(shift, d_model - 1, d_model).angle
+        missing = [math.sin(b) * math.cos(cell(at, d_model - 1, d_model).angle) for at in range(positions - shift)]
+        assert abs(found.lone - max(map(abs, missing))) <= 4 * ROUNDING
+
+
+@given(st.integers(1, 16).map(lambda pairs: 2 * pairs), st.integers(0, 90), st.integers(0, 90))
+def test_rotations_keep_lengths_and_follow_one_another(d_model: int, one: int, other: int):
+    first, second = rotation(one, d_model), rotation(other, d_model)
+    np.testing.assert_allclose(first @ first.T, np.eye(d_model), atol=1e-12)
+    np.testing.assert_allclose(first @ second, rotation(one + other, d_model), atol=1e-11)
+    outside = np.kron(np.eye(d_model // 2), np.ones((2, 2))) == 0
+    assert not first[outside].any()
+
+
+def test_a_table_that_is_no_wave_is_not_turned():
+    found = turned(untrained_table(50, 16), 3)
+    assert found.pairs is not None
+    assert found.pairs > 1
+
+
+@pytest.mark.parametrize("shift", [-1, 10])
+def test_there_is_no_position_before_the_first_or_after_the_last(shift: int):
+    with pytest.raises(InputError, match="shift"):
+        turned(sinusoidal_table(10, 4), shift)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_without_positions_a_swap_changes_nothing_but_the_order(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    ids = SOURCE[1].tolist()
+    without = swap(model, ids, 1, 4, interventions("no positions", model.config))
+    assert without.largest <= 5e-6
+    assert without.changes.max() <= 5e-6
+    kept = swap(model, ids, 1, 4)
+    assert kept.largest > 0.01
+    assert kept.changes[[1, 4]].min() > 0.001
+
+
+@given(run=runs(), data=st.data())
+@settings(max_examples=30)
+def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.DataObject):
+    ids = run.source[0].tolist()
+    first, second = (data.draw(st.integers(0, len(ids) - 1)) for _ in range(2))
+    found = swap(run.model, ids, first, second)
+    other = list(ids)
+    other[first], other[second] = ids[second], ids[first]
+    before, after = (
+        run_traced(run.model, torch.tensor([row]), run.target[:1])["encoder.output"].numpy()[0].copy() for row in (ids, other)
+    )
+    if ids[first] != ids[second]:
+        after[[first, second]] = after[[second, first]]
+    np.testing.assert_allclose(found.before, before, atol=1e-4)
+    np.testing.assert_allclose(found.after, after, atol=1e-4)
+    assert abs(found.largest - abs(after - before).max()) <= 1e-4
+    lengths = np.linalg.norm(before, axis=1)
+    expected = np.divide(np.linalg.norm(after - before, axis=1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    np.testing.assert_allclose(found.changes, expected, atol=1e-3)
+    if ids[first] == ids[second]:
+        assert found.largest <= 1e-6
+
+
+def test_only_tokens_that_are_there_can_be_swapped():
+    with pytest.raises(InputError, match="position"):
+        swap(small(), [1, 5, 2], 0, 3)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_without_positions_every_shipped_model_reads_a_bag_of_words(name: str):
+    pipeline = Pipeline.load(name)
+    ids = pipeline.read(
+        {"dates": "14 july 1998", "addition": "417+85="}.get(name, "the cat sleeps ." if "fr" in name else "abcde")
+    ).ids
+    last = len(ids) - 2
+    assert swap(pipeline.model, ids, 1, last, interventions("no positions", pipeline.config)).largest <= 1e-5
+    assert swap(pipeline.model, ids, 1, last).largest > 0.1

@@ -1,0 +1,73 @@
+"""The residual stream, against PyTorch's own norms and cosines."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
+from transformer.analysis.residual import cosine, residual_stream
+from transformer.errors import InputError, PathError
+from transformer.tracing.interventions import Ablate
+from transformer.tracing.trace import Trace, run_traced
+
+
+def run(preset: str, norm_first: bool, **values: object) -> Trace:
+    return run_traced(small(preset, norm_first=norm_first, **values), SOURCE, TARGET)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize("item", [0, 1])
+def test_norms_and_cosines_are_those_of_pytorch(preset: str, norm_first: bool, stack: str, item: int) -> None:
+    trace = run(preset, norm_first)
+    stream = residual_stream(trace, stack, item)
+    parts = ["self_attention", *(["cross_attention"] if stack == "decoder" else []), "feed_forward"]
+    assert stream.places == tuple((layer, part) for layer in (1, 2) for part in parts)
+    values = [trace[path].values[item].double() for path in stream.points]
+    added = [trace[path].values[item].double() for path in stream.added]
+    assert np.allclose(stream.norm, torch.stack(values).norm(dim=-1))
+    assert np.allclose(stream.added_norm, torch.stack(added).norm(dim=-1))
+    for at, y in enumerate(added):
+        assert np.allclose(stream.cosine[at], F.cosine_similarity(y, values[at], dim=-1))
+    for at, x in enumerate(values):
+        assert np.allclose(stream.similarity[at], F.cosine_similarity(x, values[0], dim=-1))
+    assert np.allclose(stream.similarity[0], 1)
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_before_the_norm_the_stream_is_the_start_and_all_that_was_added(stack: str) -> None:
+    """Pre-norm nothing but the sub-layers touches the stream, so its end is a plain sum."""
+    trace = run("vanilla", True)
+    stream = residual_stream(trace, stack)
+    start = trace[stream.points[0]].values[0]
+    total = start + sum(trace[path].values[0] for path in stream.added)
+    torch.testing.assert_close(total, trace[f"{stack}.output"].values[0])
+    assert stream.points[-1] == f"{stack}.layers.1.feed_forward_add_norm.sum"
+
+
+def test_the_last_norm_is_a_point_of_its_own() -> None:
+    stream = residual_stream(run("pytorch", False), "encoder")
+    assert stream.points[-1] == "encoder.output"
+    assert len(stream.points) == len(stream.added) + 2
+
+
+def test_a_sublayer_that_adds_nothing_adds_nothing() -> None:
+    model = small("vanilla", norm_first=True)
+    trace = run_traced(model, SOURCE, TARGET, [Ablate("encoder.layers.1.feed_forward.output")])
+    stream = residual_stream(trace, "encoder")
+    assert not stream.added_norm[-1].any()
+    assert not stream.cosine[-1].any()
+    assert np.allclose(stream.norm[-1], stream.norm[-2])
+
+
+def test_what_is_not_there_is_said() -> None:
+    alone = run_traced(small("vanilla"), None, TARGET)
+    with pytest.raises(InputError, match="encoder only where it ran"):
+        residual_stream(alone, "encoder")
+    assert {part for _, part in residual_stream(alone, "decoder").places} == {"self_attention", "feed_forward"}
+    with pytest.raises(InputError, match="allowed are encoder, decoder"):
+        residual_stream(alone, "sideways")
+    with pytest.raises(PathError, match="allowed are 0 to 1"):
+        residual_stream(alone, "decoder", 2)
+    assert (cosine(np.zeros((1, 3)), np.ones((1, 3))) == 0).all()

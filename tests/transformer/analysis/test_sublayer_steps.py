@@ -1,0 +1,106 @@
+"""The arithmetic of one position agrees with the run, and with PyTorch's own LayerNorm."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
+from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
+from transformer.errors import InputError, PathError
+from transformer.network.model import Transformer
+from transformer.tracing.interventions import Scale
+from transformer.tracing.trace import Trace, run_traced
+
+SUBLAYERS = [
+    *(f"encoder.layers.{layer}.{part}" for layer in (0, 1) for part in ("self_attention", "feed_forward")),
+    *(f"decoder.layers.{layer}.{part}" for layer in (0, 1) for part in ("self_attention", "cross_attention", "feed_forward")),
+]
+
+
+def run(preset: str, norm_first: bool) -> tuple[Transformer, Trace]:
+    model = small(preset, norm_first=norm_first)
+    with torch.no_grad():  # a fresh LayerNorm has γ = 1 and β = 0, which would hide a mistake
+        for name, parameter in model.named_parameters():
+            if "norm" in name:
+                parameter += torch.randn_like(parameter) * 0.3
+    return model, run_traced(model, SOURCE, TARGET)
+
+
+def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
+    model = small("vanilla").bfloat16()
+    trace, part = run_traced(model, SOURCE, TARGET), "encoder.layers.0.feed_forward"
+    for found in (residual(trace, part, 1), layer_norm(model, trace, part, 1), feed_forward(model, trace, part, 1)):
+        assert found.off <= 2**-6 * np.abs(found.traced).max()
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("sublayer", SUBLAYERS)
+def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, norm_first: bool, sublayer: str) -> None:
+    model, trace = run(preset, norm_first)
+    for item in (0, 1):
+        for position in range(trace[f"{sublayer}_add_norm.sum"].shape[1]):
+            total = residual(trace, sublayer, position, item)
+            assert total.off <= 1e-6
+            assert (total.result == total.x + total.added).all()
+            norm = layer_norm(model, trace, sublayer, position, item)
+            assert norm.off <= 1e-5
+            # The other order of the two, whichever it is, is what makes pre- and post-norm differ.
+            assert norm.inputs[0] == (total.inputs[0] if norm_first else total.path)
+            if sublayer.endswith("feed_forward"):
+                found = feed_forward(model, trace, sublayer, position, item)
+                assert found.off <= 1e-5
+                assert np.abs(found.hidden - found.traced_hidden).max() <= 1e-5
+                activated = trace[f"{sublayer}.activated"].numpy()[item, position]
+                assert found.fires.sum() == np.count_nonzero(activated)
+
+
+def test_the_pieces_of_a_layer_norm() -> None:
+    model, trace = run("vanilla", False)
+    norm = layer_norm(model, trace, "encoder.layers.0.feed_forward", 2)
+    x = torch.tensor(norm.x)
+    assert norm.mean == pytest.approx(float(x.mean()))
+    assert norm.variance == pytest.approx(float(x.var(unbiased=False)))
+    assert norm.standard.mean() == pytest.approx(0)
+    assert norm.standard.std() == pytest.approx(1)
+    again = torch.nn.functional.layer_norm(x, x.shape, torch.tensor(norm.gamma), torch.tensor(norm.beta), norm.eps)
+    assert np.allclose(norm.result, again)
+
+
+def test_the_strongest_units_move_the_output_furthest() -> None:
+    model, trace = run("vanilla", False)
+    found = feed_forward(model, trace, "decoder.layers.1.feed_forward", 1)
+    units = found.strongest(4)
+    weights = model.get_parameter("decoder.layers.1.feed_forward.contract.weight").detach().double().numpy()
+    moves = np.linalg.norm(weights * found.activated, axis=0)
+    assert units == list(np.argsort(-moves)[:4])
+    assert all(found.fires[unit] for unit in found.strongest(999))
+    assert len(found.strongest(999)) == found.fires.sum() == round(found.share * len(found.hidden))
+    # What is left when they are all added up is the bias.
+    bias = model.get_parameter("decoder.layers.1.feed_forward.contract.bias").detach().double().numpy()
+    assert np.allclose((weights * found.activated).sum(1) + bias, found.result)
+
+
+def test_an_edit_shows_as_a_difference() -> None:
+    model = small()
+    trace = run_traced(model, SOURCE, TARGET, [Scale("encoder.layers.0.feed_forward.output", factor=2.0)])
+    assert feed_forward(model, trace, "encoder.layers.0.feed_forward", 0).off > 0.01
+    assert residual(trace, "encoder.layers.0.feed_forward", 0).off <= 1e-6
+
+
+def test_what_is_not_there_is_said() -> None:
+    _, trace = run("vanilla", False)
+    with pytest.raises(PathError, match="nearest are"):
+        residual(trace, "encoder.layers.7.feed_forward", 0)
+    with pytest.raises(PathError, match="allowed are 0 to 6"):
+        residual(trace, "encoder.layers.0.feed_forward", 7)
+    with pytest.raises(PathError, match="allowed are 0 to 1"):
+        residual(trace, "encoder.layers.0.feed_forward", 0, 2)
+
+
+@pytest.mark.parametrize("explained", [layer_norm, feed_forward])
+def test_a_trace_of_another_model_is_refused(explained: Callable[..., Worked]) -> None:
+    _, trace = run("vanilla", False)
+    with pytest.raises(InputError, match="must be the one that was traced"):
+        explained(small("vanilla", d_ff=8), trace, "encoder.layers.0.feed_forward", 0)

@@ -1,0 +1,328 @@
+"""Sizes and choices: the three variants to the letter, and a clear refusal of everything that cannot be built."""
+
+import dataclasses
+import functools
+import inspect
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transformer.errors import ConfigError
+from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.model import Transformer
+
+# The table of variants, one column each, written out whole.
+COLUMNS = {
+    "vanilla": {
+        "source_vocab": 10,
+        "target_vocab": 10,
+        "source_pad": 0,
+        "target_pad": 0,
+        "d_model": 512,
+        "heads": 8,
+        "encoder_layers": 6,
+        "decoder_layers": 6,
+        "d_ff": 2048,
+        "max_len": 4096,
+        "dropout": 0.1,
+        "scale_embedding": False,
+        "position": "sinusoidal",
+        "zero_pad_row": True,
+        "head_projection": "per_head",
+        "projection_bias": True,
+        "output_bias": True,
+        "score_divisor": "d_head",
+        "mask_before_scaling": False,
+        "mask_fill": -10_000.0,
+        "target_padding": "queries",
+        "decoder_alone": True,
+        "dropout_on": "sublayer",
+        "ff_dropout": True,
+        "embedding_dropout": True,
+        "norm_first": False,
+        "norm_eps": 1e-12,
+        "final_norm": False,
+        "initialization": "pytorch",
+    },
+    "pytorch": {
+        "source_vocab": 10,
+        "target_vocab": 10,
+        "source_pad": 0,
+        "target_pad": 0,
+        "d_model": 512,
+        "heads": 8,
+        "encoder_layers": 6,
+        "decoder_layers": 6,
+        "d_ff": 2048,
+        "max_len": 5000,
+        "dropout": 0.1,
+        "scale_embedding": True,
+        "position": "sinusoidal",
+        "zero_pad_row": False,
+        "head_projection": "per_head",
+        "projection_bias": True,
+        "output_bias": True,
+        "score_divisor": "d_head",
+        "mask_before_scaling": False,
+        "mask_fill": -math.inf,
+        "target_padding": "keys",
+        "decoder_alone": False,
+        "dropout_on": "sublayer",
+        "ff_dropout": True,
+        "embedding_dropout": True,
+        "norm_first": False,
+        "norm_eps": 1e-5,
+        "final_norm": True,
+        "initialization": "xavier",
+    },
+    "shared_heads": {
+        "source_vocab": 10,
+        "target_vocab": 10,
+        "source_pad": 0,
+        "target_pad": 0,
+        "d_model": 256,
+        "heads": 8,
+        "encoder_layers": 6,
+        "decoder_layers": 6,
+        "d_ff": 1024,
+        "max_len": 100,
+        "dropout": 0.1,
+        "scale_embedding": False,
+        "position": "learned",
+        "zero_pad_row": False,
+        "head_projection": "shared",
+        "projection_bias": False,
+        "output_bias": False,
+        "score_divisor": "d_model",
+        "mask_before_scaling": True,
+        "mask_fill": -math.inf,
+        "target_padding": "nothing",
+        "decoder_alone": False,
+        "dropout_on": "norm",
+        "ff_dropout": False,
+        "embedding_dropout": True,
+        "norm_first": False,
+        "norm_eps": 1e-5,
+        "final_norm": False,
+        "initialization": "pytorch",
+    },
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_preset_is_its_column_of_the_table(name: str):
+    assert dataclasses.asdict(TransformerConfig.preset(name)) == COLUMNS[name]
+
+
+def test_there_are_no_other_presets():
+    assert PRESETS.keys() == COLUMNS.keys()
+    with pytest.raises(ConfigError, match="preset = 'bert': allowed are vanilla, pytorch, shared_heads"):
+        TransformerConfig.preset("bert")
+
+
+def test_values_given_replace_those_of_the_preset():
+    config = TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0)
+    assert (config.d_model, config.mask_fill, config.norm_eps) == (64, -5000.0, 1e-5)
+    assert config.replace(heads=4) == TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0, heads=4)
+
+
+@pytest.mark.parametrize(("divisor", "scale"), [("d_head", 4.0), ("d_model", 8.0)])
+def test_what_follows_from_the_fields(divisor: str, scale: float):
+    config = TransformerConfig.preset("vanilla", d_model=64, heads=4, score_divisor=divisor)
+    assert config.d_head == 16
+    assert config.score_scale == scale
+
+
+INTEGERS = ("source_vocab", "target_vocab", "source_pad", "target_pad", "d_model", "heads", "encoder_layers")
+INTEGERS += ("decoder_layers", "d_ff", "max_len")
+FLOATS = ("dropout", "mask_fill", "norm_eps")
+BOOLS = ("scale_embedding", "zero_pad_row", "projection_bias", "output_bias", "mask_before_scaling", "decoder_alone")
+BOOLS += ("ff_dropout", "embedding_dropout", "norm_first", "final_norm")
+CHOICES = {
+    "position": "sinusoidal, learned",
+    "head_projection": "per_head, shared",
+    "score_divisor": "d_head, d_model",
+    "target_padding": "queries, keys, nothing",
+    "dropout_on": "sublayer, norm",
+    "initialization": "pytorch, xavier",
+}
+
+
+def test_every_field_is_tried_below():
+    assert {*INTEGERS, *FLOATS, *BOOLS, *CHOICES} == {field.name for field in dataclasses.fields(TransformerConfig)}
+
+
+BAD = [
+    *((name, value, "must be a whole number") for name in INTEGERS for value in ("8", 8.0, True, None, [8], math.nan)),
+    *((name, value, "must be a number") for name in FLOATS for value in ("0.1", True, None, [0.1], math.nan)),
+    *((name, value, "allowed are True and False") for name in BOOLS for value in (1, 0, "yes", None)),
+    *((name, value, f"allowed are {allowed}") for name, allowed in CHOICES.items() for value in ("other", "", None, 1, [1])),
+    *((name, value, "allowed are 1 to") for name in INTEGERS if "pad" not in name for value in (0, -1, -(10**30), 10**30)),
+    ("source_pad", -1, "allowed are 0 to 9, an id of the source vocabulary"),
+    ("source_pad", 10, "allowed are 0 to 9, an id of the source vocabulary"),
+    ("target_pad", 10**30, "allowed are 0 to 9, an id of the target vocabulary"),
+    ("d_model", 100, "must be a multiple of heads = 8"),
+    ("d_model", 7, "must be a multiple of heads = 8"),
+    ("heads", 7, "must be a multiple of heads = 7"),
+    ("max_len", 65_537, "allowed are 1 to 65536"),
+    ("max_len", 65_536 + 1, "allowed are 1 to 65536"),
+    ("source_vocab", 1_000_001, "allowed are 1 to 1000000"),
+    ("dropout", 1.0, "a probability from 0 up to, but not, 1"),
+    ("dropout", -0.1, "a probability"),
+    ("dropout", math.inf, "a probability"),
+    ("dropout", 10**400, "a probability"),
+    ("norm_eps", 0.0, "allowed is a number from"),
+    ("norm_eps", -1e-5, "allowed is a number from"),
+    ("norm_eps", 1e-300, "allowed is a number from"),
+    ("norm_eps", 1.0, "allowed is a number from"),
+    ("mask_fill", 0.0, "allowed are -1000 down to -1e+30, and -inf"),
+    ("mask_fill", math.inf, "allowed are -1000"),
+    ("mask_fill", -999.0, "allowed are -1000"),
+    ("mask_fill", -1e300, "allowed are -1000"),
+    ("mask_fill", -(10**400), "allowed are -1000"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), BAD, ids=lambda value: str(value)[:30])
+def test_a_bad_value_is_refused_by_name_with_what_is_allowed(name: str, value: object, allowed: str):
+    with pytest.raises(ConfigError) as caught:
+        TransformerConfig.preset("vanilla", **{name: value})
+    # d_model and heads are checked together; the message speaks of d_model.
+    assert caught.value.what == ("d_model" if "multiple of heads" in allowed else name)
+    assert allowed in str(caught.value)
+    assert str(caught.value).startswith(f"{caught.value.what} = {repr(caught.value.value)[:59]}")
+    assert len(str(caught.value)) < 250
+
+
+def test_a_table_too_large_for_any_machine_is_refused():
+    with pytest.raises(ConfigError, match="max_len = 65536: allowed are up to 4096 with d_model = 8192"):
+        TransformerConfig.preset("vanilla", d_model=8192, max_len=65_536)
+
+
+def test_numbers_of_numpys_become_pythons():
+    config = TransformerConfig.preset(
+        "vanilla", d_model=np.int64(64), heads=np.uint8(4), dropout=np.float32(0.25), norm_eps=1e-12
+    )
+    assert config == TransformerConfig.preset("vanilla", d_model=64, heads=4, dropout=0.25)
+    assert {type(getattr(config, name)) for name in ("d_model", "heads")} == {int}
+    assert type(config.dropout) is float
+    assert TransformerConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize("value", [np.array([8]), np.array(["learned", "x"]), np.bool_(True), torch.tensor(8), {}])
+@pytest.mark.parametrize("name", ["heads", "dropout", "norm_first", "position"])
+def test_what_only_looks_like_a_value_is_refused(name: str, value: object):
+    with pytest.raises(ConfigError, match=f"^{name} = "):
+        TransformerConfig.preset("vanilla", **{name: value})
+
+
+@pytest.mark.parametrize("value", [None, 3, ["vanilla"], {}])
+def test_what_is_no_text_is_no_preset_and_no_json(value: object):
+    with pytest.raises(ConfigError, match="allowed are vanilla"):
+        inspect.unwrap(TransformerConfig.preset.__func__)(TransformerConfig, value)
+    with pytest.raises(ConfigError, match="is not JSON"):
+        inspect.unwrap(TransformerConfig.from_json.__func__)(TransformerConfig, value)
+
+
+def test_an_unknown_field_is_refused_with_those_there_are():
+    with pytest.raises(ConfigError, match="width = 3: is not a field; the fields are source_vocab, target_vocab"):
+        TransformerConfig.preset("vanilla", width=3)
+    config = TransformerConfig.preset("vanilla")
+    for make in (config.replace, functools.partial(dataclasses.replace, config), TransformerConfig):
+        with pytest.raises(ConfigError, match="width = 3: is not a field; the fields are source_vocab, target_vocab"):
+            make(width=3)
+
+
+def test_a_field_that_has_no_default_must_be_given_and_by_its_name():
+    with pytest.raises(ConfigError, match="target_vocab = None: must be given; the fields are source_vocab, target_vocab"):
+        TransformerConfig(source_vocab=10)
+    with pytest.raises(ConfigError, match=r"fields = \(10, 10\): must be given by name; the fields are source_vocab"):
+        TransformerConfig(10, 10)
+    # What an editor offers while the call is typed are still the fields themselves.
+    assert [*inspect.signature(TransformerConfig).parameters] == [field.name for field in dataclasses.fields(TransformerConfig)]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_json_round_trip(name: str):
+    config = TransformerConfig.preset(name, dropout=0.3, source_pad=4)
+    text = config.to_json()
+    assert TransformerConfig.from_json(text) == config
+    # Plain JSON has no infinity.
+    assert "Infinity" not in text
+
+
+def fields_of_a_small_config() -> st.SearchStrategy[dict[str, object]]:
+    return st.fixed_dictionaries(
+        {
+            "heads": st.integers(1, 4),
+            "d_model": st.just(12),
+            **{name: st.integers(1, 3) for name in ("encoder_layers", "decoder_layers")},
+            **{name: st.booleans() for name in BOOLS},
+            **{name: st.sampled_from(allowed.split(", ")) for name, allowed in CHOICES.items()},
+            "d_ff": st.integers(1, 30),
+            "max_len": st.integers(1, 20),
+            "dropout": st.floats(0, 0.99),
+            "mask_fill": st.sampled_from([-1000.0, -10_000.0, -1e30, -math.inf]),
+            "norm_eps": st.floats(1e-30, 0.5),
+        }
+    )
+
+
+@given(fields_of_a_small_config())
+@settings(max_examples=15)
+def test_any_mixture_of_choices_survives_json_and_runs(values: dict[str, object]):
+    config = TransformerConfig.preset("vanilla", **values)
+    assert TransformerConfig.from_json(config.to_json()) == config
+    logits = Transformer(config).eval()(torch.tensor([[3]]), torch.tensor([[0]]))
+    assert logits.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON"),
+        ("garbage", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("1" * 10_000, "is not JSON"),
+        ("[]", "must be a set of fields"),
+        ("null", "must be a set of fields"),
+        ("3", "must be a set of fields"),
+        ('"vanilla"', "must be a set of fields"),
+        ("{}", "source_vocab = None: must be given"),
+        ('{"self": 1}', "self = 1: is not a field"),
+        ('{"source_vocab": 10}', "target_vocab = None: must be given"),
+        ('{"source_vocab": 10, "target_vocab": 10, "what": 1}', "is not a field"),
+        ('{"source_vocab": 10, "target_vocab": "10"}', "target_vocab = '10': must be a whole number"),
+        ('{"source_vocab": 10, "target_vocab": 10, "mask_fill": null}', "mask_fill = None"),
+        ('{"source_vocab": 10, "target_vocab": 10, "mask_fill": "NaN"}', "mask_fill = nan"),
+        ('{"source_vocab": 10, "target_vocab": 10, "mask_fill": "very low"}', "mask_fill = 'very low'"),
+        ('{"source_vocab": 10, "target_vocab": 10, "mask_fill": -1' + "0" * 400 + "}", "mask_fill = -1000"),
+        ('{"source_vocab": 10, "target_vocab": 10, "dropout": NaN}', "dropout = nan"),
+        ('{"source_vocab": 10, "target_vocab": 10, "heads": 1e999}', "heads = inf"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_json_of_anything_else_is_refused(text: str, message: str):
+    with pytest.raises(ConfigError) as caught:
+        TransformerConfig.from_json(text)
+    assert message in str(caught.value)
+
+
+@given(st.text())
+def test_no_text_at_all_does_worse_than_be_refused(text: str):
+    with pytest.raises(ConfigError):
+        TransformerConfig.from_json(text)
+
+
+def test_is_a_value():
+    one, same, other = (TransformerConfig.preset("vanilla", heads=heads) for heads in (4, 4, 2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert len({one, same, other}) == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.heads = 2

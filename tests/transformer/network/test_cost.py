@@ -1,0 +1,164 @@
+"""Closed formulas against the model itself, against PyTorch's own counter, and against the memory of a trace."""
+
+import itertools
+from collections import Counter
+
+import pytest
+import torch
+from hypothesis import given, settings
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
+from transformer import PRESETS, InputError, Transformer, TransformerConfig, run_traced
+from transformer.network.cost import ALONG, WORK, Cost, Lengths, cost, crossing, growth, parameters, step_flops, total, work_of
+
+
+def lengths_of(run: Run) -> Lengths:
+    return Lengths(len(run.source), run.source.shape[1], run.target.shape[1])
+
+
+def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) -> dict[str, int]:
+    """What PyTorch counts in each module, by its path; "" for all of it."""
+    model.requires_grad_(False)  # its hooks look for a gradient otherwise, even where none is computed
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(source, target)
+    found = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
+    return {path: count for path, count in found.items() if path not in ("Global", "")} | {"": counter.get_total_flops()}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("final_norm", [False, True])
+def test_parameters_are_counted_without_building_the_model(preset: str, final_norm: bool) -> None:
+    for projection, position, bias in itertools.product(("per_head", "shared"), ("sinusoidal", "learned"), (False, True)):
+        config = TransformerConfig.preset(
+            preset,
+            source_vocab=7,
+            target_vocab=11,
+            d_model=12,
+            heads=3,
+            d_ff=10,
+            encoder_layers=1,
+            decoder_layers=2,
+            max_len=9,
+            final_norm=final_norm,
+            head_projection=projection,
+            position=position,
+            projection_bias=bias,
+            output_bias=not bias,
+        )
+        assert parameters(config) == sum(parameter.numel() for parameter in Transformer(config).parameters())
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("sizes", [{}, {"heads": 1}, {"d_model": 16, "heads": 4, "d_ff": 6, "encoder_layers": 1}])
+def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_first: bool, sizes: dict[str, int]) -> None:
+    model = small(preset, norm_first=norm_first, target_vocab=11, **sizes)
+    lengths = lengths_of(Run(model, SOURCE, TARGET))
+    counted = by_module(model, SOURCE, TARGET)
+    closed: Counter[str] = Counter()
+    for path in model.taps:
+        parts = path.split(".")
+        for end in range(len(parts)):
+            closed[".".join(parts[:end])] += step_flops(model.config, path, lengths)
+    for path in list(closed):  # `AddNorm` calls the sub-layer it goes around, so PyTorch counts that in it
+        if path.endswith("_add_norm"):
+            closed[path] = closed[path.removesuffix("_add_norm")]
+    # Modules below those that have taps (each Linear) are in PyTorch's count too; what they are part of is compared.
+    compared = {path for path in counted if path in closed}
+    assert {"", "encoder", "decoder.layers.1.cross_attention.key", "decoder.layers.0.feed_forward"} <= compared
+    assert {path: counted[path] for path in compared} == {path: closed[path] for path in compared}
+
+
+@given(run=runs())
+@settings(max_examples=40)
+def test_each_kind_of_work_costs_what_its_formula_says(run: Run) -> None:
+    trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run)
+    found = cost(config, lengths)
+    assert tuple(found) == WORK
+    size = sum(step.values.nbytes for step in trace)
+    assert total(found.values()) == Cost(parameters(config), by_module(run.model, run.source, run.target)[""], size)
+    sizes, flops = Counter[str](), Counter[str]()
+    for step in trace:
+        sizes[work_of(step.path)] += step.values.nbytes
+        flops[work_of(step.path)] += step_flops(config, step.path, lengths)
+    assert {work: (part.bytes, part.flops) for work, part in found.items()} == {
+        work: (sizes[work], flops[work]) for work in WORK
+    }
+
+
+def test_only_the_scores_grow_with_the_square_of_the_length() -> None:
+    config = TransformerConfig.preset("vanilla", **SIZES)
+    once, twice = (cost(config, Lengths(1, n, n)) for n in (100, 200))
+    ratios = {work: twice[work].flops / once[work].flops for work in WORK if once[work].flops}
+    assert ratios == {"projections": 2, "scores and weights": 4, "feed-forward": 2, "output": 2}
+    assert twice["scores and weights"].bytes > 3.8 * once["scores and weights"].bytes
+    assert twice["feed-forward"].bytes == 2 * once["feed-forward"].bytes
+
+
+def test_numbers_of_the_paper_s_base_model() -> None:
+    """d 512, 6 + 6 layers, ffn 2048: by hand, one token on each side of a vocabulary of ten."""
+    config = TransformerConfig.preset("vanilla")
+    attention = 2 * 4 * 512 * 512 + 2 * 2 * 512
+    by_hand = 18 * attention + 12 * 2 * 2 * 512 * 2048 + 2 * 512 * 10
+    assert total(cost(config, Lengths(1, 1, 1)).values()).flops == by_hand
+    assert parameters(TransformerConfig.preset("shared_heads")) == 7_616_010
+    sizes = {"d_model": 256, "d_ff": 1024, "max_len": 100}
+    assert parameters(TransformerConfig.preset("vanilla", **sizes)) == 11_066_890
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("along", ALONG)
+def test_what_grows_is_what_the_model_would_cost_at_that_size(preset: str, along: str) -> None:
+    config = TransformerConfig.preset(preset, **SIZES | {"max_len": 40, "decoder_layers": 3})
+    lengths = Lengths(2, 9, 7)
+    found = growth(config, lengths, along)
+    assert list(found.sizes) == sorted(set(found.sizes))
+    assert found.costs[found.sizes.index(found.here)] == cost(config, lengths)
+    assert total(found.costs[0].values()) != total(found.costs[-1].values())
+    for size, costs in list(zip(found.sizes, found.costs, strict=True))[:5]:
+        if along == "length":
+            batch, source, target = lengths.batch, size, size - 2
+            assert costs == cost(config, Lengths(batch, source, target))
+            continue
+        values = {
+            "d_model": {"d_model": size, "d_ff": round(20 / 12 * size)},
+            "heads": {"heads": size},
+            "layers": {"encoder_layers": size, "decoder_layers": size + 1},
+        }[along]
+        model = Transformer(config.replace(**values))
+        assert sum(part.parameters for part in costs.values()) == sum(each.numel() for each in model.parameters())
+        trace = run_traced(model.eval(), torch.ones(2, 9).long(), torch.ones(2, 7).long())
+        assert sum(part.bytes for part in costs.values()) == sum(step.values.nbytes for step in trace)
+
+
+def test_growth_stays_within_what_can_be_built_and_says_where_positions_end() -> None:
+    short = TransformerConfig.preset("shared_heads")
+    found = growth(short, Lengths(1, 5, 9), "length")
+    assert (found.limit, found.here, found.sizes[0]) == (100, 5, 1)
+    assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # the target has one token then
+    long = TransformerConfig.preset("vanilla", max_len=65_536)
+    assert growth(long, Lengths(1, 5, 9), "length").limit is None
+    assert growth(long, Lengths(1, 5, 9), "d_model").sizes[-1] == 512  # more would make too large a table of positions
+    deep = TransformerConfig.preset("vanilla", encoder_layers=30)
+    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[-1] == 30
+    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[0] == 25  # the decoder has 24 fewer, and one at least
+    uneven = TransformerConfig.preset("vanilla", encoder_layers=1, decoder_layers=90)
+    assert growth(uneven, Lengths(1, 5, 9), "layers").sizes == tuple(range(1, 8))  # the decoder then has 96
+    assert growth(deep, Lengths(1, 5, 9), "heads").sizes == (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    with pytest.raises(InputError, match="allowed are length, d_model, heads, layers"):
+        growth(deep, Lengths(1, 5, 9), "depth")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str) -> None:
+    config = TransformerConfig.preset(preset, **SIZES)
+    at = crossing(config, batch=2)
+
+    def more(length: int) -> bool:
+        costs = cost(config, Lengths(2, length, length))
+        return costs["scores and weights"].flops > costs["feed-forward"].flops
+
+    assert more(at)
+    assert not more(at - 1)
+    # By hand: 6 attentions of 2·2·n²·d against 4 networks of 2·2·n·d·d_ff.
+    assert at == 4 * 20 // 6 + 1

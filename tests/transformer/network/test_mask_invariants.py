@@ -1,0 +1,186 @@
+"""What masks promise, kept by every shipped model on batches that hypothesis makes: the future and padding change nothing.
+
+A batch here is made as a pipeline makes one: padding stands only after the tokens. In the middle of a target it would be
+another matter for `vanilla`, which hides the rows of padded queries and leaves their columns open.
+"""
+
+import itertools
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+import torch
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from transformer import Pipeline, Trace, run_traced
+from transformer.analysis.leaks import append_padding, change_later, fill_padding
+from transformer.tracing.phrases import interventions
+from transformer.tracing.trace import KINDS
+from transformer.training.recipe import RECIPES
+from transformer.worlds import world
+
+EXAMPLES = 8
+# Without the phase that explains a failure: it runs each line under a tracer, minutes for a forward pass.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+FEW = settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)
+EVERY_MODEL = pytest.mark.parametrize("name", RECIPES)
+Rows = list[list[int]]
+
+load = cache(Pipeline.load)
+
+
+class Known(NamedTuple):
+    """What batches are made of. Plain data, because beartype draws from `random`, which a strategy may not.
+
+    Attributes:
+        pairs: ids of texts of the model's world, and of their answers as the decoder reads them.
+        sos, sizes: of the source and the target vocabulary.
+    """
+
+    pairs: list[tuple[list[int], list[int]]]
+    sos: tuple[int, int]
+    sizes: tuple[int, int]
+
+
+@cache
+def known(name: str) -> Known:
+    pipeline = load(name)
+    found = itertools.islice(world(pipeline.card.world).pairs("held-out", "masks"), 60)
+    sides = pipeline.source_vocabulary, pipeline.target_vocabulary
+    return Known(
+        [([*pipeline.read(pair.source).ids], [*pipeline.read(pair.target, "target").ids]) for pair in found],
+        (sides[0].sos, sides[1].sos),
+        (len(sides[0]), len(sides[1])),
+    )
+
+
+@st.composite
+def batches(draw: st.DrawFn, known: Known) -> tuple[Rows, Rows]:
+    """One to three rows of ids on each side: texts of the model's world, or any tokens but padding in any number."""
+    sources, targets = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        if draw(st.booleans()):
+            source, target = draw(st.sampled_from(known.pairs))
+        else:
+            source, target = (
+                [sos, *draw(st.lists(st.integers(1, size - 1), min_size=1, max_size=12))]
+                for sos, size in zip(known.sos, known.sizes, strict=True)
+            )
+        sources.append(source)
+        targets.append(target)
+    return sources, targets
+
+
+def traced(pipeline: Pipeline, sources: Rows, targets: Rows, more: int = 0) -> Trace:
+    """A run of a batch, with `more` padding on both sides than its longest rows need."""
+    ids = []
+    for side, rows in (("source", sources), ("target", targets)):
+        batch = pipeline.batch(rows, side)
+        padding = torch.full((len(batch), more), pipeline.vocabulary(side).pad)
+        ids.append(torch.cat([batch, padding], dim=1))
+    return run_traced(pipeline.model, *ids)
+
+
+def padding(rows: Rows, length: int) -> Tensor:
+    """[row, position]: True after the tokens of a row."""
+    return torch.arange(length) >= torch.tensor([len(row) for row in rows])[:, None]
+
+
+@EVERY_MODEL
+@FEW
+@given(data=st.data())
+def test_what_comes_later_never_changes_an_earlier_output(name: str, data: st.DataObject) -> None:
+    pipeline, material = load(name), known(name)
+    sources, targets = data.draw(batches(material))
+    position = data.draw(st.integers(1, max(map(len, targets)) - 1))
+    tokens = st.integers(1, material.sizes[1] - 1)
+    changed = [[*row[:position], *(data.draw(tokens) for _ in row[position:])] for row in targets]
+    before, after = traced(pipeline, sources, targets), traced(pipeline, sources, changed)
+    assert torch.equal(before.logits[:, :position], after.logits[:, :position])
+
+
+@EVERY_MODEL
+@FEW
+@given(data=st.data())
+def test_padding_never_changes_what_stands_before_it(name: str, data: st.DataObject) -> None:
+    pipeline, material = load(name), known(name)
+    sources, targets = data.draw(batches(material))
+    before = traced(pipeline, sources, targets)
+    after = traced(pipeline, sources, targets, more=data.draw(st.integers(1, 9)))
+    for item, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        alone = traced(pipeline, [source], [target])
+        for other in (before, after):
+            encoded, logits = other["encoder.output"].values[item, : len(source)], other.logits[item, : len(target)]
+            torch.testing.assert_close(encoded, alone["encoder.output"].values[0], atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(logits, alone.logits[0], atol=1e-4, rtol=1e-4)
+            assert abs(logits.softmax(-1) - alone.probabilities[0]).max() <= 1e-5
+
+
+@EVERY_MODEL
+@FEW
+@given(data=st.data())
+def test_no_weight_falls_on_padding_or_on_the_future(name: str, data: st.DataObject) -> None:
+    pipeline, material = load(name), known(name)
+    sources, targets = data.draw(batches(material))
+    trace = traced(pipeline, sources, targets, more=data.draw(st.integers(0, 3)))
+    lengths = {"source": trace["source_mask"].shape[-1], "target": trace["target_mask"].shape[-1]}
+    hidden = {"source": padding(sources, lengths["source"]), "target": padding(targets, lengths["target"])}
+    if pipeline.config.target_padding == "nothing":  # the variant that leaves padding in the target to the causal mask alone
+        hidden["target"] = torch.zeros_like(hidden["target"])
+    for kind, (_, _, _, keys) in KINDS.items():
+        weights = trace.attention(kind)
+        assert torch.isfinite(weights).all()
+        assert (weights >= 0).all()
+        on_padding = hidden[keys][None, :, None, None, :].expand(weights.shape)
+        assert (weights[on_padding] == 0).all()
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), atol=1e-5, rtol=0)
+    future = torch.ones(lengths["target"], lengths["target"]).triu(1).bool()
+    assert (trace.attention("decoder")[..., future] == 0).all()
+    assert all(torch.isfinite(step.values[step.values != trace.config.mask_fill]).all() for step in trace)
+
+
+@EVERY_MODEL
+@FEW
+@given(data=st.data())
+def test_what_stands_in_hidden_places_is_never_read(name: str, data: st.DataObject) -> None:
+    pipeline, material = load(name), known(name)
+    sources, targets = data.draw(batches(material))
+    assert fill_padding(pipeline, sources[0], targets[0], data.draw(st.integers(1, 9))).same
+
+
+@cache
+def examples(name: str) -> list[tuple[list[int], list[int]]]:
+    """(source, target) ids of the examples of a model, the target its own answer."""
+    pipeline = load(name)
+    found = []
+    for example in itertools.islice(world(pipeline.card.world).examples, 8):
+        source, answer = pipeline.read(example.source).ids, pipeline.answers([example.source])[0].tokens
+        found.append(([*source], [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]))
+    return found
+
+
+@EVERY_MODEL
+def test_without_the_causal_mask_a_later_token_moves_an_earlier_prediction(name: str) -> None:
+    pipeline = load(name)
+    off, changes = interventions("no causal mask", pipeline.config), []
+    for source, target in examples(name):
+        last = len(target) - 1
+        if last >= 1:
+            kept = change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos)
+            assert kept.same
+            assert kept.largest == 0
+            changes.append(change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos, off).largest)
+    # The model that shares its projections leans less on what it can suddenly see.
+    assert max(changes) >= (0.1 if name == "reverse-shared" else 0.25)
+
+
+@EVERY_MODEL
+def test_without_the_padding_mask_padding_moves_the_predictions(name: str) -> None:
+    pipeline = load(name)
+    off, changes = interventions("no padding mask", pipeline.config), []
+    for source, target in examples(name):
+        assert append_padding(pipeline, source, target, 8).largest <= 1e-5
+        changes.append(append_padding(pipeline, source, target, 8, off).largest)
+    assert max(changes) >= 0.5

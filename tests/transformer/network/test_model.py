@@ -1,0 +1,228 @@
+"""The whole network: what must hold whatever the weights, and what it refuses."""
+
+import inspect
+import itertools
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.transformer.small import PAD, SOURCE, TARGET, VARIANTS, Run, ids, padded, runs, small
+from transformer.errors import InputError
+from transformer.network.config import PRESETS
+from transformer.network.model import Transformer
+from transformer.tracing.trace import run_traced
+
+TOLERANCE = 1e-5
+
+# --- what holds whatever the weights -----------------------------------------------------------------------------------
+
+
+def allowed_by_ids(run: Run) -> dict[str, Tensor]:
+    """Who may look at whom, `[batch, 1, query, key]`, straight from the table of variants and the ids, cell by cell."""
+    (rows, source), target = run.source.shape, run.target.shape[1]
+    hides = run.model.config.target_padding
+
+    def mask(queries: int, keys: int, allowed: Callable[[int, int, int], bool]) -> Tensor:
+        cells = itertools.product(range(rows), range(queries), range(keys))
+        return torch.tensor([bool(allowed(*cell)) for cell in cells]).view(rows, 1, queries, keys)
+
+    def real(row: int, query: int, key: int) -> bool:
+        return run.source[row, key] != PAD
+
+    def past(row: int, query: int, key: int) -> bool:
+        place = {"queries": query, "keys": key}.get(hides)
+        return key <= query and (place is None or run.target[row, place] != PAD)
+
+    return {"encoder": mask(source, source, real), "decoder": mask(target, target, past), "cross": mask(target, source, real)}
+
+
+@given(runs())
+@settings(max_examples=20)
+def test_weights_stay_inside_the_masks_and_sum_to_one(run: Run):
+    trace = run_traced(run.model, run.source, run.target)
+    for kind, may_attend in allowed_by_ids(run).items():
+        weights = trace.attention(kind)
+        may_attend = may_attend.expand(weights.shape[1:])
+        nowhere = ~may_attend.any(-1)
+        assert torch.equal(trace.allowed(kind), may_attend.expand(weights.shape)), kind
+        assert torch.equal(trace.fully_masked(kind), nowhere.expand(weights.shape[:-1])), kind
+        assert ((weights.sum(-1) - 1)[:, ~nowhere].abs() <= 1e-6).all(), kind
+        assert (weights[:, ~may_attend & ~nowhere[..., None]] == 0).all(), kind
+        # Where every score is the same −10 000, the row is uniform over all keys, hidden ones and later ones included.
+        expected = 0.0 if run.model.config.mask_fill == -torch.inf else 1 / weights.shape[-1]
+        assert ((weights[:, nowhere] - expected).abs() <= 1e-6).all(), kind
+    assert trace.logits.isfinite().all()
+
+
+def test_another_padding_id_hides_other_tokens():
+    model = small("vanilla", source_pad=9, target_pad=8)
+    source, target = torch.tensor([[1, 0, 9, 9]]), torch.tensor([[1, 0, 8]])
+    trace = run_traced(model, source, target)
+    assert trace.masks.source[0, 0, 0].tolist() == [True, True, False, False]
+    assert trace.masks.target[0, 0].any(-1).tolist() == [True, True, False]
+
+
+@given(runs())
+@settings(max_examples=20)
+def test_no_batch_makes_a_gradient_that_is_not_finite(run: Run):
+    run.model(run.source, run.target).square().sum().backward()
+    for name, parameter in run.model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    source = torch.tensor([[PAD, PAD, PAD], [1, 4, 2]])
+    trace = run_traced(model, source, TARGET)
+    assert trace.fully_masked("encoder")[:, 0].all()
+    assert trace.fully_masked("cross")[:, 0].all()
+    assert not trace.fully_masked("encoder")[:, 1].any()
+    logits = model(source, TARGET)
+    assert logits.isfinite().all()
+    logits.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@given(runs(at_end=True), st.data())
+@settings(max_examples=15)
+def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataObject):
+    place = data.draw(st.integers(0, run.target.shape[1] - 1))
+    other = run.target.clone()
+    other[:, place:] = data.draw(padded(len(other), 1))
+    before, after = run.logits(), Run(run.model, run.source, other).logits()
+    # In `vanilla` a padded query looks everywhere, the future included; what it gives is never read.
+    real = run.target[:, :place] != PAD
+    assert torch.allclose(before[:, :place][real], after[:, :place][real], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: bool):
+    model, other = small(preset, norm_first=norm_first), TARGET.clone()
+    other[:, 1] = 9
+    before, after = Run(model, SOURCE, TARGET).logits(), Run(model, SOURCE, other).logits()
+    real = TARGET[:, 1:] != PAD
+    assert ((before - after)[:, 1:][real].abs().amax(-1) > 1e-4).all()
+
+
+@given(runs(at_end=True), st.integers(1, 4))
+@settings(max_examples=15)
+def test_padding_after_the_source_changes_nothing(run: Run, more: int):
+    longer = nn.functional.pad(run.source, (0, more), value=PAD)
+    assert torch.allclose(run.logits(), Run(run.model, longer, run.target).logits(), atol=TOLERANCE, rtol=0)
+
+
+@given(runs(at_end=True), st.integers(1, 4))
+@settings(max_examples=15)
+def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int):
+    longer = nn.functional.pad(run.target, (0, more), value=PAD)
+    after, real = Run(run.model, run.source, longer).logits()[:, : run.target.shape[1]], run.target != PAD
+    assert torch.allclose(run.logits()[real], after[real], atol=TOLERANCE, rtol=0)
+
+
+@given(runs(at_end=True))
+@settings(max_examples=20)
+def test_a_row_of_a_batch_is_what_it_is_alone(run: Run):
+    logits = run.logits()
+    for row in range(len(run.source)):
+        alone = Run(run.model, run.source[row : row + 1], run.target[row : row + 1]).logits()
+        assert torch.allclose(alone[0], logits[row], atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_gradients_reach_every_parameter(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    nn.functional.cross_entropy(model(SOURCE, TARGET).flatten(0, 1), TARGET.flatten(), ignore_index=PAD).backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        if name.endswith("key.projection.bias"):
+            # The same amount for every key of a query: softmax cannot see it.
+            assert parameter.grad.abs().max() < 1e-6, name
+        else:
+            assert parameter.grad.abs().max() > 1e-6, name
+
+
+def test_the_padding_row_of_vanilla_stays_zero():
+    model = small("vanilla")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    model(SOURCE, TARGET).square().sum().backward()
+    optimizer.step()
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert (embedding.table.weight[PAD] == 0).all()
+        assert (embedding.table.weight[1:] != 0).all()
+
+
+@pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
+def test_the_padding_row_of_the_others_is_a_row_like_any(preset: str):
+    model = small(preset)
+    model(SOURCE, TARGET).square().sum().backward()
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert (embedding.table.weight[PAD] != 0).all()
+
+
+def test_pytorch_starts_from_xavier():
+    model = small("pytorch", d_model=96, heads=4, d_ff=200)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            bound = (6 / sum(parameter.shape)) ** 0.5
+            assert 0.9 * bound < parameter.abs().max() <= bound, name
+            assert abs(parameter.std().item() / (bound / 3**0.5) - 1) < 0.1, name
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_same_seed_gives_the_same_model(preset: str):
+    one, two, other = small(preset, seed=3), small(preset, seed=3), small(preset, seed=4)
+    assert all(torch.equal(one.state_dict()[name], tensor) for name, tensor in two.state_dict().items())
+    assert not torch.equal(one.output_projection.weight, other.output_projection.weight)
+
+
+# --- what it refuses ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
+def test_the_others_need_a_source(preset: str):
+    with pytest.raises(InputError, match="this variant needs one"):
+        small(preset)(None, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (torch.full((1, 17), 3), TARGET[:1], "source length = 17: allowed are 1 to 16 tokens"),
+        (SOURCE[:1], torch.full((1, 17), 3), "target length = 17: allowed are 1 to 16 tokens"),
+        (torch.empty(1, 0, dtype=torch.long), TARGET[:1], "source length = 0"),
+        (SOURCE[:1], torch.empty(1, 0, dtype=torch.long), "target length = 0"),
+        (torch.empty(0, 3, dtype=torch.long), torch.empty(0, 3, dtype=torch.long), "source batch = 0"),
+        (torch.tensor([[1, 10]]), TARGET[:1], "source token id = 10: allowed are 0 to 9"),
+        (torch.tensor([[1, -1]]), TARGET[:1], "source token id = -1: allowed are 0 to 9"),
+        (SOURCE[:1], torch.tensor([[99]]), "target token id = 99: allowed are 0 to 9"),
+    ],
+)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_refuses_ids_it_has_no_row_for(preset: str, source: Tensor, target: Tensor, message: str):
+    with pytest.raises(InputError, match=message):
+        small(preset)(source, target)
+
+
+def test_refuses_batches_of_different_size():
+    # Past the annotation, which says the same but is checked in the tests only.
+    unchecked = inspect.unwrap(Transformer.forward)
+    with pytest.raises(InputError, match=r"batch = \(2, 1\): source and target must have the same number of rows"):
+        unchecked(small(), SOURCE, TARGET[:1])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_reads_up_to_max_len(preset: str):
+    longest = torch.arange(16)[None] % 10
+    assert small(preset)(longest, longest).shape == (1, 16, 10)
+
+
+@given(ids(2, 4), ids(2, 3))
+@settings(max_examples=10)
+def test_encode_and_decode_are_forward_in_two_steps(source: Tensor, target: Tensor):
+    model = small("pytorch")
+    assert torch.equal(model.decode(target, *model.encode(source)), model(source, target))

@@ -1,0 +1,271 @@
+"""Looking at a forward pass from outside, in one context and nowhere else."""
+
+import contextvars
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer.errors import PathError
+from transformer.network.config import PRESETS
+from transformer.network.tap import Tap, editing, name_taps, tapped, tracing, watched
+from transformer.tracing.interventions import Ablate, Scale
+from transformer.tracing.trace import run_traced
+
+
+def test_a_tap_is_the_identity_when_nobody_looks():
+    values = torch.randn(2, 3)
+    assert Tap("batch vocab")(values) is values
+
+
+def test_a_tensor_goes_through_a_tap_called_by_name_as_through_the_tap_itself():
+    model, logits = small(), torch.randn(1, 2, 5)
+    assert tapped(model, "logits", logits) is logits
+    for edits in ([], [Scale("logits", factor=2.0)]):
+        with tracing(model, edits) as values:
+            called = model.taps["logits"](logits)
+            kept = values.pop("logits")
+            named = tapped(model, "logits", logits)
+        assert torch.equal(named, called)
+        assert torch.equal(values["logits"], kept)
+    with tracing(model), pytest.raises(PathError, match="has the axes batch target vocab"):
+        tapped(model, "logits", logits[0])
+    with tracing(model), pytest.raises(AttributeError, match="nothing"):
+        tapped(model, "nothing", logits)
+
+
+def test_a_module_that_is_not_ours_may_have_taps():
+    class Doubled(nn.Module):
+        config = small().config
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.twice = Tap("batch vocab")
+            self.taps: dict[str, Tap] = name_taps(self)
+
+        def forward(self, values: Tensor) -> Tensor:
+            return tapped(self, "twice", values * 2)
+
+    model, ones = Doubled(), torch.ones(1, 3)
+    with tracing(model, [Scale("twice", factor=5.0)]) as values:
+        assert torch.equal(model(ones), 10 * ones)
+    assert torch.equal(values["twice"], 10 * ones)
+    assert torch.equal(model(ones), 2 * ones)
+
+
+def test_a_tap_hands_over_the_tensor_itself():
+    model = small()
+    with tracing(model) as values, torch.no_grad():
+        logits = model(SOURCE, TARGET)
+    assert values["logits"] is logits
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_taps_leave_no_mark_on_the_state(preset: str):
+    model = small(preset)
+    assert not [name for name in model.state_dict() if any(name.startswith(f"{path}.") or name == path for path in model.taps)]
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_path_is_the_place_in_the_module_tree(preset: str):
+    model = small(preset)
+    assert model.taps
+    for path, tap in model.taps.items():
+        assert tap.path == path
+        assert model.get_submodule(path) is tap
+
+
+def test_pytorch_takes_the_taps_of_a_model_for_one_thing():
+    model = small()
+    (leaf,) = tree_leaves(model.taps)
+    assert leaf is model.taps is model.logits.taps
+
+
+def test_a_layer_that_was_put_in_is_seen_once_it_is_named():
+    model, layer = small(encoder_layers=2), small("pytorch").encoder.layers[0]
+    model.encoder.layers[1] = layer
+    trace = run_traced(model, SOURCE, TARGET)
+    with pytest.raises(PathError, match=r"encoder.layers.1.self_attention.weights': there is no such tap"):
+        trace.attention("encoder")
+    assert trace.attention("cross").shape == (2, 2, 3, 5, 7)
+    model.taps = name_taps(model)
+    weights = run_traced(model, SOURCE, TARGET).attention("encoder")
+    assert torch.equal(weights[:1], trace["encoder.layers.0.self_attention.weights"].values[None])
+    assert weights.shape == (2, 2, 3, 7, 7)
+
+
+def test_outside_a_scope_nothing_is_recorded():
+    model = small()
+    with tracing(model) as values:
+        assert watched()
+        assert not editing()
+    model(SOURCE, TARGET)
+    assert not watched()
+    assert values == {}
+
+
+def test_a_scope_without_keep_edits_but_hands_over_nothing_it_was_not_asked_for():
+    model = small()
+    with tracing(model, keep=False) as values:
+        model(SOURCE, TARGET)
+    assert values == {}
+
+
+def test_after_an_exception_nothing_leaks():
+    model = small()
+    expected = model(SOURCE, TARGET)
+    seen = {}
+
+    def looking() -> None:
+        with tracing(model, [Scale("logits", factor=0.0)]) as values:
+            seen["logits"], seen["values"] = model(SOURCE, TARGET), values
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        looking()
+    assert not watched()
+    assert torch.equal(model(SOURCE, TARGET), expected)
+    assert seen["values"]["logits"] is seen["logits"]
+
+
+def test_an_exception_inside_the_forward_pass_leaks_nothing():
+    model = small()
+    with pytest.raises(ValueError, match="source token id"), tracing(model):
+        model(SOURCE + 99, TARGET)
+    assert not watched()
+
+
+def test_an_inner_scope_takes_over_and_gives_back():
+    model = small()
+    plain = model(SOURCE, TARGET)
+    with tracing(model, [Scale("logits", factor=2.0)]) as outer:
+        with tracing(model, [Scale("logits", factor=3.0)]) as inner:
+            assert torch.equal(model(SOURCE, TARGET), 3 * plain)
+        assert outer == {}
+        assert torch.equal(model(SOURCE, TARGET), 2 * plain)
+    assert torch.equal(inner["logits"], 3 * plain)
+    assert torch.equal(outer["logits"], 2 * plain)
+
+
+def test_scopes_left_in_another_order_than_they_were_entered_leave_nothing_behind():
+    model = small()
+    plain = model(SOURCE, TARGET)
+
+    def edited() -> Generator[None]:
+        with tracing(model, [Scale("logits", factor=0.0)]):
+            yield
+
+    first, second = edited(), edited()
+    next(first)
+    next(second)
+    first.close()
+    second.close()
+    assert torch.equal(model(SOURCE, TARGET), plain)
+    assert not editing()
+    assert not watched()
+
+
+def test_a_task_that_outlives_the_scope_it_was_started_in_is_outside_it():
+    model = small()
+    plain = model(SOURCE, TARGET)
+    with tracing(model, [Scale("logits", factor=2.0)]) as values:
+        task = contextvars.copy_context()  # what a task of `asyncio`, or a thread of `to_thread`, runs in
+        assert torch.equal(task.run(model, SOURCE, TARGET), 2 * plain)
+        before = dict(values)
+    assert torch.equal(task.run(model, SOURCE, TARGET), plain)
+    assert not task.run(watched)
+    assert not task.run(editing)
+    assert values == before
+
+
+def test_another_model_inside_the_scope_is_neither_recorded_nor_edited():
+    model, other = small(seed=0), small(seed=1)
+    expected = other(SOURCE, TARGET)
+    with tracing(model, [Scale("logits", factor=0.0)]) as values:
+        assert torch.equal(other(SOURCE, TARGET), expected)
+        assert values == {}
+        model(SOURCE, TARGET)
+    assert set(values) == set(model.taps)
+
+
+def test_the_last_run_in_a_scope_is_the_one_that_stays():
+    model = small()
+    with tracing(model) as values:
+        model(SOURCE, TARGET)
+        last = model(SOURCE[:1], TARGET[:1])
+    assert values["logits"] is last
+
+
+def test_a_tensor_without_the_axes_its_tap_declares_is_refused():
+    model = small()
+    with tracing(model), pytest.raises(PathError, match="has the axes batch target vocab"):
+        model.taps["logits"](torch.zeros(3))
+
+
+# --- threads -----------------------------------------------------------------------------------------------------------
+
+REPETITIONS = 15
+
+
+@pytest.fixture
+def _switching_often() -> Iterator[None]:
+    """Lets Python change threads far more often than it would, inside a forward pass too."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_switching_often")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_threads_that_share_a_model_never_see_each_other(preset: str):
+    model = small(preset)
+    heads = Ablate("decoder.layers.0.cross_attention", heads=(1,))
+    scopes = [[heads], [Scale("encoder.layers.0.feed_forward.output", factor=3.0)], []]
+    alone = [traced(model, edits) for edits in scopes]
+    untraced = model(SOURCE, TARGET).detach()
+    assert not torch.equal(alone[0]["logits"], alone[1]["logits"])
+    assert torch.equal(alone[2]["logits"], untraced)
+    start = threading.Barrier(len(scopes) + 1)
+
+    def repeatedly(work: Callable[[], None]) -> None:
+        start.wait(timeout=30)
+        for _ in range(REPETITIONS):
+            work()
+
+    def check_scope(index: int) -> None:
+        values = traced(model, scopes[index])
+        assert values.keys() == alone[index].keys()
+        assert all(torch.equal(values[path], alone[index][path]) for path in values)
+
+    def check_untraced() -> None:
+        with torch.no_grad():
+            assert torch.equal(model(SOURCE, TARGET), untraced)
+        assert not watched()
+
+    with ThreadPoolExecutor(len(scopes) + 1) as pool:
+        jobs = [pool.submit(repeatedly, lambda index=index: check_scope(index)) for index in range(len(scopes))]
+        jobs.append(pool.submit(repeatedly, check_untraced))
+        for job in jobs:
+            job.result(timeout=60)
+
+
+def traced(model: torch.nn.Module, edits: list) -> dict[str, Tensor]:
+    with torch.no_grad(), tracing(model, edits) as values:
+        model(SOURCE, TARGET)
+    return values
+
+
+def test_a_thread_started_inside_a_scope_is_outside_it():
+    model = small()
+    with tracing(model) as values, ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(watched).result(timeout=30)
+        pool.submit(model, SOURCE, TARGET).result(timeout=30)
+    assert values == {}

@@ -1,0 +1,101 @@
+"""What a checkpoint says of itself."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.errors import CheckpointError
+from transformer.pipeline.card import Card
+
+CARD = Card(
+    world="reverse",
+    description="letters in, the same letters backwards out",
+    accepts="1 to 12 letters from a to z",
+    longest=12,
+    command="python -m transformer.training reverse",
+    recipe={"steps": 4000, "config": [["d_model", 64]], "bf16": True},
+    trained_on=512_000,
+    minutes=3.5,
+    machine="x86_64, 2 threads",
+    tested_on=3000,
+    accuracy=0.9987,
+    accuracy_by_form={"length 7": 1.0, "length 12": 0.99},
+    history=[{"step": 250, "loss": 1.5, "accuracy": 0.25, "seconds": 9.1}],
+    measures={"anything": {"at": ["all"]}},
+)
+
+
+def test_json_round_trip():
+    assert Card.from_json(CARD.to_json()) == CARD
+
+
+def test_only_what_has_no_default_is_needed():
+    least = {"world": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
+    assert Card.from_json(json.dumps(least)) == Card(**least)
+    for name in least:
+        with pytest.raises(CheckpointError, match="is not a Headlight card"):
+            Card.from_json(json.dumps({key: value for key, value in least.items() if key != name}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("world", [1, None, [], True]),
+        ("description", [1, None, {}]),
+        ("accepts", [None, ["a"]]),
+        ("longest", ["12", 12.5, None, True, -3, 10**400]),
+        ("command", [None, 0]),
+        ("recipe", [[], "none", None]),
+        ("trained_on", ["many", 1.5, False, -1]),
+        ("minutes", ["3", None, True, -0.5, math.nan, math.inf, 10**400]),
+        ("machine", [None, 7]),
+        ("tested_on", [None, "3", -1]),
+        ("accuracy", ["1.0", None, [], math.nan, -7.0, 1.01]),
+        ("accuracy_by_form", [[], {"length 7": "all"}, {"length 7": None}, {"length 7": math.nan}, {"length 7": 1.5}, None]),
+        ("history", [{}, [3], [{"step": "first"}], [{"loss": math.nan}], [[]], None]),
+        ("measures", [[], 3, None]),
+    ],
+)
+def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[object]):
+    for value in values:
+        text = json.dumps(json.loads(CARD.to_json()) | {name: value})
+        with pytest.raises(CheckpointError, match=f"is no {name} of a Headlight card"):
+            Card.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "garbage", "[]", "null", "3", "{}", "[" * 100_000, '{"what": 1}'], ids=lambda text: text[:9]
+)
+def test_json_of_anything_else_is_refused(text: str):
+    with pytest.raises(CheckpointError, match="is not a Headlight card"):
+        Card.from_json(text)
+
+
+@pytest.mark.parametrize("name", ["description", "accepts", "machine"])
+def test_half_of_a_surrogate_pair_is_refused_both_ways(name: str):
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        Card.from_json(json.dumps(json.loads(CARD.to_json()) | {name: "\ud800"}))
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        dataclasses.replace(CARD, **{name: "\ud800"}).to_json()
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, np.float32(0.5)], ids=lambda value: type(value).__name__)
+def test_what_json_cannot_hold_is_not_written(value: object):
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        dataclasses.replace(CARD, recipe={"x": value}).to_json()
+
+
+def test_a_field_too_many_is_refused():
+    with pytest.raises(CheckpointError, match="is not a Headlight card"):
+        Card.from_json(json.dumps(json.loads(CARD.to_json()) | {"signed_by": "nobody"}))
+
+
+@given(st.text())
+def test_no_text_at_all_does_worse_than_be_refused(text: str):
+    with pytest.raises(CheckpointError):
+        Card.from_json(text)

@@ -1,0 +1,70 @@
+"""Greedy decoding against the naive way: the whole model again for every token."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.transformer.small import PAD, VARIANTS, padded, small
+from transformer.network.model import Transformer
+from transformer.pipeline.decoding import greedy
+
+SOS, EOS = 1, 2
+
+
+def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bool]:
+    """What one source gives, alone and without its padding, and whether it ended on its own."""
+    target = [SOS]
+    while True:
+        logits = model(source[source != PAD][None], torch.tensor([target]))
+        best = int(logits[0, -1].argmax())
+        if best == EOS:
+            return target[1:], True
+        if len(target) > limit:
+            return target[1:], False
+        target.append(best)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@given(source=padded(3, 6), seed=st.integers(0, 50), limit=st.integers(0, 9))
+@settings(max_examples=6)
+@torch.no_grad()
+def test_each_row_of_a_batch_is_what_it_is_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
+    model = small(preset, seed=seed, norm_first=norm_first, encoder_layers=1, decoder_layers=1)
+    with torch.no_grad():
+        # Without this few untrained models ever stop.
+        model.output_projection.bias[EOS] += 0.5
+    written = greedy(model, source, SOS, EOS, limit)
+    assert list(zip(written.ids, written.ended, strict=True)) == [naive(model, row, limit) for row in source]
+
+
+def model_that_writes(token: int) -> Transformer:
+    model = small("pytorch")
+    with torch.no_grad():
+        model.output_projection.weight.zero_()
+        model.output_projection.bias.copy_(torch.eye(10)[token])
+    return model
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_stops_at_the_limit(limit: int):
+    written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, limit)
+    assert written == ([[7] * limit], [False])
+
+
+def test_never_writes_more_than_there_are_positions():
+    written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, 10**6)
+    assert written == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
+
+
+def test_an_answer_may_be_empty():
+    assert greedy(model_that_writes(EOS), torch.tensor([[1, 5, 2], [1, 2, 0]]), SOS, EOS, 5) == ([[], []], [True, True])
+
+
+def test_the_encoder_runs_once(monkeypatch: pytest.MonkeyPatch):
+    model, calls = model_that_writes(7), []
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda source: calls.append(source) or encode(source))
+    greedy(model, torch.tensor([[1, 5, 2]]), SOS, EOS, 5)
+    assert len(calls) == 1

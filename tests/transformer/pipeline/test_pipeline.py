@@ -1,0 +1,309 @@
+"""From text to an answer and to a trace."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer.pipeline.test_card import CARD
+from tests.transformer.small import small
+from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
+from transformer.network.config import PRESETS
+from transformer.pipeline import pipeline as pipeline_module
+from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import Unknown, Vocabulary
+from transformer.tracing.interventions import Ablate, Block, Patch, Scale
+from transformer.training.recipe import RECIPES
+from transformer.worlds import WORLDS
+
+CROSS = "decoder.layers.0.cross_attention"
+LETTERS = Vocabulary.of("abcdef", "characters")
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def untrained(request: pytest.FixtureRequest) -> Pipeline:
+    """A model that babbles, of each variant."""
+    model = small(request.param)
+    with torch.no_grad():
+        # A query that is padding looks into the future in `vanilla`, so a model that writes <pad> would read what is not
+        # there yet while it writes.
+        model.output_projection.bias[LETTERS.pad] -= 100
+    return Pipeline("untrained", model, LETTERS, LETTERS, CARD)
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_stands_between_sos_and_eos(reverse: Pipeline):
+    reading = reverse.read("Cab")
+    assert reading.tokens == ("<sos>", "c", "a", "b", "<eos>")
+    assert reading.ids == (1, *reverse.source_vocabulary.ids("cab"), 2)
+    assert reading.unknown == ()
+
+
+def test_a_target_is_what_the_decoder_reads(reverse: Pipeline):
+    assert reverse.read("Cab", "target").tokens == ("<sos>", "c", "a", "b")
+    assert reverse.read("", "target").tokens == ("<sos>",)
+
+
+def test_what_is_not_known_is_said(reverse: Pipeline):
+    reading = reverse.read("a😀é7😀")
+    assert reading.tokens == ("<sos>", "a", *["<unk>"] * 4, "<eos>")
+    assert [unknown.token for unknown in reading.unknown] == ["😀", "é", "7"]
+    assert all(isinstance(unknown, Unknown) for unknown in reading.unknown)
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<eos>", "😀" * 20, "\u202e\u0000", "e\u0301", "‮", "ａｂｃ"])
+def test_any_text_can_be_answered_and_traced(reverse: Pipeline, text: str):
+    assert isinstance(reverse.answer(text), str)
+    trace = reverse.trace(text)
+    assert trace.logits.isfinite().all()
+    assert trace.source_tokens[0][1:-1] == tuple(
+        token if token in reverse.source_vocabulary.tokens else "<unk>" for token in reverse.source_vocabulary.split(text)
+    )
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u2003"])
+def test_nothing_to_read_is_refused(reverse: Pipeline, text: str):
+    for read in (reverse.read, reverse.answer, reverse.trace):
+        with pytest.raises(InputError, match="there is nothing to read; type 1 to 12 letters from a to z"):
+            read(text)
+
+
+def test_the_longest_text_that_fits_is_read_and_one_more_is_refused(untrained: Pipeline):
+    assert untrained.longest("source") == 14
+    assert untrained.longest("target") == 15
+    assert untrained.trace("a" * 14, "b" * 15).logits.shape == (1, 16, 10)
+    with pytest.raises(InputError, match=r"has 15 characters; this model reads up to 14 \(max_len 16\)"):
+        untrained.answer("a" * 15)
+    with pytest.raises(InputError, match=r"target text .* has 16 characters; this model reads up to 15"):
+        untrained.trace("a", "b" * 16)
+
+
+def test_a_novel_is_refused_in_one_short_sentence(reverse: Pipeline):
+    with pytest.raises(InputError) as caught:
+        reverse.answer("call me ishmael " * 100_000)
+    assert len(str(caught.value)) < 200
+
+
+# --- answering ---------------------------------------------------------------------------------------------------------
+
+TEXTS = ["a", "fedcba", "abc", "cab" * 4, "bb"]
+
+
+def test_a_batch_gives_the_same_answers_as_one_by_one(untrained: Pipeline):
+    assert untrained.answers(TEXTS) == [untrained.answers([text])[0] for text in TEXTS]
+    assert [answer.text for answer in untrained.answers(TEXTS)] == [untrained.answer(text) for text in TEXTS]
+
+
+def test_the_shipped_model_answers_a_batch_as_one_by_one(reverse: Pipeline):
+    texts = ["z", "headlight", "ab", "abcdefghijkl", "a😀b", "nine letters and more"]
+    assert reverse.answers(texts) == [reverse.answers([text])[0] for text in texts]
+
+
+def test_babble_is_stopped_and_says_so():
+    model = small("pytorch", max_len=100)
+    with torch.no_grad():
+        model.output_projection.bias[4:] += 100
+    pipeline = Pipeline("babble", model, LETTERS, LETTERS, CARD)
+    for text, written in (("a", 14), ("abcdef", 24)):
+        for answers in (pipeline.answers([text]), pipeline.answers([text, "f" * 30])):
+            assert not answers[0].ended
+            assert len(answers[0].tokens) == written
+
+
+def test_no_texts_are_refused(reverse: Pipeline):
+    for method in (reverse.answers, reverse.trace):
+        with pytest.raises(InputError, match="at least one text is needed"):
+            method([])
+
+
+def test_an_answer_under_an_edit_is_another(reverse: Pipeline):
+    assert reverse.answer("headlight") == "thgildaeh"
+    broken = [Ablate(f"decoder.layers.{layer}.cross_attention") for layer in range(2)]
+    assert reverse.answer("headlight", broken) != "thgildaeh"
+    assert reverse.answer("headlight") == "thgildaeh"
+
+
+def test_an_edit_that_does_not_fit_is_refused_before_anything_is_written(reverse: Pipeline):
+    with pytest.raises(PathError, match="head = 9"):
+        reverse.answer("abc", [Ablate(CROSS, heads=(9,))])
+
+
+# --- tracing -----------------------------------------------------------------------------------------------------------
+
+
+def test_by_default_the_decoder_reads_the_answer(reverse: Pipeline, untrained: Pipeline):
+    for pipeline, text in ((reverse, "headlight"), (untrained, "fab")):
+        answer = pipeline.answers([text])[0]
+        trace = pipeline.trace(text)
+        assert trace.target_tokens[0] == ("<sos>", *answer.tokens)
+        if answer.ended:
+            predicted = trace.logits[0].argmax(-1).tolist()
+            assert pipeline.target_vocabulary.tokens_of(predicted) == (*answer.tokens, "<eos>")
+
+
+def test_teacher_forcing_reads_what_it_is_given(reverse: Pipeline):
+    trace = reverse.trace("cab", "XYz")
+    assert trace.source_tokens == (("<sos>", "c", "a", "b", "<eos>"),)
+    assert trace.target_tokens == (("<sos>", "x", "y", "z"),)
+    assert trace.logits.shape == (1, 4, len(reverse.target_vocabulary))
+    assert reverse.trace("cab", "").target_tokens == (("<sos>",),)
+
+
+def test_shorter_texts_of_a_batch_are_padded_at_the_end(reverse: Pipeline):
+    trace = reverse.trace(["abc", "d"], ["c", "dd"])
+    assert trace.source_tokens == (("<sos>", "a", "b", "c", "<eos>"), ("<sos>", "d", "<eos>", "<pad>", "<pad>"))
+    assert trace.target_tokens == (("<sos>", "c", "<pad>"), ("<sos>", "d", "d"))
+    assert trace.masks.source[:, 0, 0].tolist() == [[True] * 5, [True] * 3 + [False] * 2]
+
+
+def test_a_batch_is_traced_as_one_by_one(untrained: Pipeline):
+    batch = untrained.trace(TEXTS)
+    for row, text in enumerate(TEXTS):
+        alone = untrained.trace(text)
+        length = alone.logits.shape[1]
+        assert batch.target_tokens[row][:length] == alone.target_tokens[0]
+        torch.testing.assert_close(batch.logits[row, :length], alone.logits[0], atol=1e-5, rtol=1e-4)
+
+
+def test_batches_of_different_size_are_refused(reverse: Pipeline):
+    with pytest.raises(InputError, match=r"batch = \(2, 1\): source and target must have the same number of texts"):
+        reverse.trace(["a", "b"], "b")
+
+
+def test_edits_are_in_force_while_the_answer_is_written_and_while_it_is_traced(reverse: Pipeline):
+    edits = [Scale("encoder.output", factor=0.0)]
+    trace = reverse.trace("headlight", edits=edits)
+    assert trace.target_tokens[0] == ("<sos>", *reverse.answers(["headlight"], edits)[0].tokens)
+    assert (trace["encoder.output"].values == 0).all()
+
+
+@pytest.mark.parametrize("item", [0, 1, 2])
+def test_an_edit_of_one_text_means_its_place_in_the_batch_whatever_targets_are_given(reverse: Pipeline, item: int):
+    sources = ["abc", "defg", "hi"]
+    silent = [Ablate(f"decoder.layers.{layer}.cross_attention.weights", items=(item,)) for layer in (0, 1)]
+
+    def written(targets: list[str | None] | None, edits: list[Ablate]) -> list[list[str]]:
+        rows = reverse.trace(sources, targets, edits).target_tokens
+        return [[token for token in row if token != "<pad>"] for row in rows]
+
+    plain, edited = written(None, []), written(None, silent)
+    assert [one == other for one, other in zip(plain, edited, strict=True)] == [other != item for other in range(3)]
+    for given in itertools.product([True, False], repeat=3):
+        found = written(["cba" if one else None for one in given], silent)
+        assert found == [["<sos>", *"cba"] if one else row for one, row in zip(given, edited, strict=True)]
+
+
+def test_edits_ahead_of_the_answer_wait_for_it(reverse: Pipeline):
+    edits = [Block(CROSS, edges=((5, 3),)), Patch(f"{CROSS}.output", values=0.0, positions=(6,))]
+    trace = reverse.trace("headlight", edits=edits)
+    assert (trace[f"{CROSS}.weights"].values[:, :, 5, 3] == 0).all()
+    assert (trace[f"{CROSS}.output"].values[:, 6] == 0).all()
+
+
+# --- what is shipped ---------------------------------------------------------------------------------------------------
+
+
+def test_every_shipped_model_is_on_the_list_and_loads():
+    available = Pipeline.available()
+    assert "reverse" in available
+    for name, description in available.items():
+        pipeline = Pipeline.load(name)
+        assert pipeline.name == name
+        assert pipeline.card.description == description
+        assert len(pipeline.source_vocabulary) == pipeline.config.source_vocab
+        assert len(pipeline.target_vocabulary) == pipeline.config.target_vocab
+
+
+@pytest.mark.parametrize("name", Pipeline.available())
+def test_the_card_of_a_shipped_model_is_complete(name: str):
+    card = Pipeline.load(name).card
+    world = WORLDS[card.world]
+    description = RECIPES[name].about or world.description
+    assert (card.description, card.accepts, card.longest) == (description, world.accepts, world.longest)
+    assert f"transformer.training {name}" in card.command
+    assert {"steps", "batch", "seed", "learning_rate", "config"} <= card.recipe.keys()
+    assert card.trained_on == card.recipe["steps"] * card.recipe["batch"]
+    assert card.minutes > 0
+    assert card.machine
+    assert card.tested_on > 100
+    assert 0.5 < card.accuracy <= 1
+    assert card.accuracy_by_form
+    assert all(0 <= share <= 1 for share in card.accuracy_by_form.values())
+    assert [entry["step"] for entry in card.history] == sorted({entry["step"] for entry in card.history})
+    assert card.history[-1]["step"] == card.recipe["steps"]
+    assert card.history[-1]["loss"] < card.history[0]["loss"]
+
+
+def test_reverse_is_exact_on_held_out_words_of_every_length(reverse: Pipeline):
+    pairs = list(dict.fromkeys(itertools.islice(WORLDS["reverse"].pairs("held-out", "the tests of the pipeline"), 400)))
+    forms = Counter(pair.form for pair in pairs)
+    assert all(forms[f"length {length}"] >= (20 if length > 2 else 1) for length in range(1, 13))
+    answers = reverse.answers([pair.source for pair in pairs])
+    assert [pair.source for pair, answer in zip(pairs, answers, strict=True) if answer.text != pair.source[::-1]] == []
+    assert all(answer.ended for answer in answers)
+
+
+def test_the_model_reads_its_worlds_whole_vocabulary(reverse: Pipeline):
+    world = WORLDS["reverse"]
+    assert reverse.source_vocabulary == world.source_vocabulary
+    assert reverse.target_vocabulary == world.target_vocabulary
+
+
+# --- loading and saving ------------------------------------------------------------------------------------------------
+
+
+def test_save_and_load_by_path(untrained: Pipeline, tmp_path: Path):
+    path = tmp_path / "mine.safetensors"
+    untrained.save(path)
+    loaded = Pipeline.load(path)
+    assert loaded.name == "mine"
+    assert loaded.config == untrained.config
+    assert loaded.answers(TEXTS) == untrained.answers(TEXTS)
+    assert torch.equal(loaded.trace("abc", "cba").logits, untrained.trace("abc", "cba").logits)
+
+
+@pytest.mark.parametrize("name", ["", "klingon", "../checkpoints/reverse", "reverse.safetensors", "/etc/passwd", "\0"])
+def test_a_model_that_is_not_shipped_is_refused_with_those_that_are(name: str):
+    with pytest.raises(InputError, match=r"shipped are .*reverse"):
+        Pipeline.load(name)
+
+
+def test_a_path_to_nothing_is_refused(tmp_path: Path):
+    with pytest.raises(CheckpointError, match="there is no such file"):
+        Pipeline.load(tmp_path / "none.safetensors")
+
+
+def test_where_nothing_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    assert Pipeline.available() == {}
+    with pytest.raises(HeadlightError, match="shipped are none"):
+        Pipeline.load("reverse")
+
+
+def test_a_damaged_file_is_left_out_and_logged_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    whole = (pipeline_module.CHECKPOINTS / "reverse.safetensors").read_bytes()
+    (tmp_path / "reverse.safetensors").write_bytes(whole)
+    (tmp_path / "cut.safetensors").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    assert list(Pipeline.available()) == ["reverse"]
+    assert Pipeline.load("reverse").name == "reverse"
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("cut.safetensors" in line for line in said)
+    assert any("empty.safetensors" in line for line in said)
+    with pytest.raises(InputError, match="shipped are reverse"):
+        Pipeline.load("cut")
+
+
+def test_one_pipeline_serves_any_edit_without_keeping_it(reverse: Pipeline):
+    before = reverse.trace("abc", "cba")
+    for head, factor in itertools.product(range(4), (0.0, 2.0)):
+        reverse.trace("abc", "cba", [Scale(f"{CROSS}.head_output", factor=factor, heads=(head,))])
+    after = reverse.trace("abc", "cba")
+    assert all(torch.equal(step.values, after[step.path].values) for step in before)

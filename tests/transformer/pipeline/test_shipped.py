@@ -1,0 +1,160 @@
+"""The shipped models do their tasks, and their heads what their cards say."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from transformer import Pipeline
+from transformer.analysis.head_measures import SHARES
+from transformer.pipeline.checkpoint import read_card
+from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
+from transformer.tracing.trace import KINDS
+from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads
+from transformer.training.recipe import RECIPES
+from transformer.worlds import world
+
+LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-static": 0.9}
+MEGABYTE = 1_000_000
+
+
+def test_every_recipe_has_its_checkpoint_and_nothing_else_is_shipped() -> None:
+    assert set(Pipeline.available()) == set(RECIPES)
+
+
+def test_all_checkpoints_together_are_small() -> None:
+    assert sum(file.stat().st_size for file in CHECKPOINTS.rglob("*") if file.is_file()) <= 40 * MEGABYTE
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_model_answers_what_it_never_saw(name: str) -> None:
+    pipeline, task = Pipeline.load(name), world(RECIPES[name].world)
+    found = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
+    assert found.share >= LEAST_EXACT.get(name, 0.995), found.wrong
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_card_tells_where_a_model_comes_from_and_how_good_it_is(name: str) -> None:
+    card, recipe = read_card(CHECKPOINTS / f"{name}{SUFFIX}"), RECIPES[name]
+    assert card.world == recipe.world
+    assert card.command == f"python -m transformer.training {name}"
+    assert card.recipe["seed"] == recipe.seed
+    assert card.recipe["steps"] == recipe.steps
+    assert card.trained_on == recipe.steps * recipe.batch
+    assert card.minutes > 0
+    assert card.accuracy >= LEAST_EXACT.get(name, 0.999)
+    assert min(card.accuracy_by_form.values()) >= LEAST_EXACT.get(name, 0.999) - 0.02
+    assert card.tested_on >= 1000
+    assert [entry["step"] for entry in card.history] == sorted(entry["step"] for entry in card.history)
+    assert card.history[-1]["step"] == recipe.steps
+    assert set(card.measures["strongest"]) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.snapshots])
+def test_snapshots_show_a_model_being_trained(name: str) -> None:
+    files = sorted((CHECKPOINTS / "snapshots" / name).glob(f"*{SUFFIX}"))
+    assert len(files) >= 8
+    first, last = Pipeline.load(files[0]), Pipeline.load(files[-1])
+    pairs = list(itertools.islice(world(RECIPES[name].world).pairs("held-out", "snapshots"), 50))
+    assert accuracy(first, pairs).share == 0
+    assert accuracy(last, pairs).share >= 0.95
+    assert int(files[-1].stem) == RECIPES[name].steps
+
+
+def test_a_head_of_the_translator_turns_to_what_the_pronoun_means() -> None:
+    pipeline, task = Pipeline.load("english-french"), world("english-french")
+    pairs = task.reference_pairs(40, "shipped")
+    assert head_shifts(pipeline, pairs).max() >= 0.9
+    assert pronoun_accuracy(pipeline, pairs) >= 0.99
+    card = pipeline.card.measures["pronouns"]
+    assert card["pairs"] >= 300
+    assert card["right"] >= 0.99
+    assert card["shift"] >= 0.9
+
+
+def test_the_static_translator_is_right_and_no_head_of_it_turns() -> None:
+    pipeline, task = Pipeline.load("english-french-static"), world("english-french-static")
+    pairs = task.reference_pairs(40, "shipped")
+    assert head_shifts(pipeline, pairs).max() <= 0.2
+    assert pronoun_accuracy(pipeline, pairs) >= 0.97
+    card = pipeline.card.measures["pronouns"]
+    assert card["right"] >= 0.98
+    assert card["shift"] <= 0.2
+
+
+def test_the_best_known_pair_of_sentences_comes_out_right() -> None:
+    pipeline = Pipeline.load("english-french")
+    frame = "the animal did not cross the street because it was too"
+    assert pipeline.answer(f"{frame} tired") == "l'animal n'a pas traversé la rue parce qu'il était trop fatigué"
+    assert pipeline.answer(f"{frame} wide") == "l'animal n'a pas traversé la rue parce qu'elle était trop large"
+    assert pipeline.answer("The animal didn’t  cross the street, because it was too tired!").endswith("fatigué .")
+
+
+def test_the_letter_models_have_a_head_that_follows_the_task() -> None:
+    for name in ("copy", "reverse", "sort"):
+        strongest = Pipeline.load(name).card.measures["strongest"]["cross"]
+        assert strongest["alignment"]["value"] >= 0.5, name
+        assert set(strongest) <= {"entropy", "distance", *SHARES}
+
+
+def test_every_example_is_answered_right() -> None:
+    for name, recipe in RECIPES.items():
+        pipeline, task = Pipeline.load(name), world(recipe.world)
+        for example in task.examples:
+            assert not pipeline.read(example.source).unknown
+            assert pipeline.answer(example.source) == task.solve(example.source), (name, example.source)
+
+
+def test_what_cards_call_strongest_is_counted_from_one() -> None:
+    found = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
+    assert found == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
+
+
+# What the hints of the examples say: in the row that writes a word, the most that any head gives to each token looked at.
+HINTS = [
+    ("the animal did not cross the street because it was too tired", "il", "cross", {"animal": (0.9, 1)}),
+    ("the animal did not cross the street because it was too wide", "elle", "cross", {"street": (0.9, 1)}),
+    ("i see it .", "le", "cross", {"it": (0.9, 1)}),
+    ("i see it .", "vois", "cross", {"see": (0.9, 1)}),
+    ("the cat does not sleep .", "ne", "cross", {"not": (0.9, 1)}),
+    ("the cat does not sleep .", "pas", "cross", {"not": (0.9, 1)}),
+    ("i see a beautiful old man .", "vieil", "cross", {"old": (0.7, 1), "man": (0.7, 1)}),
+    ("the house that i saw was old .", "vue", "cross", {"saw": (0.9, 1), "house": (0, 0.05)}),
+    ("the house that i saw was old .", "vieille", "cross", {"old": (0.9, 1), "house": (0, 0.05)}),
+    ("the house that i saw was old .", "vue", "decoder", {"la": (0.9, 1)}),
+    ("the house that i saw was old .", "vieille", "decoder", {"la": (0.9, 1)}),
+    ("my aunt speaks to the king near the park .", "au", "cross", {"to": (0.9, 1)}),
+    ("my aunt speaks to the king near the park .", "du", "cross", {"near": (0.9, 1), "the": (0.7, 1)}),
+    ("she left", "partie", "cross", {"left": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "jolie", "cross", {"pretty": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "voiture", "cross", {"car": (0.9, 1)}),
+    ("the pretty red car isn't fast .", "rouge", "cross", {"red": (0.9, 1)}),
+]
+
+
+@pytest.mark.parametrize(("source", "word", "kind", "looks"), HINTS)
+@pytest.mark.parametrize("name", ["english-french", "english-french-static"])
+def test_the_hints_of_english_french_are_true(
+    name: str, source: str, word: str, kind: str, looks: dict[str, tuple[float, float]]
+) -> None:
+    if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
+        pytest.skip("its own hints say that no head turns, which is tested above")
+    trace = Pipeline.load(name).trace(source)
+    queries, keys = trace.attention_tokens(kind)
+    row = queries.index(word) - 1
+    weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
+    for token, (least, most) in looks.items():
+        found = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
+        assert least <= found <= most
+
+
+def test_the_first_hint_names_the_head_that_turns() -> None:
+    found = Pipeline.load("english-french").card.measures["pronouns"]
+    hints = [example.look_for for example in world("english-french").examples[:2]]
+    assert f"layer {found['layer']} head {found['head']}" in hints[0]
+    for name, noun, hint in zip(("tired", "wide"), ("animal", "street"), hints, strict=True):
+        trace = Pipeline.load("english-french").trace(f"the animal did not cross the street because it was too {name}")
+        row, key = trace.target_tokens[0].index("qu'"), trace.source_tokens[0].index(noun)
+        assert float(trace.attention("cross")[found["layer"] - 1, 0, found["head"] - 1, row, key]) > 0.9
+        assert "row of `qu'`" in hint
+        assert f"`{noun}`" in hint

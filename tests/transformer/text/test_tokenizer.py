@@ -1,0 +1,100 @@
+"""Text ⇄ tokens, however it is typed."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from transformer.errors import ConfigError
+from transformer.text.tokenizer import TOKENIZERS, plain, tokenizer
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tokens"),
+    [
+        ("characters", "Head  Light\n", list("headlight")),
+        ("characters", "", []),
+        ("characters", " \t\n ", []),
+        ("characters", "a😀b", ["a", "😀", "b"]),
+        ("characters", "e\u0301t", ["é", "t"]),
+        ("english", "The cat sleeps.", ["the", "cat", "sleeps", "."]),
+        ("english", "  the   CAT,sleeps !", ["the", "cat", "sleeps", "."]),
+        ("english", "It didn't cross", ["it", "did", "not", "cross"]),
+        ("english", "it didn’t cross", ["it", "did", "not", "cross"]),
+        ("english", "it didn´t, didn`t, didnʼt", ["it", *["did", "not"] * 3]),
+        ("english", "I'm here, they're", ["i", "am", "here", "they", "are"]),
+        ("english", "We've; she'll… he'd!?", ["we", "have", ".", "she", "will", ".", "he", "would", ".", "?"]),
+        ("english", "“Really...” (he said): no!!", ["really", ".", "he", "said", "no", "."]),
+        ("english", "can't cannot won't", ["can", "not", "can", "not", "will", "not"]),
+        ("english", "well-known", ["well", "known"]),
+        ("english", "<script>alert(1)</script>", ["<", "script", ">", "alert", "1", "<", "/", "script", ">"]),
+        ("english", "<pad> <eos>", ["<", "pad", ">", "<", "eos", ">"]),
+        ("english", "a 😀 cat", ["a", "😀", "cat"]),
+        ("english", "42", ["4", "2"]),
+        ("french", "L’animal n'a pas traversé", ["l'", "animal", "n'", "a", "pas", "traversé"]),
+        ("french", "aujourd'hui", ["aujourd'hui"]),
+        ("french", "« Le chat, - dit-il - dort ! »", ["le", "chat", "dit-il", "dort", "."]),
+        ("french", "Est-ce qu’il dort ?", ["est-ce", "qu'", "il", "dort", "?"]),
+        ("french", "e\u0301te\u0301", ["été"]),
+        ("words and digits", "March 5, 1998", ["march", "5", ",", "1", "9", "9", "8"]),
+        ("words and digits", "14/7/98", ["1", "4", "/", "7", "/", "9", "8"]),
+    ],
+)
+def test_splits(name: str, text: str, tokens: list[str]):
+    assert tokenizer(name).split(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "text"),
+    [
+        ("characters", ["a", "b"], "ab"),
+        ("english", ["the", "cat", "."], "the cat ."),
+        ("french", ["l'", "animal", "n'", "a", "pas", "d'", "eau"], "l'animal n'a pas d'eau"),
+        ("french", ["le", "chat"], "le chat"),
+        ("words and digits", ["1", "9"], "1 9"),
+        *((name, [], "") for name in TOKENIZERS),
+    ],
+)
+def test_joins(name: str, tokens: list[str], text: str):
+    assert tokenizer(name).join(tokens) == text
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(text=st.text(max_size=60))
+@example(text="0-0")  # a hyphen joins letters only
+def test_splitting_what_was_joined_gives_the_same_tokens(name: str, text: str):
+    chosen = tokenizer(name)
+    tokens = chosen.split(text)
+    assert chosen.split(chosen.join(tokens)) == tokens
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(text=st.text(max_size=60))
+def test_tokens_are_never_empty_and_hold_no_space(name: str, text: str):
+    assert all(token and not re.search(r"\s", token) for token in tokenizer(name).split(text))
+
+
+@given(st.text(alphabet=st.characters(codec="ascii"), max_size=60))
+def test_capitals_and_spacing_do_not_matter(text: str):
+    for chosen in TOKENIZERS.values():
+        assert chosen.split(text.upper()) == chosen.split(text.lower())
+        assert chosen.split(f"  {text}\n") == chosen.split(text)
+
+
+@given(st.text(max_size=60))
+def test_characters_loses_nothing_but_space(text: str):
+    assert "".join(tokenizer("characters").split(text)) == re.sub(r"\s+", "", plain(text))
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("piece", ["didn't ", " ", "-", "'", ".", " .", "a", "a-", "a'", "1"])
+def test_a_very_long_text_is_no_trap(name: str, piece: str):
+    # With a pattern that goes back and forth, any of these would take minutes.
+    assert len(tokenizer(name).split(piece * 30_000)) <= 240_000
+
+
+@pytest.mark.parametrize("name", ["", "klingon", "English"])
+def test_an_unknown_tokenizer_is_refused(name: str):
+    with pytest.raises(ConfigError, match="allowed are characters, english, french, words and digits"):
+        tokenizer(name)

@@ -1,0 +1,191 @@
+"""Tokens ⇄ ids."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.errors import ConfigError, HeadlightError, InputError
+from transformer.text.tokenizer import unseen
+from transformer.text.vocabulary import SPECIALS, Unknown, Vocabulary
+
+WORDS = ("animal", "cat", "did", "not", "the", "tired", "<script>")
+VOCABULARY = Vocabulary.of(WORDS, "english")
+
+
+def test_special_tokens_come_first_and_words_are_sorted():
+    assert VOCABULARY.tokens == ("<pad>", "<sos>", "<eos>", "<unk>", *sorted(WORDS))
+    assert (VOCABULARY.pad, VOCABULARY.sos, VOCABULARY.eos) == (0, 1, 2)
+    assert VOCABULARY.words == tuple(sorted(WORDS))
+    assert len(VOCABULARY) == 4 + len(WORDS)
+
+
+def test_the_same_words_give_the_same_ids_in_any_order():
+    assert Vocabulary.of([*reversed(WORDS), "cat"], "english") == VOCABULARY
+
+
+@given(st.lists(st.sampled_from(WORDS)))
+def test_ids_and_back(tokens: list[str]):
+    assert VOCABULARY.tokens_of(VOCABULARY.ids(tokens)) == tuple(tokens)
+
+
+@given(st.lists(st.text(max_size=10)))
+def test_what_is_not_known_is_unk(tokens: list[str]):
+    read = VOCABULARY.tokens_of(VOCABULARY.ids(tokens))
+    assert read == tuple(token if token in VOCABULARY.tokens else "<unk>" for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The ANIMAL didn’t", ["the", "animal", "did", "not"]),
+        ("the   cat ", ["the", "cat"]),
+        ("the 😀", ["the", "<unk>"]),
+        ("<pad>", ["<unk>", "<unk>", "<unk>"]),
+    ],
+)
+def test_reads_a_text(text: str, read: list[str]):
+    assert list(VOCABULARY.tokens_of(VOCABULARY.ids(VOCABULARY.split(text)))) == read
+
+
+def test_nobody_can_type_a_special_token():
+    for name in ("characters", "english", "french", "words and digits"):
+        split = Vocabulary.of([], name).split(" ".join(SPECIALS) + "".join(SPECIALS))
+        assert not set(split) & set(SPECIALS)
+
+
+def test_unknown_tokens_come_once_in_order_with_the_closest():
+    unknown = VOCABULARY.unknown(["teh", "cat", "animals", "teh", "xyzzy"])
+    assert unknown == (Unknown("teh", ("the",)), Unknown("animals", ("animal",)), Unknown("xyzzy", ()))
+
+
+def test_the_closest_are_never_special_tokens():
+    assert VOCABULARY.unknown(["<eos", "pad"]) == (Unknown("<eos", ()), Unknown("pad", ()))
+
+
+@pytest.mark.parametrize("token_id", [-1, 4 + len(WORDS), 10**20])
+def test_an_id_that_is_not_there_is_refused(token_id: int):
+    with pytest.raises(InputError, match=f"token id = {token_id}: allowed are 0 to {3 + len(WORDS)}"):
+        VOCABULARY.tokens_of([0, token_id])
+
+
+@pytest.mark.parametrize("ids", [["1"], [1.0], [None], None, 3])
+def test_an_id_that_is_no_whole_number_is_refused(ids: object):
+    with pytest.raises(InputError, match="must be whole numbers"):
+        inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids)
+
+
+def test_ids_may_be_numpys_or_a_tensors():
+    for ids in (np.array([0, 5]), torch.tensor([0, 5]), range(0, 6, 5)):
+        assert inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids) == ("<pad>", VOCABULARY.tokens[5])
+
+
+def test_text_leaves_special_tokens_out_but_shows_unk():
+    assert VOCABULARY.text(["<sos>", "the", "<unk>", "cat", "<eos>", "<pad>"]) == "the <unk> cat"
+    assert Vocabulary.of("ab", "characters").text(["<sos>", "b", "a", "<eos>"]) == "ba"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ((), "must start with <pad> <sos> <eos> <unk>"),
+        (("a", "b"), "must start with"),
+        (("<sos>", "<pad>", "<eos>", "<unk>"), "must start with"),
+        ((*SPECIALS, "a", "b", "a"), "vocabulary = 'a': every token may stand only once"),
+        ((*SPECIALS, "<pad>"), "every token may stand only once"),
+        ((*SPECIALS, ""), "no token may be empty or blank"),
+        ((*SPECIALS, " "), "no token may be empty or blank"),
+        ((*SPECIALS, "a", "\u3000\n"), "no token may be empty or blank"),
+        ((*SPECIALS, "a", "\u200b"), r"'\\u200b': no token may be empty or blank"),
+        ((*SPECIALS, "\u3164\x00"), "no token may be empty or blank"),
+        ((*SPECIALS, 1), "every token must be a text"),
+        ((*SPECIALS, None), "every token must be a text"),
+        ((*SPECIALS, "\ud800"), "every token must be a text"),
+        (None, "every token must be a text"),
+        (7, "every token must be a text"),
+    ],
+)
+def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
+    with pytest.raises(ConfigError, match=message):
+        Vocabulary(tokens, "english")
+
+
+@pytest.mark.parametrize("tokens", [["a", 1], [1, 2], [["a"]], ["a", None], ["a", " "], ["\ud800"], None, 3])
+def test_words_that_are_no_texts_are_refused(tokens: object):
+    with pytest.raises(ConfigError, match=r"^vocabulary = .*: (every token must be a text|no token may be empty)"):
+        inspect.unwrap(Vocabulary.of.__func__)(Vocabulary, tokens, "english")
+
+
+def test_any_sequence_of_tokens_is_taken():
+    assert Vocabulary([*SPECIALS, "a"], "english") == Vocabulary((*SPECIALS, "a"), "english")
+    assert hash(Vocabulary([*SPECIALS, "a"], "english")) == hash(Vocabulary((*SPECIALS, "a"), "english"))
+
+
+def test_one_token_too_many_is_found_at_once_among_many():
+    many = [str(number) for number in range(200_000)]
+    with pytest.raises(ConfigError, match="vocabulary = '199999': every token may stand only once"):
+        Vocabulary((*SPECIALS, *many, many[-1]), "english")
+
+
+@pytest.mark.parametrize("name", ["klingon", None, ["english"]])
+def test_an_unknown_tokenizer_is_refused(name: object):
+    with pytest.raises(ConfigError, match=f"tokenizer = {re.escape(repr(name))}"):
+        Vocabulary(SPECIALS, name)
+
+
+@given(st.sets(st.text(max_size=6).filter(lambda word: not unseen(word))), st.sampled_from(["characters", "english", "french"]))
+def test_json_round_trip(words: set[str], tokenizer: str):
+    vocabulary = Vocabulary.of(words - set(SPECIALS), tokenizer)
+    assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
+
+
+START = '{"tokenizer": "english", "tokens": ["<pad>", "<sos>", "<eos>", "<unk>"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "garbage",
+        "[]",
+        "null",
+        "3",
+        "{}",
+        "[" * 100_000,
+        '{"tokenizer": "english"}',
+        '{"tokens": []}',
+        '{"tokenizer": "english", "tokens": null}',
+        '{"tokenizer": "english", "tokens": 5}',
+        '{"tokenizer": "english", "tokens": "<pad>"}',
+        '{"tokenizer": "english", "tokens": {}}',
+        START + ", 5]}",
+        START + ", null]}",
+        START + ", []]}",
+        START + ', "a", "a"]}',
+        START + ', "\\ud800"]}',
+        START.replace('"english"', "[]") + "]}",
+        START.replace('"english"', "null") + "]}",
+        START.replace('"english"', "{}") + "]}",
+        START.replace('"english"', '"klingon"') + "]}",
+    ],
+    ids=lambda text: text[:60],
+)
+def test_json_of_anything_else_is_refused(text: str):
+    with pytest.raises(HeadlightError):
+        Vocabulary.from_json(text)
+
+
+@given(st.text())
+def test_no_text_at_all_does_worse_than_be_refused(text: str):
+    with pytest.raises(HeadlightError):
+        Vocabulary.from_json(text)
+
+
+def test_is_a_value():
+    assert hash(Vocabulary.of(WORDS, "english")) == hash(VOCABULARY)
+    with pytest.raises(AttributeError):
+        VOCABULARY.tokens = ()

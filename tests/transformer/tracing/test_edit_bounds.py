@@ -1,0 +1,163 @@
+"""What no edit can do: open a mask it does not name, make a number that is not finite, or reach the model itself."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer.errors import PathError
+from transformer.network.config import PRESETS
+from transformer.network.model import Transformer
+from transformer.tracing.interventions import Ablate, Intervention, Patch, Replace, Scale
+from transformer.tracing.selection import plain
+from transformer.tracing.trace import Trace, run_traced
+
+ENCODER, DECODER = "encoder.layers.0.self_attention", "decoder.layers.1.self_attention"
+SCORES = ("scores", "scaled_scores", "masked_scores")
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def model(request: pytest.FixtureRequest) -> Transformer:
+    return small(request.param)
+
+
+def edited(model: Transformer, *edits: Intervention) -> Trace:
+    return run_traced(model, SOURCE, TARGET, edits)
+
+
+# --- masks -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attention", [ENCODER, DECODER])
+@pytest.mark.parametrize("name", SCORES)
+def test_taking_scores_away_lets_no_hidden_key_through(model: Transformer, attention: str, name: str):
+    before, after = run_traced(model, SOURCE, TARGET), edited(model, Ablate(f"{attention}.{name}"))
+    hidden = before.hidden(attention)
+    looking = ~hidden.all(-1)  # a query that may look nowhere looks as its variant says
+    assert hidden.any()
+    assert looking.any()
+    assert torch.equal(after.hidden(attention), hidden)
+    weights = after[f"{attention}.weights"].values
+    assert weights[hidden & looking[..., None]].max() == 0
+    # Equal scores, so every key that may be looked at gets an equal share.
+    allowed = ~hidden
+    expected = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
+    assert torch.allclose(weights[looking], expected[looking], atol=1e-6)
+
+
+@pytest.mark.parametrize("divisor", ["d_head", "d_model"])
+@pytest.mark.parametrize("fill", [-math.inf, -10_000.0, -1_234.567])
+@pytest.mark.parametrize("late", [False, True])
+def test_what_is_hidden_is_known_whatever_hides_it(divisor: str, fill: float, late: bool):
+    model = small("shared_heads", mask_before_scaling=not late, mask_fill=fill, score_divisor=divisor)
+    trace = run_traced(model, SOURCE, TARGET)
+    for kind, mask in (("encoder", trace.masks.source), ("decoder", trace.masks.target), ("cross", trace.masks.source)):
+        assert mask is not None
+        allowed = trace.allowed(kind)
+        assert torch.equal(allowed, mask.expand_as(allowed[0]).expand_as(allowed))
+
+
+def test_scores_set_to_minus_infinity_are_hidden_from_then_on(model: Transformer):
+    last = "scaled_scores" if model.config.mask_before_scaling else "masked_scores"
+    trace = edited(model, Patch(f"{DECODER}.{last}", values=-math.inf))
+    assert trace.hidden(DECODER).all()
+    assert trace.fully_masked("decoder")[1].all()
+    assert not trace.fully_masked("decoder")[0].all()
+    again = edited(model, Patch(f"{DECODER}.{last}", values=-math.inf), Scale(f"{DECODER}.{last}", factor=0.0))
+    assert torch.equal(again.logits, trace.logits)
+
+
+def test_uniform_knows_scores_that_were_hidden_after_the_division():
+    model = small("shared_heads")
+    values = torch.zeros(TARGET.shape[1], TARGET.shape[1])
+    values[:, 1:] = -math.inf
+    trace = edited(model, Patch(f"{DECODER}.scaled_scores", values=values), Ablate(f"{DECODER}.weights", to="uniform"))
+    weights = trace[f"{DECODER}.weights"].values
+    assert (weights[..., 0] == 1).all()
+    assert (weights[..., 1:] == 0).all()
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_row_of_large_factors_makes_a_number_that_is_not_finite(preset: str, norm_first: bool):
+    model = small(preset, norm_first=norm_first)
+    for path, tap in model.taps.items():
+        if "mask" in path.rpartition(".")[2]:
+            continue
+        trace = edited(model, *[Scale(path, factor=1e6)] * 7)
+        for step in trace:
+            scores = step.path.rpartition(".")[2] in SCORES
+            assert not step.values.isnan().any(), (path, step.path)
+            assert scores or step.values.isfinite().all(), (path, step.path)
+        assert tap.path == path
+    everywhere = [Scale(path, factor=1e6) for path in model.taps if path.endswith(("_attention.output", "forward.output"))]
+    assert edited(model, *everywhere).logits.isfinite().all()
+
+
+@pytest.mark.parametrize("by", SCORES)
+def test_scores_replace_nothing_but_scores(model: Transformer, by: str):
+    with pytest.raises(PathError, match="scores may be -inf, and can replace scores only"):
+        edited(model, Replace(f"{ENCODER}.weights", by=f"{ENCODER}.{by}"))
+    assert edited(model, Replace(f"{ENCODER}.masked_scores", by=f"{ENCODER}.scores")).logits.isfinite().all()
+
+
+# --- what is not there -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edit", [Scale, Patch])
+def test_a_position_no_sequence_can_have_is_refused(model: Transformer, edit: type[Scale] | type[Patch]):
+    most = model.config.max_len
+    with pytest.raises(PathError, match=f"position = {most}: allowed are 0 to {most - 1}"):
+        edited(model, edit(DECODER, positions=(most,)))
+    edited(model, edit(DECODER, positions=(most - 1,)))
+
+
+def test_a_tensor_that_grows_with_the_answer_says_so_where_it_does_not_fit(model: Transformer):
+    wide = torch.zeros(1, 9, model.config.d_model)
+    with pytest.raises(PathError, match=r"takes \(2, 5, 12\).*give the target, too$"):
+        edited(model, Patch(f"{DECODER}.output", values=wide))
+    with pytest.raises(PathError, match=r"takes \(2, 7, 12\) \(batch query d_model\)$"):
+        edited(model, Patch(f"{ENCODER}.output", values=wide))
+
+
+# --- the model ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_nothing_of_a_trace_is_the_models_own_memory(preset: str):
+    model = small(preset)
+    own = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
+    trace = run_traced(model, SOURCE, TARGET)
+    assert own
+    assert [step.path for step in trace if step.values.untyped_storage().data_ptr() in own] == []
+    with pytest.raises(RuntimeError, match="inference tensor"):
+        trace.positional_encoding.zero_()
+    assert torch.equal(model(SOURCE, TARGET), trace.logits)
+
+
+# --- edits as values ---------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_any_library_are_the_same_row():
+    rows = (
+        (0, 2),
+        [0, 2],
+        np.array([0, 2]),
+        torch.tensor([0, 2]),
+        range(0, 3, 2),
+        iter([0, 2]),
+        [np.int64(0), torch.tensor(2)],
+    )
+    assert {plain(row) for row in rows} == {(0, 2)}
+    assert plain([np.ones(2), [1]]) == ((1.0, 1.0), (1,))
+    assert plain(np.float32(2)) == 2
+
+
+@pytest.mark.parametrize("given", [None, 3, 2.5, "12", b"12", {"a": 1}])
+def test_what_is_no_row_is_left_for_the_edit_to_refuse(given: object):
+    assert plain(given) is given

@@ -1,0 +1,98 @@
+"""Edits before anything runs: plain values that a trace can be kept by, refused where they do not fit the model."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer.errors import PathError
+from transformer.network.model import Transformer
+from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
+from transformer.tracing.trace import run_traced
+
+ENCODER, DECODER, CROSS = (
+    "encoder.layers.0.self_attention",
+    "decoder.layers.1.self_attention",
+    "decoder.layers.1.cross_attention",
+)
+SOME = [
+    Ablate(CROSS),
+    Ablate(CROSS, heads=(1,)),
+    Ablate(CROSS, heads=(1, 2)),
+    Ablate(CROSS, to="uniform"),
+    Scale(CROSS),
+    Scale(CROSS, factor=2.0),
+    Scale(CROSS, factor=2.0, positions=(1,)),
+    Patch(CROSS),
+    Patch(CROSS, values=((1.0, 2.0), (3.0, 4.0))),
+    Block(CROSS),
+    Block(CROSS, edges=((0, 1),)),
+    Block(ENCODER, edges=((0, 1),)),
+    Ablate(CROSS, items=(0,)),
+    Ablate(CROSS, heads=(0,), items=(1,)),
+    Replace(CROSS, by=DECODER),
+    Replace(CROSS, by=ENCODER),
+]
+
+
+def test_edits_are_values():
+    assert len(set(SOME)) == len(SOME)
+    for one, other in itertools.product(SOME, SOME):
+        assert (one == other) == (one is other)
+        assert one is not other or hash(one) == hash(other)
+
+
+def test_equal_edits_are_the_same_key():
+    assert Ablate(CROSS, heads=(1, 2)) == Ablate(CROSS, (1, 2), "zero")
+    assert Ablate(CROSS) != Ablate(f"{CROSS}.weights")
+    values = torch.arange(6.0).view(2, 3)
+    alike = [Patch(CROSS, values=given) for given in (values, values.numpy(), values.tolist(), ((0, 1, 2), (3, 4, 5)))]
+    assert len(set(alike)) == 1
+
+
+def test_an_edit_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        SOME[0].path = "logits"
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (Ablate("encoder.layers.0.self_attentoin"), "nearest are encoder.layers.0.self_attention"),
+        (Ablate("encoder.layers.9.self_attention"), "there is no such tap"),
+        (Ablate(""), "there is no such tap"),
+        (Ablate("encoder.layers.0"), "there is no such tap"),
+        (Ablate(CROSS, heads=(3,)), "head = 3: allowed are 0 to 2"),
+        (Ablate(CROSS, heads=(0, -1)), "head = -1: allowed are 0 to 2"),
+        (Ablate(CROSS, heads=(True,)), "head = True"),
+        (Ablate("logits", heads=(0,)), "logits has no head axis, only batch target vocab"),
+        (Ablate(f"{CROSS}.output", heads=(0,)), "has no head axis"),
+        (Ablate(CROSS, items=(-1,)), "item = -1"),
+        (Ablate("source_embedding.position", items=(0,)), "has no batch axis, only position d_model"),
+        (Ablate("logits", to="uniform"), "only attention weights can become uniform"),
+        (Scale("logits", factor=math.nan), "factor = nan"),
+        (Scale("logits", factor=math.inf), "factor = inf"),
+        (Scale("logits", factor=-math.inf), "factor = -inf"),
+        (Scale("logits", factor=1e7), "must be a number from -1000000 to 1000000"),
+        (Scale("logits", positions=(-1,)), "position = -1"),
+        (Scale("source_mask", heads=(1,)), "has no head axis"),
+        (Patch("logits", positions=(-2,), values=0.0), "position = -2"),
+        (Patch("no such thing", values=0.0), "there is no such tap"),
+        (Block("logits", edges=((0, 0),)), "must be an attention or its scores"),
+        (Block(f"{CROSS}.weights", edges=((0, 0),)), "must be an attention or its scores"),
+        (Block(CROSS, edges=((0, -1),)), "key = -1: allowed are 0 to 15"),
+        (Block(CROSS, edges=((16, 0),)), "query = 16: allowed are 0 to 15"),
+        (Block(CROSS, edges=((0, 0),), heads=(7,)), "head = 7: allowed are 0 to 2"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_the_model_is_refused_before_it_runs(edit: Intervention, message: str, monkeypatch):
+    model = small("vanilla")
+    monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
+    with pytest.raises(PathError, match=message):
+        run_traced(model, SOURCE, TARGET, [edit])
+    # Also behind one that fits.
+    with pytest.raises(PathError, match=message):
+        run_traced(model, SOURCE, TARGET, [Ablate(CROSS), edit])

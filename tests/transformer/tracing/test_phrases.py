@@ -1,0 +1,124 @@
+"""Edits in words."""
+
+import re
+
+import pytest
+
+from transformer import Ablate, Block, InputError, Patch, Pipeline, Replace, Scale, TransformerConfig
+from transformer.tracing.phrases import SUBLAYERS, all_interventions, at_head, block, interventions
+from transformer.tracing.trace import KINDS
+
+CONFIG = TransformerConfig.preset("pytorch", d_model=32, heads=4, encoder_layers=2, decoder_layers=3)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "meaning"),
+    [
+        ("silence cross layer 3 head 2", Ablate("decoder.layers.2.cross_attention.weights", (1,))),
+        ("Silence  encoder LAYER 2", Ablate("encoder.layers.1.self_attention.weights")),
+        ("average decoder layer 1 head 4", Ablate("decoder.layers.0.self_attention.weights", (3,), to="uniform")),
+        ("block cross layer 1 query 3 key 5", Block("decoder.layers.0.cross_attention", edges=((3, 5),))),
+        ("block encoder layer 1 head 1 query 0 key 0", Block("encoder.layers.0.self_attention", (0,), edges=((0, 0),))),
+        ("no causal mask", Patch("target_mask", values=True)),
+        ("no padding mask", Patch("source_mask", values=True)),
+        ("no scaling cross layer 1", Scale("decoder.layers.0.cross_attention.scaled_scores", factor=8**0.5)),
+        (
+            "no residual encoder layer 1 feed_forward",
+            Replace("encoder.layers.0.feed_forward_add_norm.sum", by="encoder.layers.0.feed_forward.output"),
+        ),
+    ],
+)
+def test_a_phrase_means_an_edit(phrase: str, meaning: object) -> None:
+    assert interventions(phrase, CONFIG) == (meaning,)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "",
+        "silence",
+        "silence sideways layer 1",
+        "silence encoder layer 3",
+        "silence cross layer 0",
+        "silence cross layer 1 head 5",
+        "no residual encoder layer 1 cross_attention",
+        "block cross layer 1 query -1 key 2",
+        "block cross layer 1 query 99999999999999 key 2",
+        "silence cross layer ٣",
+        "<script>alert(1)</script>",
+        "x" * 5000,
+    ],
+)
+def test_anything_else_is_refused_with_what_is_allowed(phrase: str) -> None:
+    with pytest.raises(InputError, match=r"allowed|has"):
+        interventions(phrase, CONFIG)
+
+
+def test_what_is_allowed_spells_out_every_word_in_capitals() -> None:
+    with pytest.raises(InputError) as refused:
+        interventions("make tea", CONFIG)
+    forms, meanings = refused.value.allowed.split(". ", 1)
+    assert set(re.findall(r"\b[A-Z]+\b", forms)) == set(re.findall(r"\b([A-Z]+) is ", meanings))
+    for word in (*KINDS, *SUBLAYERS, *SUBLAYERS["decoder"]):
+        assert word in meanings
+    assert str(refused.value).endswith(meanings)  # nothing of it is cut off
+    assert interventions(meanings.partition("example: ")[2], CONFIG)
+
+
+def test_several_phrases_mean_all_they_mean_and_the_one_that_is_wrong_is_named() -> None:
+    first, second = "no positions", "silence cross layer 1"
+    assert all_interventions((first, second), CONFIG) == interventions(first, CONFIG) + interventions(second, CONFIG)
+    assert all_interventions((), CONFIG) == ()
+    with pytest.raises(InputError, match=r"^layer = 99: allowed are 1 to 3$"):
+        all_interventions(("silence cross layer 99",), CONFIG)
+    with pytest.raises(InputError, match=r"^in “silence cross layer 99”, layer = 99: allowed are 1 to 3$"):
+        all_interventions((first, "silence cross layer 99"), CONFIG)
+    with pytest.raises(InputError, match=r"^in “block encoder layer 1 query 0 key 9”, key = 9: the source has 6 tokens"):
+        all_interventions((first, "block encoder layer 1 query 0 key 9"), CONFIG, {"source": 6})
+    with pytest.raises(InputError, match=r"^edit = 'make tea': allowed are"):
+        all_interventions((first, "make tea"), CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "side", "count"),
+    [
+        ("encoder", "query", "source", 6),
+        ("decoder", "key", "target", 4),
+        ("cross", "query", "target", 4),
+        ("cross", "key", "source", 6),
+    ],
+)
+def test_a_look_at_a_token_that_is_not_there_is_refused_with_how_many_there_are(
+    kind: str, name: str, side: str, count: int
+) -> None:
+    at = {"query": 0, "key": 0, name: count}
+    phrase, lengths = "block {} layer 1 query {} key {}", {"source": 6, "target": 4}
+    with pytest.raises(InputError, match=rf"^{name} = {count}: the {side} has {count} tokens; allowed are 0 to {count - 1}$"):
+        interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
+    at[name] -= 1
+    assert interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
+
+
+def test_what_the_page_writes_can_be_read() -> None:
+    assert interventions(at_head("silence", "cross", 2, 1), CONFIG) == interventions("silence cross layer 3 head 2", CONFIG)
+    assert interventions(at_head("average", "encoder", 0), CONFIG) == interventions("average encoder layer 1", CONFIG)
+    assert interventions(block("decoder", 0, None, 2, 1), CONFIG) == interventions(
+        "block decoder layer 1 query 2 key 1", CONFIG
+    )
+
+
+@pytest.mark.parametrize(
+    "phrase", ["no positions", "no scaling cross layer 1", "no residual decoder layer 2 cross_attention", "no causal mask"]
+)
+def test_every_edit_changes_what_a_trained_model_computes(phrase: str) -> None:
+    pipeline = Pipeline.load("reverse")
+    edits = interventions(phrase, pipeline.config)
+    assert not pipeline.trace("headlight", "thgildaeh", edits).logits.equal(pipeline.trace("headlight", "thgildaeh").logits)
+
+
+def test_without_positions_the_model_cannot_tell_order() -> None:
+    pipeline = Pipeline.load("reverse")
+    edits = interventions("no positions", pipeline.config)
+    assert sorted(pipeline.trace("abc", edits=edits)["encoder.output"].values[0, 1:4].sum(-1).tolist()) == pytest.approx(
+        sorted(pipeline.trace("cba", edits=edits)["encoder.output"].values[0, 1:4].sum(-1).tolist()), abs=1e-4
+    )

@@ -1,0 +1,274 @@
+"""Everything in one forward pass: complete, exact, in order, and enough to compute it all again."""
+
+import math
+from collections.abc import Callable
+
+import hypothesis
+import numpy as np
+import pytest
+import torch
+from einops import rearrange
+from torch import Tensor
+
+from tests.transformer.small import SOURCE, TARGET, VARIANTS, Run, runs, small
+from transformer.errors import InputError, PathError
+from transformer.network.attention import MultiHeadAttention, SharedProjection
+from transformer.network.config import PRESETS
+from transformer.network.embedding import Embedding
+from transformer.network.layers import AddNorm, FeedForward
+from transformer.network.model import Transformer
+from transformer.tracing.trace import Trace, run_traced
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: f"{variant[0]}-{'pre' if variant[1] else 'post'}")
+def model(request: pytest.FixtureRequest) -> Transformer:
+    preset, norm_first = request.param
+    return small(preset, norm_first=norm_first, decoder_layers=3)
+
+
+@pytest.fixture(scope="module")
+def trace(model: Transformer) -> Trace:
+    return run_traced(model, SOURCE, TARGET)
+
+
+@hypothesis.given(runs())
+@hypothesis.settings(max_examples=20)
+def test_tracing_changes_no_bit_of_the_logits(run: Run):
+    assert torch.equal(run_traced(run.model, run.source, run.target).logits, run.model(run.source, run.target))
+
+
+def test_every_tap_is_there_exactly_once(model: Transformer, trace: Trace):
+    assert len(trace) == len(list(trace)) == len(model.taps)
+    assert {step.path for step in trace} == set(model.taps)
+
+
+def test_a_decoder_alone_leaves_out_the_encoder_and_nothing_else():
+    model = small("vanilla")
+    trace = run_traced(model, None, TARGET)
+    missing = set(model.taps) - {step.path for step in trace}
+    assert {path for path in model.taps if path.startswith(("source", "encoder")) or "cross_attention" in path} == missing
+    assert trace.masks.source is None
+    assert trace.source_tokens == ()
+    assert torch.equal(trace.positional_encoding, trace["target_embedding.position"].values)
+    with pytest.raises(InputError, match="the decoder ran alone"):
+        trace.attention("cross")
+
+
+def test_steps_come_in_the_order_they_are_computed(trace: Trace):
+    order = [step.path for step in trace]
+    first = ["source_mask", "source_embedding.token", "encoder.layers.0.self_attention.query.projected"]
+    layers = [f"encoder.layers.{layer}.feed_forward.output" for layer in range(2)]
+    then = ["encoder.output", "target_mask", "target_embedding.token"]
+    for layer in range(3):
+        then += [f"decoder.layers.{layer}.{part}.output" for part in ("self_attention", "cross_attention", "feed_forward")]
+    expected = [*first, *layers, *then, "decoder.output", "logits", "probabilities"]
+    assert [path for path in order if path in expected] == expected
+    for attention in (path.removesuffix(".weights") for path in order if path.endswith(".weights")):
+        places = [
+            order.index(f"{attention}.{name}")
+            for name in ("query.heads", "key.heads", "value.heads", "scores")
+            + (("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores"))
+            + ("weights", "head_output", "concatenated", "output")
+        ]
+        assert places == sorted(places)
+
+
+def test_axes_mean_what_they_say(model: Transformer, trace: Trace):
+    config = trace.config
+    sizes = {
+        "batch": 2,
+        "head": config.heads,
+        "d_head": config.d_head,
+        "d_model": config.d_model,
+        "d_ff": config.d_ff,
+        "source": SOURCE.shape[1],
+        "target": TARGET.shape[1],
+        "vocab": config.target_vocab,
+        "1": 1,
+    }
+    for step in trace:
+        side = "source" if step.path.startswith(("encoder", "source")) else "target"
+        lengths = {"query": sizes[side], "key": sizes[side], "position": sizes[side]}
+        if "cross_attention." in step.path:
+            lengths["key"] = sizes["source"]
+        assert step.axes == model.taps[step.path].axes
+        assert step.shape == tuple((sizes | lengths)[axis] for axis in step.axes), step.path
+
+
+def test_an_unknown_path_names_the_nearest(trace: Trace):
+    with pytest.raises(PathError) as caught:
+        trace["encoder.layers.0.self_atention.weights"]
+    assert "there is no such tap" in str(caught.value)
+    assert "encoder.layers.0.self_attention.weights" in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["", "nothing at all", "encoder.layers.7.self_attention", "<script>", "é" * 500])
+def test_any_unknown_path_is_a_path_error(trace: Trace, path: str):
+    assert path not in trace
+    with pytest.raises(PathError, match="no such tap"):
+        trace[path]
+
+
+def test_the_path_of_an_attention_stands_for_its_weights(trace: Trace):
+    assert trace["encoder.layers.1.self_attention"] is trace["encoder.layers.1.self_attention.weights"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("encoder", (2, 2, 3, 7, 7)), ("decoder", (3, 2, 3, 5, 5)), ("cross", (3, 2, 3, 5, 7))]
+)
+def test_attention_of_a_kind(trace: Trace, kind: str, shape: tuple[int, ...]):
+    weights = trace.attention(kind)
+    assert weights.shape == shape
+    for layer, path in enumerate(trace.attention_paths(kind)):
+        assert torch.equal(weights[layer], trace[path].values)
+    queries, keys = trace.attention_tokens(kind, item=1)
+    assert (len(queries), len(keys)) == shape[-2:]
+    assert trace.fully_masked(kind).shape == shape[:-1]
+
+
+def test_an_unknown_kind_of_attention_is_refused(trace: Trace):
+    with pytest.raises(InputError, match="allowed are encoder, decoder, cross"):
+        trace.attention_paths("sideways")
+
+
+def test_tokens_are_the_ids_where_none_are_given(trace: Trace):
+    assert trace.source_tokens[0] == ("1", "5", "6", "4", "2", "0", "0")
+    assert trace.attention_tokens("cross", 1) == (("1", "5", "6", "2", "4"), ("1", "8", "7", "3", "4", "5", "2"))
+
+
+def test_what_is_small_about_a_trace(trace: Trace, model: Transformer):
+    assert torch.equal(trace.masks.source, trace["source_mask"].values)
+    assert torch.equal(trace.masks.target, trace["target_mask"].values)
+    assert trace.masks.target.dtype == torch.bool
+    assert trace.positional_encoding.shape == (SOURCE.shape[1], model.config.d_model)
+
+
+def test_an_array_of_a_step_is_read_only_and_on_the_same_memory(trace: Trace):
+    step = trace["logits"]
+    array = step.numpy()
+    assert np.shares_memory(array, step.values.numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 0
+
+
+def test_nbytes_counts_memory_once(trace: Trace):
+    everything = sum(step.values.nbytes for step in trace)
+    scores = sum(step.values.nbytes for step in trace if step.path.endswith((".scores", ".weights")))
+    assert scores < trace.nbytes < everything
+    # Heads are views of what was projected, so they add nothing.
+    views = [step.values.nbytes for step in trace if step.path.endswith(".query.heads")]
+    assert trace.nbytes <= everything - sum(views)
+
+
+def test_a_longer_run_holds_more():
+    model = small()
+    assert run_traced(model, SOURCE[:, :3], TARGET).nbytes < run_traced(model, SOURCE, TARGET).nbytes
+
+
+# --- computing it all again --------------------------------------------------------------------------------------------
+
+Taken = Callable[[str], Tensor]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@torch.inference_mode()
+def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int):
+    source, target = SOURCE[:rows], TARGET[:rows]
+    trace = run_traced(model, source, target)
+    again = recomputed(model, trace, source, target)
+    assert set(again) == set(model.taps)
+    for path, values in again.items():
+        torch.testing.assert_close(trace[path].values, values, atol=1e-6, rtol=1e-6, msg=f"{path} does not follow")
+    # The very same operation on the very same tensor gives the very same bits.
+    for path in again:
+        if path.endswith((".scores", ".scaled_scores", ".masked_scores", ".head_output", ".concatenated", ".output", ".sum")):
+            assert torch.equal(trace[path].values, again[path]), path
+
+
+def recomputed(model: Transformer, trace: Trace, source: Tensor, target: Tensor) -> dict[str, Tensor]:
+    """Every tensor of a trace, each computed from the parameters and the *recorded* tensors before it."""
+    config, again = model.config, {}
+
+    def taken(path: str) -> Tensor:
+        return trace[path].values
+
+    again["source_mask"] = (source != config.source_pad)[:, None, None, :]
+    length = target.shape[1]
+    causal = torch.ones(length, length, dtype=torch.bool).tril().expand(len(target), 1, length, length)
+    real = target != config.target_pad
+    hidden = {"queries": real[:, None, :, None], "keys": real[:, None, None, :], "nothing": torch.tensor(True)}
+    again["target_mask"] = causal & hidden[config.target_padding]
+    for side, ids in (("source", source), ("target", target)):
+        again |= embedded(model.get_submodule(f"{side}_embedding"), f"{side}_embedding", ids, taken)
+    for stack, side, depth in (("encoder", "source", 2), ("decoder", "target", 3)):
+        x = taken(f"{side}_embedding.sum")
+        for layer in range(depth):
+            at = f"{stack}.layers.{layer}"
+            memory = taken("encoder.output") if stack == "decoder" else None
+            for part in ("self_attention", "cross_attention", "feed_forward")[:: 1 if stack == "decoder" else 2]:
+                other = memory if part == "cross_attention" else None
+                module, norm = model.get_submodule(f"{at}.{part}"), model.get_submodule(f"{at}.{part}_add_norm")
+                into = taken(f"{at}.{part}_add_norm.normalized") if config.norm_first else x
+                mask = taken("source_mask" if stack == "encoder" or other is not None else "target_mask")
+                if part == "feed_forward":
+                    again |= fed_forward(module, f"{at}.{part}", into, taken)
+                else:
+                    again |= attended(module, f"{at}.{part}", into, into if other is None else other, mask, taken)
+                again |= added(norm, f"{at}.{part}_add_norm", x, taken(f"{at}.{part}.output"), taken)
+                x = taken(f"{at}.{part}_add_norm.{'sum' if config.norm_first else 'normalized'}")
+        again[f"{stack}.output"] = model.get_submodule(stack).norm(x)
+    again["logits"] = model.output_projection(taken("decoder.output"))
+    again["probabilities"] = taken("logits").softmax(-1)
+    return again
+
+
+def embedded(module: Embedding, at: str, ids: Tensor, taken: Taken) -> dict[str, Tensor]:
+    again = {f"{at}.token": module.table.weight[ids], f"{at}.position": module.positions(ids.shape[1])}
+    tokens = taken(f"{at}.token")
+    if module.scale is not None:
+        again[f"{at}.scaled"] = tokens * math.sqrt(tokens.shape[-1])
+        tokens = taken(f"{at}.scaled")
+    return again | {f"{at}.sum": tokens + taken(f"{at}.position")}
+
+
+def attended(module: MultiHeadAttention, at: str, x: Tensor, memory: Tensor, mask: Tensor, taken: Taken) -> dict[str, Tensor]:
+    again = {}
+    for name, given in (("query", x), ("key", memory), ("value", memory)):
+        projection, path = getattr(module, name), f"{at}.{name}"
+        if isinstance(projection, SharedProjection):
+            again[f"{path}.split"] = rearrange(given, "b p (h d) -> b p h d", h=module.query.count)
+            again[f"{path}.projected"] = projection.projection(taken(f"{path}.split"))
+            again[f"{path}.heads"] = taken(f"{path}.projected").transpose(1, 2)
+        else:
+            again[f"{path}.projected"] = projection.projection(given)
+            again[f"{path}.heads"] = rearrange(taken(f"{path}.projected"), "b p (h d) -> b h p d", h=module.query.count)
+    again[f"{at}.scores"] = taken(f"{at}.query.heads") @ taken(f"{at}.key.heads").mT
+    before, after = ("masked", "scaled") if module.mask_before_scaling else ("scaled", "masked")
+    for step, given in ((before, taken(f"{at}.scores")), (after, taken(f"{at}.{before}_scores"))):
+        hidden = given.masked_fill(~mask, module.fill)
+        again[f"{at}.{step}_scores"] = hidden if step == "masked" else given / module.divisor
+    again[f"{at}.weights"] = taken(f"{at}.{after}_scores").softmax(-1).nan_to_num(0.0)
+    again[f"{at}.head_output"] = taken(f"{at}.weights") @ taken(f"{at}.value.heads")
+    again[f"{at}.concatenated"] = rearrange(taken(f"{at}.head_output"), "b h q d -> b q (h d)")
+    again[f"{at}.output"] = module.output_projection(taken(f"{at}.concatenated"))
+    return again
+
+
+def fed_forward(module: FeedForward, at: str, x: Tensor, taken: Taken) -> dict[str, Tensor]:
+    return {
+        f"{at}.hidden": module.expand(x),
+        f"{at}.activated": taken(f"{at}.hidden").clamp(min=0),
+        f"{at}.output": module.contract(taken(f"{at}.activated")),
+    }
+
+
+def added(module: AddNorm, at: str, x: Tensor, output: Tensor, taken: Taken) -> dict[str, Tensor]:
+    normalized = module.norm(x if module.norm_first else taken(f"{at}.sum"))
+    return {f"{at}.sum": x + output, f"{at}.normalized": normalized}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_probabilities_are_of_the_logits(preset: str):
+    trace = run_traced(small(preset), SOURCE, TARGET)
+    assert (trace.probabilities.sum(-1) - 1).abs().max() < 1e-6
+    assert torch.equal(trace.probabilities.argmax(-1), trace.logits.argmax(-1))

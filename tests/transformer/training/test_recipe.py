@@ -1,0 +1,130 @@
+"""Every setting of a run."""
+
+import dataclasses
+import itertools
+import json
+import math
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.errors import ConfigError, HeadlightError, InputError
+from transformer.network.config import TransformerConfig
+from transformer.training.recipe import BOUNDS, RECIPES, Recipe, recipe
+from transformer.worlds import WORLDS
+
+
+def rates(**values: object) -> list[float]:
+    chosen = Recipe(world="reverse", **values)
+    return [chosen.rate_at(step) for step in range(chosen.steps)]
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero_in_straight_lines():
+    schedule = rates(steps=100, warmup=20, learning_rate=2e-3)
+    assert schedule[0] == pytest.approx(2e-3 / 20)
+    assert schedule[19] == schedule[20] == max(schedule) == 2e-3
+    assert schedule[-1] == pytest.approx(2e-3 / 80)
+    rises = [after - before for before, after in itertools.pairwise(schedule[:20])]
+    falls = [after - before for before, after in itertools.pairwise(schedule[20:])]
+    assert rises == pytest.approx([2e-3 / 20] * 19)
+    assert falls == pytest.approx([-2e-3 / 80] * 79)
+
+
+@pytest.mark.parametrize(("steps", "warmup"), [(1, 0), (1, 300), (10, 0), (10, 10), (10, 300), (301, 300)])
+def test_any_schedule_stays_between_zero_and_the_peak(steps: int, warmup: int):
+    assert all(0 < rate <= 1e-3 for rate in rates(steps=steps, warmup=warmup, learning_rate=1e-3))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_can_be_built(name: str):
+    chosen = recipe(name)
+    assert chosen.world in WORLDS
+    config = chosen.make_config()
+    assert isinstance(config, TransformerConfig)
+    world = chosen.make_world()
+    assert (config.source_vocab, config.target_vocab) == (len(world.source_vocabulary), len(world.target_vocabulary))
+    # <sos> and <eos> come on top.
+    assert config.max_len >= world.longest + 2
+    assert hash(chosen) == hash(recipe(name))
+
+
+@pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_what_must_be_at_least_one(name: str, value: int):
+    with pytest.raises(ConfigError, match=f"{name} = {value}: must be at least 1"):
+        recipe("reverse").replace(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        *(("steps", value, "must be a whole number") for value in ("4", None, True, 2.5, math.inf)),
+        *((name, 1.5, "must be a whole number") for name in ("batch", "warmup", "check_every", "snapshots", "seed")),
+        ("seed", None, "must be a whole number"),
+        *((name, math.nan, "must be a number") for name in ("learning_rate", "clip", "label_smoothing", "stillness")),
+        ("learning_rate", "1e-3", "must be a number"),
+        *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness")),
+        *((name, value, "allowed are 0 to 1") for name in ("learning_rate", "label_smoothing") for value in (-0.1, 2)),
+        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "snapshots")),
+        *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
+        *((name, value, "must be a text") for name in ("world", "about", "preset") for value in (None, 3, ["x"])),
+        *(
+            ("config", value, "must be pairs of a field")
+            for value in (None, 3, "heads", (1, 2), (("heads", [2]),), {"heads": 2})
+        ),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name_before_anything_is_trained(name: str, value: object, message: str):
+    with pytest.raises(ConfigError, match=f"^{name} = .*: {message}"):
+        recipe("reverse").replace(**{name: value})
+
+
+def test_numbers_of_numpys_become_pythons():
+    chosen = recipe("reverse").replace(steps=np.int64(5), learning_rate=np.float32(0.5))
+    assert json.loads(json.dumps(dataclasses.asdict(chosen)))["steps"] == 5
+    assert (type(chosen.steps), type(chosen.learning_rate)) == (int, float)
+
+
+def test_the_bounds_belong_to_numbers_and_every_number_has_one():
+    hints = get_type_hints(Recipe)
+    assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys()
+
+
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
+def test_a_seed_that_no_generator_takes_is_refused(seed: int):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: allowed are {-(2**63)} to {2**64 - 1}"):
+        recipe("reverse").replace(seed=seed)
+
+
+@pytest.mark.parametrize("seed", [2**64 - 1, -(2**63)])
+def test_the_furthest_seeds_are_taken(seed: int):
+    torch.Generator().manual_seed(recipe("reverse").replace(seed=seed).seed)
+
+
+def test_an_unknown_name_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match=r"model = 'klingon': recipes are there for .*reverse"):
+        recipe("klingon")
+    with pytest.raises(HeadlightError, match="world = 'klingon'"):
+        Recipe(world="klingon", steps=1).make_config()
+
+
+def test_a_setting_of_another_name_is_refused_with_those_there_are():
+    with pytest.raises(ConfigError, match="epochs = 3: is not a field; the fields are world, steps, batch"):
+        recipe("reverse").replace(epochs=3)
+    with pytest.raises(ConfigError, match="steps = None: must be given"):
+        Recipe(world="reverse")
+
+
+def test_the_config_of_a_recipe_is_checked():
+    with pytest.raises(ConfigError, match="must be a multiple of heads"):
+        Recipe(world="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
+
+
+def test_is_a_value():
+    chosen = recipe("reverse")
+    assert chosen.replace(steps=3) != chosen
+    assert chosen.replace(steps=3).replace(steps=chosen.steps) == chosen
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        chosen.steps = 3

@@ -1,0 +1,300 @@
+"""One run of training: repeatable to the bit, stopped and taken up again as if nothing had been."""
+
+import copy
+import itertools
+import json
+import math
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import safetensors
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from tests.transformer.tiny import TINY, same, weights
+from transformer.errors import CheckpointError
+from transformer.pipeline.checkpoint import digest
+from transformer.training.recipe import Recipe
+from transformer.training.run import Training
+
+# --- one run -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_recipe_gives_the_same_weights(finished: Training):
+    again = Training("reverse", TINY)
+    torch.manual_seed(99)  # what others draw in between must not matter
+    losses = []
+    for step in again:
+        losses.append(step.loss)
+        torch.rand(3)
+    assert same(weights(again), weights(finished))
+    assert losses == [step.loss for step in finished.steps]
+
+
+def test_training_draws_from_nobody_elses_random_numbers():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    next(iter(Training("reverse", TINY)))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_step_draws_what_its_number_says():
+    """By a reference: the first loss of a run with heavy dropout, computed anew from the seed."""
+    training = Training("reverse", TINY.replace(seed=4, bf16=False, config=(*TINY.config, ("dropout", 0.5))))
+    model, (source, target) = copy.deepcopy(training.model).train(), training.batch_at(0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(random.Random("4/0").getrandbits(63))
+        logits = model(source, target[:, :-1])
+    expected = training.loss(logits.flatten(0, 1), target[:, 1:].flatten()).item()
+    assert training.advance().loss == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_weights_of_a_seed_are_those_they_always_were():
+    """Checkpoints say which command made them; the command must go on making them."""
+    first = Training("reverse", TINY.replace(seed=7)).model.output_projection.weight[0, :3]
+    assert first.tolist() == pytest.approx([-0.0320238471, 0.1109679490, -0.2381999493], abs=1e-6)
+
+
+def test_runs_in_two_threads_do_not_draw_from_each_other():
+    slow = TINY.replace(steps=12, check_every=100, config=(*TINY.config, ("dropout", 0.5)))
+    recipes = [slow.replace(seed=seed) for seed in (0, 1, 2)]
+
+    def trained(recipe: Recipe) -> dict[str, Tensor]:
+        training = Training("reverse", recipe)
+        list(training)
+        return weights(training)
+
+    alone = [trained(recipe) for recipe in recipes]
+    with ThreadPoolExecutor(3) as pool:
+        beside = list(pool.map(trained, recipes))
+    assert all(same(one, other) for one, other in zip(alone, beside, strict=True))
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"learning_rate": 2e-3}, {"batch": 9}, {"label_smoothing": 0.2}])
+def test_another_recipe_gives_other_weights(finished: Training, change: dict[str, object]):
+    other = Training("reverse", TINY.replace(**change))
+    list(other)
+    assert not same(weights(other), weights(finished))
+
+
+def test_each_step_says_what_it_did(finished: Training):
+    steps = finished.steps
+    assert [step.step for step in steps] == [1, 2, 3, 4, 5, 6]
+    assert {step.steps for step in steps} == {6}
+    assert [step.learning_rate for step in steps] == [TINY.rate_at(step) for step in range(6)]
+    assert all(0 < step.loss < 10 for step in steps)
+    # It looks at held-out pairs every fourth step, and at the end.
+    assert [step.step for step in steps if step.accuracy is not None] == [4, 6]
+    assert [entry["step"] for entry in finished.history] == [4, 6]
+    assert [step.seconds for step in steps] == sorted(step.seconds for step in steps)
+
+
+def test_it_learns():
+    training = Training("reverse", TINY.replace(steps=40, batch=32, learning_rate=5e-3, warmup=5, check_every=40))
+    losses = [step.loss for step in training]
+    assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
+
+
+def test_every_parameter_is_trained(finished: Training):
+    before = weights(Training("reverse", TINY))
+    after = weights(finished)
+    assert not [name for name in before if torch.equal(before[name], after[name])]
+
+
+def test_the_gradient_is_clipped(monkeypatch: pytest.MonkeyPatch):
+    training, norms = Training("reverse", TINY.replace(clip=0.01)), []
+    step = training.optimizer.step
+
+    def looking() -> None:
+        norms.append(torch.cat([parameter.grad.flatten() for parameter in training.model.parameters()]).norm().item())
+        step()
+
+    monkeypatch.setattr(training.optimizer, "step", looking)
+    list(training)
+    assert len(norms) == 6
+    assert all(norm == pytest.approx(0.01, rel=1e-3) for norm in norms)
+
+
+def test_padding_is_not_learned_from():
+    training = Training("reverse", TINY.replace(bf16=False, config=(*TINY.config, ("dropout", 0.0))))
+    source, target = training.batch_at(0)
+    state = {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
+    loss = training.learn(source, target)
+    training.model.load_state_dict(state)
+    longer = torch.nn.functional.pad(target, (0, 3), value=0)
+    assert training.learn(source, longer) == pytest.approx(loss, abs=1e-5)
+
+
+# --- what it learns from -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_pair_of_a_training_batch_is_held_out(seed: int):
+    training = Training("reverse", TINY.replace(seed=seed, batch=64))
+    words, world = training.world.source_vocabulary, training.world
+    seen = set()
+    for step in range(15):
+        source, target = training.batch_at(step)
+        for asked, answered in zip(source.tolist(), target.tolist(), strict=True):
+            text = words.text(words.tokens_of(asked))
+            assert not world.is_held_out(text)
+            assert words.text(words.tokens_of(answered)) == world.solve(text)
+            seen.add(text)
+    assert len(seen) > 700
+    assert all(world.is_held_out(pair.source) for pair in training.check_pairs)
+
+
+def test_a_batch_has_sos_before_and_eos_after():
+    training = Training("reverse", TINY)
+    for rows in training.batch_at(3):
+        assert (rows[:, 0] == 1).all()
+        assert (rows == 2).sum(1).tolist() == [1] * len(rows)
+        lengths = (rows != 0).sum(1)
+        assert all(row[length - 1] == 2 and (row[length:] == 0).all() for row, length in zip(rows, lengths, strict=True))
+
+
+def test_making_a_batch_leaves_the_model_in_the_mode_it_is_in(finished: Training):
+    for training in (True, False):
+        finished.model.train(training)
+        finished.batch_at(3)
+        assert finished.model.training == training
+
+
+def test_the_batch_of_a_step_depends_on_seed_and_step_alone():
+    one, other = Training("reverse", TINY), Training("reverse", TINY)
+    list(itertools.islice(one, 2))
+    assert all(torch.equal(a, b) for a, b in zip(one.batch_at(5), other.batch_at(5), strict=True))
+    assert not torch.equal(one.batch_at(5)[0], one.batch_at(4)[0])
+
+
+# --- stopped and taken up again ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop", [0, 3, 4])
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(finished: Training, stop: int, tmp_path: Path):
+    first = Training("reverse", TINY)
+    list(itertools.islice(first, stop))
+    first.save_state(tmp_path / "state")
+    second = Training("reverse", TINY)
+    second.load_state(tmp_path / "state")
+    assert second.step == stop
+    steps = list(second)
+    assert [(step.step, step.loss) for step in steps] == [(step.step, step.loss) for step in finished.steps[stop:]]
+    assert same(weights(second), weights(finished))
+    assert [{**entry, "seconds": 0} for entry in second.history] == [{**entry, "seconds": 0} for entry in finished.history]
+    assert second.seconds > first.seconds
+
+
+def test_a_state_of_another_recipe_or_name_is_refused(tmp_path: Path):
+    training = Training("reverse", TINY)
+    training.save_state(tmp_path / "state")
+    for other in (Training("reverse", TINY.replace(seed=1)), Training("copy", TINY)):
+        with pytest.raises(CheckpointError, match="belongs to a run with another recipe"):
+            other.load_state(tmp_path / "state")
+
+
+def test_there_must_be_a_state(tmp_path: Path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(CheckpointError, match="there is no such file"):
+            Training("reverse", TINY).load_state(path)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "state"
+    training = Training("reverse", TINY)
+    training.advance()
+    training.save_state(path)
+    return path
+
+
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.01, 0.3, 0.9, 0.999])
+def test_a_truncated_state_is_refused(state: Path, tmp_path: Path, share: float):
+    data = state.read_bytes()
+    (tmp_path / "state").write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(CheckpointError, match="is not a whole safetensors file"):
+        Training("reverse", TINY).load_state(tmp_path / "state")
+
+
+WEIGHT = "output_projection.weight"
+
+
+@pytest.mark.parametrize(
+    ("changed", "tensors", "message"),
+    [
+        ([1], {}, "is damaged"),
+        ({"step": "three"}, {}, "does not say how far the run is"),
+        ({"step": -10}, {}, "does not say how far the run is"),
+        ({"step": True}, {}, "does not say how far the run is"),
+        ({"step": 7}, {}, "does not say how far the run is"),
+        ({"seconds": None}, {}, "does not say how far the run is"),
+        ({"seconds": math.nan}, {}, "does not say how far the run is"),
+        ({"history": [3]}, {}, "does not say how far the run is"),
+        ({"step": 0}, {}, "is none of its tensors"),
+        ({}, {f"parameter/{WEIGHT}": None}, f"parameter/{WEIGHT} is missing"),
+        ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\), must have "),
+        ({}, {f"exp_avg/{WEIGHT}": torch.zeros(3, 3)}, rf"exp_avg/{WEIGHT} has shape \(3, 3\), must have "),
+        ({}, {f"exp_avg_sq/{WEIGHT}": None}, f"exp_avg_sq/{WEIGHT} is missing"),
+        ({}, {"step/output_projection.bias": torch.tensor(torch.nan)}, "not finite numbers"),
+        ({}, {"parameter/one_too_many": torch.zeros(1)}, "parameter/one_too_many is none of its tensors"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_signed_state_that_does_not_fit_is_refused_before_anything_is_changed(
+    state: Path, tmp_path: Path, changed: object, tensors: dict[str, Tensor | None], message: str
+):
+    texts = read_header(state)
+    said = json.loads(texts["headlight-training"])
+    parts = {"headlight-training": json.dumps(said | changed if isinstance(changed, dict) else changed)}
+    values = {name: tensor for name, tensor in (load_file(state) | tensors).items() if tensor is not None}
+    save_file(values, tmp_path / "state", parts | {"digest": digest(values, parts)})
+    training = Training("reverse", TINY)
+    training.advance()
+    before, moments = weights(training), training.optimizer.state_dict()
+    with pytest.raises(CheckpointError, match=message):
+        training.load_state(tmp_path / "state")
+    assert same(weights(training), before)
+    assert str(training.optimizer.state_dict()) == str(moments)
+    assert training.step == 1
+
+
+def read_header(path: Path) -> dict[str, str]:
+    with safetensors.safe_open(path, framework="pt") as file:
+        return file.metadata()
+
+
+def test_a_state_from_before_the_first_step_starts_anew(finished: Training, tmp_path: Path):
+    Training("reverse", TINY).save_state(tmp_path / "start")
+    training = Training("reverse", TINY)
+    list(itertools.islice(training, 3))
+    training.load_state(tmp_path / "start")
+    list(training)
+    assert same(weights(training), weights(finished))
+
+
+def test_a_changed_byte_is_found(state: Path, tmp_path: Path):
+    data = state.read_bytes()
+    training = Training("reverse", TINY)
+    before = weights(training)
+    for position in range(0, len(data) - 1, len(data) // 60):
+        changed = bytearray(data)
+        changed[position] ^= 0x10
+        (tmp_path / "state").write_bytes(changed)
+        with pytest.raises(CheckpointError):
+            training.load_state(tmp_path / "state")
+    assert training.step == 0
+    assert same(weights(training), before)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [None, {}, {"headlight-training": "garbage"}, {"headlight-training": "[]"}, {"headlight-training": "{}", "digest": "0"}],
+)
+def test_a_foreign_file_is_refused(metadata: dict[str, str] | None, state: Path, tmp_path: Path):
+    save_file(load_file(state), tmp_path / "state", metadata)
+    with pytest.raises(CheckpointError, match="is damaged"):
+        Training("reverse", TINY).load_state(tmp_path / "state")

@@ -1,0 +1,81 @@
+"""The world that adds."""
+
+import random
+
+import pytest
+
+from transformer.worlds.addition import Addition
+from transformer.worlds.world import Split
+
+WORLD = Addition()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("417+85=", "502"), ("417 + 85 =", "502"), ("417+85", "502"), ("0+0=", "0"), ("999+999=", "1998"), ("9+1=", "10")],
+)
+def test_solves(source: str, target: str):
+    assert WORLD.solve(source) == target
+
+
+@pytest.mark.parametrize(
+    "source", ["1000+1=", "1+", "+1=", "5", "1+2+3=", "1-2=", "1+2==", "007+5=", "a+b=", "=1+2", "-1+2=", "٣+٤="]
+)
+def test_has_no_rule_for_anything_else(source: str):
+    assert WORLD.solve(source) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "alignment"),
+    [
+        ("417+85=", "502", ((0, 0), (1, 1), (1, 4), (2, 2), (2, 5))),
+        ("85+417=", "502", ((0, 3), (1, 0), (1, 4), (2, 1), (2, 5))),
+        ("999+1=", "1000", ((0, 0), (1, 0), (2, 1), (3, 2), (3, 4))),
+        ("7+5=", "12", ((0, 0), (0, 2), (1, 0), (1, 2))),
+        ("7+5", "12", ((0, 0), (0, 2), (1, 0), (1, 2))),
+        ("0+0=", "0", ((0, 0), (0, 2))),
+        ("417+85=", "50", ((0, 0), (1, 1), (1, 4))),
+        ("417+85=", "50222", ((0, 0), (1, 1), (1, 4), (2, 2), (2, 5))),
+        ("417+85=", "", ()),
+        ("417-85=", "332", None),
+    ],
+)
+def test_alignment_goes_by_column(source: str, target: str, alignment: tuple[tuple[int, int], ...] | None):
+    assert WORLD.alignment(list(source), list(target)) == alignment
+
+
+def test_a_column_and_its_carry_explain_every_digit():
+    rng = random.Random(0)
+    for _ in range(500):
+        pair = WORLD.draw(rng)
+        columns = [0] * len(pair.target)
+        for row, place in WORLD.alignment(pair.source, pair.target) or ():
+            columns[row] += int(pair.source[place])
+        for digit, total in zip(pair.target[1:], columns[1:], strict=True):
+            assert int(digit) in (total % 10, (total + 1) % 10), pair
+
+
+def test_a_sum_and_the_same_sum_turned_round_are_on_one_side():
+    rng = random.Random(0)
+    for _ in range(500):
+        left, right = WORLD.draw(rng).source.removesuffix("=").split("+")
+        sources = (f"{left}+{right}=", f"{right}+{left}=", f" {right} + {left}")
+        assert len({WORLD.is_held_out(source) for source in sources}) == 1
+
+
+@pytest.mark.parametrize("split", ["train", "held-out"])
+def test_every_pair_of_sizes_is_drawn_and_none_is_drowned(split: Split):
+    pairs = WORLD.pairs(split, 0)
+    forms = [next(pairs).form for _ in range(2000)]
+    assert set(forms) == {f"{left} + {right} digits" for left in (1, 2, 3) for right in (1, 2, 3)}
+    assert all(forms.count(form) > 30 for form in set(forms))
+    assert max(set(forms), key=forms.count) == "3 + 3 digits"
+
+
+def test_the_form_counts_the_digits():
+    rng = random.Random(0)
+    for _ in range(500):
+        pair = WORLD.draw(rng)
+        left, right = pair.source.removesuffix("=").split("+")
+        assert pair.form == f"{len(left)} + {len(right)} digits"
+        assert (left, right) == (str(int(left)), str(int(right)))

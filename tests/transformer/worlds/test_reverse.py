@@ -1,0 +1,41 @@
+"""The world that reverses letters."""
+
+import random
+
+import pytest
+
+from transformer.worlds.reverse import Reverse
+
+WORLD = Reverse()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("headlight", "thgildaeh"), ("z", "z"), ("AbC", "cba"), (" a b\tc ", "cba"), ("a" * 12, "a" * 12)],
+)
+def test_solves(source: str, target: str):
+    assert WORLD.solve(source) == target
+
+
+@pytest.mark.parametrize("source", ["a1", "été", "a-b", "7"])
+def test_has_no_rule_for_anything_but_letters(source: str):
+    assert WORLD.solve(source) is None
+
+
+def test_alignment_is_the_anti_diagonal():
+    assert WORLD.alignment("abc", "cba") == ((0, 2), (1, 1), (2, 0))
+
+
+def test_alignment_of_an_unfinished_answer_stops_with_it():
+    assert WORLD.alignment("abcd", "dc") == ((0, 3), (1, 2))
+
+
+def test_every_length_is_a_form():
+    rng = random.Random(0)
+    pairs = [WORLD.draw(rng) for _ in range(500)]
+    assert {pair.form for pair in pairs} == {f"length {length}" for length in range(1, 13)}
+    assert all(pair.form == f"length {len(pair.source)}" for pair in pairs)
+
+
+def test_typing_it_differently_does_not_change_sides():
+    assert {WORLD.is_held_out(source) for source in ("headlight", "Headlight", " head LIGHT ")} == {False}

@@ -1,0 +1,43 @@
+"""The world that puts letters in order."""
+
+import random
+
+import pytest
+
+from transformer.worlds.sort import Sort
+
+WORLD = Sort()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("headlight", "adeghhilt"), ("banana", "aaabnn"), ("z", "z"), ("CaB", "abc"), (" z y\tx ", "xyz"), ("aaa", "aaa")],
+)
+def test_solves(source: str, target: str):
+    assert WORLD.solve(source) == target
+
+
+@pytest.mark.parametrize("source", ["a1", "été", "a-b", "7"])
+def test_has_no_rule_for_anything_but_letters(source: str):
+    assert WORLD.solve(source) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "sources"),
+    [("cab", (1, 2, 0)), ("banana", (1, 3, 5, 0, 2, 4)), ("aaa", (0, 1, 2)), ("dcba", (3, 2, 1, 0))],
+)
+def test_alignment_finds_each_letter_and_keeps_equal_ones_in_turn(source: str, sources: tuple[int, ...]):
+    assert WORLD.alignment(source, sorted(source)) == tuple(enumerate(sources))
+
+
+def test_aligned_letters_are_the_same_and_each_is_used_once():
+    rng = random.Random(0)
+    for _ in range(300):
+        pair = WORLD.draw(rng)
+        alignment = WORLD.alignment(pair.source, pair.target) or ()
+        assert [pair.source[column] for _, column in alignment] == list(pair.target)
+        assert sorted(column for _, column in alignment) == list(range(len(pair.source)))
+
+
+def test_alignment_of_an_unfinished_answer_stops_with_it():
+    assert WORLD.alignment("cab", "ab") == ((0, 1), (1, 2))

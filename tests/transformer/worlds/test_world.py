@@ -1,0 +1,158 @@
+"""What every world promises, checked for each one that is registered."""
+
+import random
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+import pytest
+
+from transformer.worlds import WORLDS, Pair, Split, World
+
+DRAWS = 2_000
+MOST_DRAWS = 60_000
+MOST_FORMS = 40
+
+
+@pytest.fixture(scope="module", params=list(WORLDS))
+def world(request: pytest.FixtureRequest) -> World:
+    return WORLDS[request.param]
+
+
+@pytest.fixture(scope="module")
+def drawn(world: World) -> list[Pair]:
+    return [*islice(world.pairs("train", 0), DRAWS), *islice(world.pairs("held-out", 0), DRAWS // 4)]
+
+
+def trained(world: World) -> Iterator[Pair]:
+    return islice(world.pairs("train", "reach"), MOST_DRAWS)
+
+
+def test_says_what_it_is(world: World):
+    assert WORLDS[world.name] is world
+    assert world.description.strip()
+    assert world.accepts.strip()
+
+
+def test_the_same_state_draws_the_same_pair(world: World):
+    ours, theirs = random.Random(1), random.Random(1)
+    random.seed(0)
+    first = [world.draw(ours) for _ in range(50)]
+    random.seed(1)
+    assert [world.draw(theirs) for _ in range(50)] == first
+    assert ours.getstate() == theirs.getstate()
+
+
+@pytest.mark.parametrize("split", ["train", "held-out"])
+def test_a_seed_repeats_its_pairs_and_another_gives_others(world: World, split: Split):
+    first = list(islice(world.pairs(split, 3), 50))
+    assert list(islice(world.pairs(split, 3), 50)) == first
+    assert list(islice(world.pairs(split, 4), 50)) != first
+    assert list(islice(world.pairs(split, "three"), 50)) != first
+
+
+def test_nothing_held_out_is_ever_trained_on(world: World):
+    splits: tuple[Split, ...] = ("train", "held-out")
+    sources, keys = ({split: set() for split in splits} for _ in range(2))
+    for split in splits:
+        for seed in range(3):
+            for pair in islice(world.pairs(split, seed), DRAWS):
+                sources[split].add(pair.source)
+                keys[split].add(world.split_key(pair.source))
+    assert not sources["train"] & sources["held-out"]
+    assert not keys["train"] & keys["held-out"]
+
+
+def test_both_splits_know_every_token(world: World, drawn: list[Pair]):
+    for pair in drawn:
+        assert not world.source_vocabulary.unknown(world.source_vocabulary.split(pair.source)), pair
+        assert not world.target_vocabulary.unknown(world.target_vocabulary.split(pair.target)), pair
+
+
+def test_every_word_is_trained_on(world: World):
+    missing_sources, missing_targets = set(world.source_vocabulary.words), set(world.target_vocabulary.words)
+    for pair in trained(world):
+        missing_sources.difference_update(world.source_vocabulary.split(pair.source))
+        missing_targets.difference_update(world.target_vocabulary.split(pair.target))
+        if not missing_sources and not missing_targets:
+            break
+    assert not missing_sources
+    assert not missing_targets
+
+
+def test_longest_is_kept_and_reached(world: World, drawn: list[Pair]):
+    assert max(len(world.source_vocabulary.split(pair.source)) for pair in drawn) <= world.longest
+    assert any(len(world.source_vocabulary.split(pair.source)) == world.longest for pair in trained(world))
+
+
+def test_solve_gives_the_answer_that_is_drawn(world: World, drawn: list[Pair]):
+    for pair in drawn:
+        assert world.solve(pair.source) == pair.target, pair
+
+
+def test_capitals_and_outer_spaces_change_nothing(world: World, drawn: list[Pair]):
+    for pair in drawn[:200]:
+        assert world.solve(f"  {pair.source.upper()} ") == pair.target, pair
+
+
+@pytest.mark.parametrize("source", ["", "   ", "☃", "\n☃ ☃"])
+def test_solve_has_no_answer_to_what_is_no_source(world: World, source: str):
+    assert world.solve(source) is None
+
+
+def test_an_answer_reads_as_it_is_written(world: World, drawn: list[Pair]):
+    for pair in drawn:
+        assert world.target_vocabulary.text(world.target_vocabulary.split(pair.target)) == pair.target
+
+
+def test_forms_are_few_and_have_names(world: World, drawn: list[Pair]):
+    forms = {pair.form for pair in drawn}
+    assert all(form.strip() for form in forms)
+    assert len(forms) <= MOST_FORMS
+
+
+def test_examples_can_be_answered_and_say_what_to_look_for(world: World):
+    assert len(world.examples) >= 6
+    assert len({example.source for example in world.examples}) == len(world.examples)
+    for example in world.examples:
+        assert world.solve(example.source) is not None, example
+        assert not world.source_vocabulary.unknown(world.source_vocabulary.split(example.source)), example
+        assert example.look_for.strip() == example.look_for
+        assert example.look_for.endswith("."), example
+    assert len({example.look_for for example in world.examples}) == len(world.examples)
+
+
+def test_alignment_points_at_tokens(world: World, drawn: list[Pair]):
+    examples = [(example.source, world.solve(example.source) or "") for example in world.examples]
+    for source_text, target_text in [*examples, *((pair.source, pair.target) for pair in drawn[:500])]:
+        source, target = world.source_vocabulary.split(source_text), world.target_vocabulary.split(target_text)
+        alignment = world.alignment(source, target)
+        if alignment is not None:
+            assert len(set(alignment)) == len(alignment)
+            assert all(0 <= row < len(target) and 0 <= column < len(source) for row, column in alignment), source_text
+
+
+def test_every_word_has_a_class_and_what_is_no_word_has_none(world: World):
+    for side, vocabulary in (("source", world.source_vocabulary), ("target", world.target_vocabulary)):
+        classes = {token: world.word_class(token, side) for token in vocabulary.words}
+        assert all(classes.values()), classes
+        assert len(set(classes.values())) <= 12
+        assert [world.word_class(token, side) for token in ("<pad>", "<unk>", "☃", "")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "expected"),
+    [
+        ("reverse", "target", {"a": "letter", "z": "letter"}),
+        ("addition", "source", {"0": "digit", "+": "sign", "=": "sign"}),
+        (
+            "dates",
+            "source",
+            {"july": "month", "jul": "month", "may": "month", "tue": "weekday", "of": "function word", "/": "punctuation"},
+        ),
+        ("dates", "target", {"7": "digit", "-": "punctuation"}),
+        ("english-french", "source", {"cat": "noun", "it": "pronoun"}),
+    ],
+)
+def test_words_are_what_they_are(name: str, side: Literal["source", "target"], expected: dict[str, str]):
+    assert {token: WORLDS[name].word_class(token, side) for token in expected} == expected

@@ -1,0 +1,1 @@
+"""One module for each question asked of a trace or a model."""

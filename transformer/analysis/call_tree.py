@@ -1,0 +1,266 @@
+"""Who calls whom: what building a model constructs, and what a forward pass runs, each with what went in and what came out.
+
+Both trees are recorded while it happens, by the interpreter's profiler (`sys.setprofile`), which sees the calls of the thread
+that asked for it and of no other. Nothing is registered on the model, which other threads may be running at the same time.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from transformer.errors import PathError
+from transformer.network.config import TransformerConfig
+from transformer.network.model import Transformer
+from transformer.network.tap import Tap
+
+LIBRARY = Path(__file__).parents[1]
+# Files whose functions are no part of the network: they name and watch its tensors, or hold its sizes.
+ASIDE = {
+    str(LIBRARY / name)
+    for name in (
+        "network/tap.py",
+        "network/config.py",
+        "errors.py",
+        "tracing/selection.py",
+        "tracing/interventions.py",
+        "analysis/call_tree.py",
+    )
+}
+LONGEST = 40  # characters of a value that is no tensor
+FILLS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
+
+# Path → module, found by identity.
+Modules = dict[int, tuple[str, nn.Module]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, and the calls it made.
+
+    Attributes:
+        path: of the module it belongs to; "" for the model itself.
+        name: of the class that was built or whose `forward` ran, or of the function.
+        function: what ran, for `find`: `module:qualified name`.
+        inputs: name and value of each argument; a tensor by its shape, and by its type unless that is float32. Arguments
+            of a constructor that were left at their defaults are left out.
+        output: what it returned, likewise; "" where something was built.
+        parameters: trainable numbers of the module with all below it; 0 for a function.
+        count: how many in a row were like this one, modules numbered as in `layers.0`, `layers.1`; this is the first.
+        calls: those it made, in order.
+    """
+
+    path: str
+    name: str
+    function: str
+    inputs: tuple[tuple[str, str], ...]
+    output: str
+    parameters: int
+    count: int
+    calls: tuple["Call", ...]
+
+    def __iter__(self) -> Iterator["Call"]:
+        """This call and all below it, in the order they began."""
+        yield self
+        for call in self.calls:
+            yield from call
+
+
+def constructor_calls(model: Transformer) -> Call:
+    """What building this model constructs: every module but the taps, with the arguments it was given.
+
+    The same model is built again for that, its parameters without memory, so it takes little time whatever its size.
+    """
+    with _NoMemory(), _Recorder("__init__") as recorder:
+        built = type(model)(model.config)
+    # A module has its name only when the whole is there; the numbers are those of the model that was asked about.
+    live = dict(model.named_modules())
+    return recorder.tree({id(module): (path, live[path]) for path, module in built.named_modules()})
+
+
+def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
+    """What one forward pass calls: every module that runs but the taps, and every function of this library. A dropout inside a
+    layer does not run where it drops nothing.
+
+    Args:
+        model: only run, never changed.
+        source, target: token ids, as `Transformer.forward` takes them.
+
+    Raises:
+        InputError: ids or lengths the model has no row for.
+    """
+    with torch.inference_mode(), _Recorder("forward") as recorder:
+        model(source, target)
+    return recorder.tree({id(module): (path, module) for path, module in model.named_modules()})
+
+
+def find(function: str) -> Callable[..., Any]:
+    """The function that a call ran, by its `function`.
+
+    Raises:
+        PathError: there is none.
+    """
+    module, _, qualified = function.partition(":")
+    found: Any = sys.modules.get(module) if module.startswith(("transformer.", "torch.nn.")) else None
+    for name in qualified.split("."):
+        found = getattr(found, name, None)
+    if not callable(found):
+        raise PathError("function", function, "must be that of a recorded call")
+    return found
+
+
+def explanation(call: Call) -> str:
+    """What the class or the function says of itself: its docstring, or that of the class it is built on."""
+    owner, _, method = call.function.rpartition(".")
+    return inspect.getdoc(find(owner if method in ("forward", "__init__") else call.function)) or ""
+
+
+def described(value: object) -> str:
+    """A value as a reader of shapes wants it: `[1, 9, 512]` for a tensor, with its type unless that is float32."""
+    if isinstance(value, Tensor):
+        kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
+        return f"{list(value.shape)}{kind}"
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a mask, told by the tensor that leads it
+        return f"{type(value).__name__} {described(value[0])}"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(described, value))})"
+    if isinstance(value, (TransformerConfig, nn.Module)):
+        return type(value).__name__
+    if inspect.isgenerator(value):
+        return "…"
+    if callable(value):
+        return getattr(value, "__qualname__", type(value).__name__).rpartition(".")[2].strip("<>")
+    said = repr(value)
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+
+
+# --- recording ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Open:
+    """A call that has begun. `owner` is the module it is a method of, if it is one."""
+
+    frame: FrameType
+    owner: nn.Module | None
+    name: str
+    function: str
+    inputs: tuple[tuple[str, str], ...]
+    output: str = ""
+    calls: list["_Open"] = field(default_factory=list)
+
+
+class _Recorder:
+    """The calls of this thread, while it is entered: a method of modules, and every function of this library."""
+
+    def __init__(self, method: str) -> None:
+        self.method, self.roots = method, list[_Open]()
+        self.stack: list[_Open] = []
+        self.built: dict[int, object] = {}  # whose constructor has begun; kept, so that no other gets its id
+
+    def __enter__(self) -> "_Recorder":
+        self.before = sys.getprofile()
+        sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(self.before)
+
+    def _see(self, frame: FrameType, event: str, value: Any) -> None:
+        if event == "call":
+            self._begin(frame)
+        elif event == "return" and self.stack and self.stack[-1].frame is frame:
+            found = self.stack.pop()
+            found.output = "" if frame.f_code.co_name == "__init__" else described(value)
+
+    def _begin(self, frame: FrameType) -> None:
+        code = frame.f_code
+        # What has no file was made by the checks of shapes that run in the tests.
+        if code.co_filename in ASIDE or code.co_filename.startswith("<") or code.co_name.startswith("<"):
+            return
+        own = frame.f_locals.get("self")
+        owner = own if isinstance(own, nn.Module) else None
+        ours = code.co_filename.startswith(str(LIBRARY)) and not code.co_name.startswith("_")
+        if isinstance(owner, Tap) or not (ours or (owner is not None and code.co_name == self.method)):
+            return
+        if constructs := owner is not None and code.co_name == "__init__":
+            if id(owner) in self.built:  # the constructor of a parent class, called by the class's own
+                return
+            self.built[id(owner)] = owner
+        names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name not in ("self", "cls")]
+        given = {name: frame.f_locals[name] for name in names}
+        if constructs:
+            given = _given(type(owner), given)
+        call = _Open(
+            frame,
+            owner,
+            type(owner).__name__ if owner is not None and code.co_name in ("__init__", "forward") else code.co_qualname,
+            f"{frame.f_globals['__name__']}:{code.co_qualname}",
+            tuple((name, described(value)) for name, value in given.items()),
+        )
+        (self.stack[-1].calls if self.stack else self.roots).append(call)
+        self.stack.append(call)
+
+    def tree(self, modules: Modules) -> Call:
+        """What was recorded; what is alike and numbered, once."""
+        (root,) = self.roots
+        return _placed(root, modules, "")
+
+
+def _placed(call: _Open, modules: Modules, above: str) -> Call:
+    path, module = modules[id(call.owner)] if call.owner is not None else (above, None)
+    name, function, parameters = call.name if module is None else call.name.rpartition(".")[2], call.function, 0
+    if module is not None and call.name == type(module).__name__:
+        # Named by the class of the module itself, which may have the method from a parent.
+        name, method = call.name, function.rpartition(".")[2]
+        function = f"{type(module).__module__}:{type(module).__qualname__}.{method}"
+        parameters = sum(parameter.numel() for parameter in module.parameters())
+    below = _folded([_placed(below, modules, path) for below in call.calls])
+    return Call(path, name, function, call.inputs, call.output, parameters, 1, below)
+
+
+def _folded(calls: Sequence[Call]) -> tuple[Call, ...]:
+    """Numbered modules that follow one another and are alike, as one with their number."""
+    folded: list[Call] = []
+    for call in calls:
+        last = folded[-1] if folded else None
+        if last and call.path[-1:].isdecimal() and last.path[-1:].isdecimal() and _alike(last, call):
+            folded[-1] = replace(last, count=last.count + 1)
+        else:
+            folded.append(call)
+    return tuple(folded)
+
+
+def _alike(first: Call, second: Call) -> bool:
+    """Whether two calls differ in their paths alone."""
+    same = all(getattr(first, name) == getattr(second, name) for name in ("name", "inputs", "output", "parameters"))
+    return same and len(first.calls) == len(second.calls) and all(map(_alike, first.calls, second.calls))
+
+
+def _given(built: type, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor that are not at their defaults."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(built).parameters.items()}
+    return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
+
+
+class _NoMemory(TorchFunctionMode):
+    """Parameters of modules built in this context, and in this thread alone, have shapes but neither memory nor values."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.empty:
+            return func(*args, **{**kwargs, "device": "meta"})
+        filled = args[0] if args else kwargs.get("tensor")
+        if func.__name__ in FILLS and isinstance(filled, Tensor) and filled.is_meta:
+            return filled
+        return func(*args, **kwargs)

@@ -1,0 +1,119 @@
+"""One head's attention step by step: every matrix of it, from a trace.
+
+    for step in attention_steps(trace, "encoder", 0, 2):
+        step.name, step.axes, step.values
+
+A matrix is the part of a tensor that belongs to one item of the batch and, where there are heads, to one head.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from transformer.analysis.provenance import Place
+from transformer.tracing.selection import check_index
+from transformer.tracing.trace import Trace
+
+# Where each step's tensor is, below the path of the attention; input and memory come from outside it.
+PLACES = {name: f"{name}.heads" for name in ("query", "key", "value")}
+# Which tokens stand on an axis of a tensor that is not the attention's own; every other axis is called as it is.
+TOKEN_AXES = ("query", "key")
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionStep:
+    """One matrix of one head's computation.
+
+    Attributes:
+        name: `input`, `memory` (cross-attention only), `query`, `key`, `value`, `scores`, `scaled_scores`, `masked_scores`,
+            `weights`, `head_output`, `concatenated` or `output`.
+        path: of the tensor in the trace.
+        axes: of the two axes shown, rows first: ("query", "d_head").
+        tokens: whose tokens stand on each of the two axes: "query", "key", or None for an axis without tokens.
+        whole: name and size of every axis of the tensor in the trace.
+        values: the matrix, read-only: of one batch item and, where the tensor has a head axis, of one head.
+        hidden: True where the mask hides a score, from the step on in which it does; of the shape of `values`.
+    """
+
+    name: str
+    path: str
+    axes: tuple[str, str]
+    tokens: tuple[str | None, str | None]
+    whole: tuple[tuple[str, int], ...]
+    values: Float[np.ndarray, "row column"]
+    hidden: Bool[np.ndarray, "row column"]
+
+
+def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
+    """The steps of a kind of attention, in the order they are computed; whether scores are first scaled or first masked is
+    up to the variant.
+
+    Raises:
+        InputError: no such kind, or the decoder ran alone and did not look across.
+    """
+    trace.attention_paths(kind)
+    memory = ("memory",) if kind == "cross" else ()
+    scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores")
+    return (
+        *("input", *memory, "query", "key", "value", "scores", *scoring),
+        *("weights", "head_output", "concatenated", "output"),
+    )
+
+
+def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[AttentionStep, ...]:
+    """Every matrix of one head's computation, from the vectors that enter the attention to those that leave it.
+
+    Args:
+        trace: of a model in evaluation mode.
+        kind: `encoder`, `decoder` or `cross`.
+        layer, head: counted from 0.
+        item: which of the batch.
+
+    Raises:
+        InputError: no such kind, or the decoder ran alone and did not look across.
+        PathError: no such layer, head or batch item.
+    """
+    return tuple(attention_step(trace, kind, layer, head, name, item) for name in step_names(trace, kind))
+
+
+def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
+    """One matrix of one head; raises as `attention_steps`, which gives all of them."""
+    attention = attention_path(trace, kind, layer)
+    check_index("head", head, trace.config.heads)
+    path = tensor_path(trace, kind, layer, name)
+    step = trace[path]
+    check_index("batch item", item, step.shape[0])
+    values = head_matrix(trace, path, head, item)
+    rows, columns = (axis for axis in step.axes if axis not in ("batch", "head"))
+    tokens = {"input": "query", "memory": "key"}.get(name, rows)
+    hidden = np.zeros(values.shape, dtype=bool)
+    names = step_names(trace, kind)
+    if columns == "key" and names.index(name) >= names.index("masked_scores"):
+        hidden = trace.hidden(attention)[item, head].numpy()
+    whole = tuple(zip(step.axes, step.shape, strict=True))
+    return AttentionStep(
+        name, path, (rows, columns), (tokens, columns if columns in TOKEN_AXES else None), whole, values, hidden
+    )
+
+
+def attention_path(trace: Trace, kind: str, layer: int) -> str:
+    """Where in the trace the attention of a layer is."""
+    paths = trace.attention_paths(kind)
+    check_index("layer", layer, len(paths))
+    return paths[layer]
+
+
+def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
+    """Where in the trace a step's tensor is."""
+    if name == "memory":
+        return "encoder.output"
+    path = f"{attention_path(trace, kind, layer)}.{PLACES.get(name, name)}"
+    return path if name != "input" else Place(path, trace.config, alone="source_mask" not in trace).read
+
+
+def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
+    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head."""
+    step = trace[path]
+    chosen = {"batch": item, "head": head}
+    return step.numpy()[tuple(chosen.get(axis, slice(None)) for axis in step.axes)]

@@ -1,0 +1,154 @@
+"""What a mask keeps out, found by running the model with it and without it.
+
+Each function changes something that a mask should hide, runs the model before and after, and says how far the predictions
+moved that should not have. A mask is left off by an edit (`transformer.tracing.phrases`: "no causal mask",
+"no padding mask"), as anywhere else in this project.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.network.tap import Edit, tracing
+from transformer.pipeline.decoding import greedy
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.interventions import Patch
+from transformer.tracing.trace import run_traced
+
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Leak:
+    """Predictions before and after a change that they should not see.
+
+    Attributes:
+        tokens: what each row must predict.
+        before, after: the probability that each row gives to it.
+        largest: the largest change of the probability of any token of the vocabulary, in any of these rows.
+        same: the logits of these rows are the same bit for bit.
+    """
+
+    tokens: tuple[str, ...]
+    before: Float[np.ndarray, " row"]
+    after: Float[np.ndarray, " row"]
+    largest: float
+    same: bool
+
+
+def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()) -> Leak:
+    """Put another token at a position of the decoder's input, and look at the predictions made before it is read.
+
+    Row `t` reads the tokens up to `t` and predicts the next, so those are rows 0 to `position − 1`; the last of them must
+    predict the very token that was changed.
+
+    Args:
+        source, target: ids as the model reads them; the target is the decoder's input.
+        position: counted from 0; from 1 on, because before `<sos>` nothing is predicted.
+        token: id of the other token.
+        edits: in force in both runs.
+
+    Raises:
+        InputError: a position or a token that is not there.
+    """
+    if not 1 <= position < len(target):
+        raise InputError("position", position, f"allowed are 1 to {len(target) - 1}")
+    changed = [*target[:position], token, *target[position + 1 :]]
+    before, after = (_logits(pipeline, source, row, edits)[:position] for row in (target, changed))
+    return _leak(pipeline, target[1 : position + 1], before, after)
+
+
+@torch.inference_mode()
+def furthest_change(
+    pipeline: Pipeline, source: Ids, target: Ids, tokens: Sequence[int], edits: Sequence[Edit] = (), most: int = 32
+) -> tuple[int, int]:
+    """Of the changes that `change_later` can make, the (position, token) that moves an earlier prediction most.
+
+    Args:
+        tokens: ids to try at each position.
+        most: changes to try, from the last position on; all are run as one batch.
+
+    Raises:
+        InputError: nothing to change.
+    """
+    places = [(at, token) for at in range(len(target) - 1, 0, -1) for token in tokens if token != target[at]][:most]
+    if not places:
+        raise InputError("target length", len(target), "at least one token to change and another to put there are needed")
+    rows = [[*target], *([*target[:at], token, *target[at + 1 :]] for at, token in places)]
+    with tracing(pipeline.model, edits, keep=False):
+        logits = pipeline.model(torch.tensor([[*source]] * len(rows)), torch.tensor(rows))
+    moved = (logits.softmax(-1) - logits[:1].softmax(-1)).abs().amax(-1)
+    return max(zip(places, moved[1:], strict=True), key=lambda tried: float(tried[1][: tried[0][0]].max()))[0]
+
+
+def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
+    """Put padding after the source, and look at every prediction.
+
+    The two runs have different shapes, so sums are made in another order and may differ in their last bit.
+
+    Args:
+        source, target: ids as the model reads them.
+        count: how many `<pad>` more.
+        edits: in force in both runs.
+
+    Raises:
+        InputError: more than the model has positions for.
+    """
+    padded = _padded(pipeline, source, count)
+    before, after = (_logits(pipeline, row, target, edits) for row in (source, padded))
+    return _leak(pipeline, _expected(pipeline, target), before, after)
+
+
+def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
+    """Put padding after the source, then other tokens into the padded places, which stay hidden by the same mask.
+
+    Both runs have the same shape, so nothing but what the hidden places hold can make a difference. Raises as
+    `append_padding`.
+    """
+    padded = _padded(pipeline, source, count)
+    vocabulary = pipeline.source_vocabulary
+    words = [word for word in vocabulary.ids(vocabulary.words) if word != vocabulary.pad] or [vocabulary.eos]
+    filled = [*source, *(words[index % len(words)] for index in range(count))]
+    mask = Patch("source_mask", values=tuple(token != vocabulary.pad for token in padded))
+    before, after = (_logits(pipeline, row, target, (mask, *edits)) for row in (padded, filled))
+    return _leak(pipeline, _expected(pipeline, target), before, after)
+
+
+def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
+    """What the model writes when `count` paddings follow the source. Raises as `append_padding`."""
+    vocabulary, ids = pipeline.target_vocabulary, torch.tensor([_padded(pipeline, source, count)])
+    with tracing(pipeline.model, edits, keep=False):
+        # The same room for an answer as `Pipeline.answers` gives the source without its padding.
+        written = greedy(pipeline.model, ids, vocabulary.sos, vocabulary.eos, 2 * len(source) + 8)
+    return vocabulary.text(vocabulary.tokens_of(written.ids[0]))
+
+
+def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
+    room = pipeline.config.max_len - len(source)
+    if not 0 <= count <= room:
+        raise InputError("padding", count, f"allowed are 0 to {room} after {len(source)} tokens (max_len)")
+    return [*source, *[pipeline.source_vocabulary.pad] * count]
+
+
+def _expected(pipeline: Pipeline, target: Ids) -> list[int]:
+    return [*target[1:], pipeline.target_vocabulary.eos]
+
+
+def _logits(pipeline: Pipeline, source: Ids, target: Ids, edits: Sequence[Edit]) -> Float[Tensor, "row vocab"]:
+    return run_traced(pipeline.model, torch.tensor([[*source]]), torch.tensor([[*target]]), edits).logits[0]
+
+
+def _leak(pipeline: Pipeline, expected: Ids, before: Float[Tensor, "row vocab"], after: Float[Tensor, "row vocab"]) -> Leak:
+    rows, tokens = torch.arange(len(expected)), torch.tensor([*expected])
+    first, second = before.softmax(-1), after.softmax(-1)
+    return Leak(
+        pipeline.target_vocabulary.tokens_of(expected),
+        *(run[rows, tokens].numpy() for run in (first, second)),
+        largest=float((first - second).abs().max()),
+        same=torch.equal(before, after),
+    )

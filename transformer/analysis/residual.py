@@ -1,0 +1,92 @@
+"""The residual stream: one vector for each token, to which every sub-layer adds something (section 3.1).
+
+What is followed is the vector that the next sub-layer finds. Post-norm that is the normalised sum, so its length says little
+and its direction all; pre-norm it is the sum itself, which grows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.walk import walk
+from transformer.errors import InputError
+from transformer.tracing.selection import check_index
+from transformer.tracing.trace import Trace
+
+STACKS = {"encoder": "source", "decoder": "target"}
+PerPoint = Float[np.ndarray, "point position"]
+PerSublayer = Float[np.ndarray, "sublayer position"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The residual stream of one text through one stack.
+
+    Attributes:
+        points: path of the stream at the start, after each sub-layer, and after the last LayerNorm where there is one.
+        added: path of what each sub-layer added.
+        places: (layer, counted from 1, and sub-layer) of each.
+        norm: length of the vector at each point: √Σ x².
+        added_norm: length of what each sub-layer added.
+        cosine: between what was added and the stream it was added to: 1 on the same line, 0 at a right angle, −1 against it.
+        similarity: cosine between the stream at each point and at the start.
+    """
+
+    points: tuple[str, ...]
+    added: tuple[str, ...]
+    places: tuple[tuple[int, str], ...]
+    norm: PerPoint
+    added_norm: PerSublayer
+    cosine: PerSublayer
+    similarity: PerPoint
+
+
+def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
+    """Follow every token of one text through a stack.
+
+    Args:
+        trace: the run.
+        stack: `encoder` or `decoder`.
+        item: which text of the batch, counted from 0.
+
+    Raises:
+        InputError: no such stack, or the decoder ran alone and there is no encoder.
+        PathError: no such text.
+    """
+    if stack not in STACKS or f"{STACKS[stack]}_embedding.sum" not in trace:
+        raise InputError("stack", stack, f"allowed are {', '.join(STACKS)}, the encoder only where it ran")
+    stops = [stop for stop in walk(trace) if stop.path.startswith(f"{stack}.")]
+    sums = [stop for stop in stops if stop.kind == "add_norm.sum"]
+    last = "sum" if trace.config.norm_first else "normalized"
+    end = [f"{stack}.output"] if trace.config.final_norm else []
+    points = (sums[0].inputs[0], *(f"{stop.path.removesuffix('sum')}{last}" for stop in sums), *end)
+    before, added = ([_vectors(trace, stop.inputs[at], item) for stop in sums] for at in (0, 1))
+    stream = [_vectors(trace, path, item) for path in points]
+    return Stream(
+        points,
+        tuple(stop.inputs[1] for stop in sums),
+        tuple((int(stop.group.split()[1]), stop.part) for stop in sums),
+        np.stack([_length(x) for x in stream]),
+        np.stack([_length(y) for y in added]),
+        np.stack([cosine(y, x) for y, x in zip(added, before, strict=True)]),
+        np.stack([cosine(x, stream[0]) for x in stream]),
+    )
+
+
+def cosine(
+    a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
+) -> Float[np.ndarray, " position"]:
+    """Of the angle between vectors, row by row; 0 where one of them is all zeros."""
+    lengths = _length(a) * _length(b)
+    return np.divide((a * b).sum(-1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _vectors(trace: Trace, path: str, item: int) -> Float[np.ndarray, "position d_model"]:
+    values = trace[path].numpy()
+    check_index("batch item", item, len(values))
+    return values[item].astype(np.float64)
+
+
+def _length(x: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, " position"]:
+    return np.sqrt((x * x).sum(-1))

@@ -1,0 +1,158 @@
+"""Residual connection, LayerNorm and feed-forward at one position, number by number, worked out again from what went in.
+
+Computed in double precision from what the trace and the model hold in single precision, so results agree with the trace up
+to single precision's rounding; `Worked.off` says how far.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from transformer.analysis.walk import Stop, check_traced, walk
+from transformer.network.model import Transformer
+from transformer.tracing.selection import check_index
+from transformer.tracing.trace import Trace, as_array
+
+Vector = Float[np.ndarray, " d_model"]
+Units = Float[np.ndarray, " d_ff"]
+
+
+@dataclass(frozen=True, eq=False)
+class Worked:
+    """What every piece of arithmetic has in common.
+
+    Attributes:
+        inputs: paths of the tensors it starts from.
+        path: of the tensor it arrives at.
+        result: worked out again.
+        traced: the same numbers as the run had them.
+    """
+
+    inputs: tuple[str, ...]
+    path: str
+    result: Vector
+    traced: Vector
+
+    @property
+    def off(self) -> float:
+        """The largest difference between the two."""
+        return float(np.abs(self.result - self.traced).max(initial=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Residual(Worked):
+    """x + sublayer(x)."""
+
+    x: Vector
+    added: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Norm(Worked):
+    """(x − mean) / √(variance + eps) · gamma + beta; the variance is that of all d numbers (divided by d, not d − 1)."""
+
+    x: Vector
+    mean: float
+    variance: float
+    eps: float
+    standard: Vector
+    gamma: Vector
+    beta: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward(Worked):
+    """max(0, x W₁ + b₁) W₂ + b₂.
+
+    Attributes:
+        hidden, activated: the hidden units before and after the ReLU, worked out again.
+        fires: True for the units above zero.
+        push: how far each unit moves the output: its value times the length of its row of W₂.
+        traced_hidden: the hidden units as the run had them.
+    """
+
+    x: Vector
+    hidden: Units
+    activated: Units
+    fires: Bool[np.ndarray, " d_ff"]
+    push: Units
+    traced_hidden: Units
+
+    @property
+    def share(self) -> float:
+        """Of the units, how many fire."""
+        return float(self.fires.mean())
+
+    def strongest(self, most: int = 10) -> list[int]:
+        """The units that fire and move the output furthest, the furthest first."""
+        order = np.argsort(-self.push, kind="stable")[:most]
+        return [int(unit) for unit in order if self.fires[unit]]
+
+
+def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Residual:
+    """The residual sum around a sub-layer, at one position.
+
+    Args:
+        trace: the run.
+        sublayer: path of the module: `encoder.layers.0.feed_forward`.
+        position: counted from 0.
+        item: which text of the batch.
+
+    Raises:
+        PathError: no such sub-layer, position or text.
+    """
+    stop = _stop(trace, f"{sublayer}_add_norm.sum")
+    x, added = (_vector(trace, path, position, item) for path in stop.inputs)
+    return Residual(stop.inputs, stop.path, x + added, _vector(trace, stop.path, position, item), x, added)
+
+
+def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
+    """The LayerNorm that belongs to a sub-layer, at one position. Arguments and errors as for `residual`.
+
+    Args:
+        model: the one that was traced; its weights are read.
+
+    Raises:
+        InputError: the trace is of another model.
+    """
+    check_traced(model, trace)
+    stop = _stop(trace, f"{sublayer}_add_norm.normalized")
+    x = _vector(trace, stop.inputs[0], position, item)
+    gamma, beta = (_parameter(model, name) for name in stop.parameters)
+    mean, variance, eps = float(x.mean()), float(((x - x.mean()) ** 2).mean()), trace.config.norm_eps
+    standard = (x - mean) / np.sqrt(variance + eps)
+    traced = _vector(trace, stop.path, position, item)
+    return Norm(stop.inputs, stop.path, standard * gamma + beta, traced, x, mean, variance, eps, standard, gamma, beta)
+
+
+def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> FeedForward:
+    """The feed-forward network of a layer, at one position. Arguments and errors as for `layer_norm`; `sublayer` is the path of
+    the feed-forward network."""
+    check_traced(model, trace)
+    first, last = _stop(trace, f"{sublayer}.hidden"), _stop(trace, f"{sublayer}.output")
+    x = _vector(trace, first.inputs[0], position, item)
+    (w1, b1), (w2, b2) = ([_parameter(model, name) for name in stop.parameters] for stop in (first, last))
+    hidden = w1 @ x + b1
+    activated = np.maximum(hidden, 0)
+    push = activated * np.sqrt((w2 * w2).sum(0))
+    traced, traced_hidden = (_vector(trace, path, position, item) for path in (last.path, first.path))
+    return FeedForward(
+        first.inputs, last.path, w2 @ activated + b2, traced, x, hidden, activated, hidden > 0, push, traced_hidden
+    )
+
+
+def _stop(trace: Trace, path: str) -> Stop:
+    trace[path]  # an unknown path is said with those spelled most like it
+    return next(stop for stop in walk(trace) if stop.path == path)
+
+
+def _vector(trace: Trace, path: str, position: int, item: int) -> Float[np.ndarray, " d"]:
+    values = trace[path].numpy()
+    for what, index, count in (("batch item", item, values.shape[0]), ("position", position, values.shape[1])):
+        check_index(what, index, count)
+    return values[item, position].astype(np.float64)
+
+
+def _parameter(model: Transformer, name: str) -> np.ndarray:
+    return as_array(model.get_parameter(name)).astype(np.float64)

@@ -1,0 +1,93 @@
+"""The geometry of a token table: which rows point the same way, which words lie nearest, and the table flattened to a plane.
+
+Everything here is NumPy on the model's own numbers, in double precision, so that what is shown is not rounded twice.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.network.model import Transformer, embedding_of
+from transformer.tracing.selection import check_index
+from transformer.tracing.trace import as_array
+
+Table = Float[np.ndarray, "vocab d_model"]
+Rows = Float[np.ndarray, "row d_model"]
+Others = Float[np.ndarray, "other d_model"]
+
+
+class Neighbour(NamedTuple):
+    """A row near another.
+
+    Attributes:
+        token_id: which row.
+        cosine: of the angle between the two, −1 to 1.
+    """
+
+    token_id: int
+    cosine: float
+
+
+class Plane(NamedTuple):
+    """A table seen along the two directions in which its rows differ most.
+
+    Attributes:
+        points: where each row falls; the mean of the rows that chose the axes is at (0, 0).
+        shares: of the variance of those rows, how much each of the two axes holds, 0 to 1.
+    """
+
+    points: Float[np.ndarray, "vocab 2"]
+    shares: tuple[float, float]
+
+
+def token_table(model: Transformer, side: str) -> Table:
+    """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied.
+
+    Raises:
+        InputError: there is no such side.
+    """
+    return as_array(embedding_of(model, side).table.weight)
+
+
+def cosines(
+    rows: Float[np.ndarray, "row d_model"], others: Float[np.ndarray, "other d_model"]
+) -> Float[np.ndarray, "row other"]:
+    """cos(a, b) = a·b / (|a| |b|), for every pair of rows; NaN where one of them is zero, for zero has no direction."""
+    a, b = (values.astype(np.float64) for values in (rows, others))
+    lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)[None, :]
+    # Rounding may put it a hair beyond 1.
+    return np.clip(np.divide(a @ b.T, lengths, out=np.full_like(lengths, np.nan), where=lengths > 0), -1, 1)
+
+
+def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
+    """The rows whose direction is most like that of one row, the nearest first; neither the row itself nor zero rows.
+
+    Raises:
+        PathError: there is no such row.
+    """
+    check_index("token id", token_id, len(table))
+    (found,) = cosines(table[token_id : token_id + 1], table)
+    found[token_id] = np.nan
+    order = [int(other) for other in np.argsort(-found, kind="stable") if not np.isnan(found[other])]
+    return tuple(Neighbour(other, float(found[other])) for other in order[:count])
+
+
+def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:
+    """Principal component analysis to two axes, by the singular value decomposition of rows less their mean.
+
+    An axis may as well point the other way; here its largest entry is positive, so that the same table gives the same picture.
+
+    Args:
+        table: every row of it gets a point.
+        fitted: the rows that choose the axes, and whose variance the shares are of; all by default.
+    """
+    exact = table.astype(np.float64)
+    chosen = exact if fitted is None else exact[list(fitted)]
+    _, sizes, axes = np.linalg.svd(chosen - chosen.mean(0), full_matrices=False)
+    axes = axes * np.where(axes[np.arange(len(axes)), abs(axes).argmax(1)] < 0, -1, 1)[:, None]
+    points, total = np.zeros((len(table), 2)), float((sizes**2).sum())
+    points[:, : len(axes)] = (exact - chosen.mean(0)) @ axes[:2].T
+    shares = [float(size**2) / total if total else 0.0 for size in sizes[:2]] + [0.0, 0.0]
+    return Plane(points, (shares[0], shares[1]))

@@ -1,0 +1,234 @@
+"""A table of positions as pictures: numbers, waves, dot products, the rotation; and a sentence with two words swapped."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
+from transformer.figures.token_geometry import framed
+
+MOST_MARKED = 160  # positions up to which every one has a dot on its wave
+LEAST, MOST = 260, 560  # pixels of a picture of many positions
+
+
+def position_map(table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None) -> go.Figure:
+    """Positions from top to bottom, dimensions from left to right; the picked cell is framed."""
+    height, width = table.shape
+    most = float(np.abs(table).max()) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            z=table.astype(np.float32),
+            zmin=-most,
+            zmax=most,
+            colorscale=SIGNED,
+            colorbar={"thickness": 10, "nticks": 5},
+            hovertemplate="position %{y}<br>dimension %{x}<br>%{z:.6~g}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title={"text": "dimension"}, range=[-0.5, width - 0.5], showgrid=False, zeroline=False)
+    figure.update_yaxes(title={"text": "position"}, range=[height - 0.5, -0.5], showgrid=False, zeroline=False)
+    if picked is not None:
+        figure.update_layout(shapes=[frame | {"yref": "y"} for frame in framed(*picked)])
+    return finished(figure, height=int(np.clip(60 + 8 * height, LEAST, MOST)))
+
+
+def waves(
+    dimensions: Sequence[int],
+    values: Float[np.ndarray, "position dimension"],
+    curves: Float[np.ndarray, "step dimension"] | None,
+    names: Sequence[str],
+) -> go.Figure:
+    """Single columns of the table against the position.
+
+    Args:
+        dimensions: which.
+        values: of each at every position: the dots.
+        curves: of each between the positions too, in equal steps from the first to the last; None to join the dots.
+        names: what each is called.
+    """
+    positions = len(values)
+    figure = go.Figure()
+    for index, dimension in enumerate(dimensions):
+        color = HUES[index % len(HUES)]
+        if curves is not None:
+            figure.add_trace(
+                go.Scatter(
+                    x=np.linspace(0, positions - 1, len(curves), dtype=np.float32),
+                    y=curves[:, index].astype(np.float32),
+                    mode="lines",
+                    line={"color": color, "width": 1.5},
+                    legendgroup=str(dimension),
+                    showlegend=False,
+                    hoverinfo="skip",
+                )
+            )
+        figure.add_trace(
+            go.Scatter(
+                name=escaped(names[index]),
+                x=np.arange(positions, dtype=np.int16),
+                y=values[:, index].astype(np.float32),
+                mode="markers" if curves is not None and positions <= MOST_MARKED else "lines",
+                marker={"color": color, "size": 5},
+                line={"color": color, "width": 1.5},
+                legendgroup=str(dimension),
+                hovertemplate=f"{escaped(names[index])}<br>position %{{x}}<br>%{{y:.6~g}}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title={"text": "position"}, zeroline=False)
+    figure.update_yaxes(title={"text": "value"})
+    finished(figure, height=360)
+    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+
+
+def product_map(products: Float[np.ndarray, "position position"]) -> go.Figure:
+    """The dot product of every position with every other."""
+    count, most = len(products), float(np.abs(products).max()) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            z=products.astype(np.float32),
+            zmin=-most,
+            zmax=most,
+            colorscale=SIGNED,
+            colorbar={"thickness": 10, "nticks": 5},
+            hovertemplate="position %{y}<br>position %{x}<br>dot product %{z:.6~g}<extra></extra>",
+        )
+    )
+    axis = {"title": {"text": "position"}, "showgrid": False, "zeroline": False}
+    figure.update_xaxes(axis, range=[-0.5, count - 0.5])
+    figure.update_yaxes(axis, range=[count - 0.5, -0.5])
+    return finished(figure, height=460)
+
+
+def distance_lines(found: Float[np.ndarray, "distance 3"], names: tuple[str, str]) -> go.Figure:
+    """The dot product against the distance: the mean as a line, and a band from the least to the largest.
+
+    Args:
+        found: least, mean and largest dot product at every distance from 0.
+        names: what the line and the band are called.
+    """
+    distance, (least, mean, most) = np.arange(len(found)), found.astype(np.float32).T
+    figure = go.Figure(
+        [
+            go.Scatter(x=distance, y=least, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip"),
+            go.Scatter(
+                name=escaped(names[1]),
+                x=distance,
+                y=most,
+                customdata=least,
+                mode="lines",
+                line={"width": 0},
+                fill="tonexty",
+                fillcolor="rgba(230, 159, 0, 0.4)",
+                hovertemplate="distance %{x}<br>from %{customdata:.5g} to %{y:.5g}<extra></extra>",
+            ),
+            go.Scatter(
+                name=escaped(names[0]),
+                x=distance,
+                y=mean,
+                mode="lines",
+                line={"color": KIND_COLORS["encoder"], "width": 2},
+                hovertemplate="distance %{x}<br>mean %{y:.5g}<extra></extra>",
+            ),
+        ]
+    )
+    figure.update_xaxes(title={"text": "distance between the two positions"}, zeroline=False)
+    figure.update_yaxes(title={"text": "dot product"})
+    finished(figure, height=460)
+    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+
+
+def rotation_map(matrix: Float[np.ndarray, "dimension dimension"]) -> go.Figure:
+    """The matrix of a rotation, its numbers written where they are not 0; a frame around each pair that turns."""
+    size = len(matrix)
+    figure = go.Figure(
+        go.Heatmap(
+            z=matrix.astype(np.float32),
+            zmin=-1,
+            zmax=1,
+            colorscale=SIGNED,
+            colorbar={"thickness": 10, "nticks": 5},
+            text=[[f"{value:.2f}" if value else "" for value in row] for row in matrix.tolist()],
+            texttemplate="%{text}",
+            hovertemplate="to dimension %{y}<br>from dimension %{x}<br>%{z:.6f}<extra></extra>",
+        )
+    )
+    axis = {"tickmode": "array", "tickvals": list(range(size)), "showgrid": False, "zeroline": False}
+    figure.update_xaxes(axis, title={"text": "from dimension of PE(pos)"}, side="top", range=[-0.5, size - 0.5])
+    figure.update_yaxes(axis, title={"text": "to dimension of PE(pos + k)"}, range=[size - 0.5, -0.5])
+    for start in range(0, size - 1, 2):
+        place = {"x0": start - 0.5, "x1": start + 1.5, "y0": start - 0.5, "y1": start + 1.5}
+        figure.add_shape(type="rect", line={"color": LINE, "width": 2}, **place)
+    return finished(figure, height=520).update_layout(margin={"t": 60})
+
+
+def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int, str], names: tuple[str, str]) -> go.Figure:
+    """One pair of dimensions as a point that goes round: every position a dot, and some of them hands of a clock.
+
+    Args:
+        points: (sine, cosine) of the pair at every position.
+        arrows: position → what its hand is called.
+        names: what the two dimensions are called.
+    """
+    around = np.linspace(0, 2 * np.pi, 181, dtype=np.float32)
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=np.cos(around),
+                y=np.sin(around),
+                mode="lines",
+                line={"color": LINE, "width": 1},
+                hoverinfo="skip",
+                showlegend=False,
+            ),
+            go.Scatter(
+                x=points[:, 1].astype(np.float32),
+                y=points[:, 0].astype(np.float32),
+                mode="markers",
+                marker={"color": LINE, "size": 6},
+                showlegend=False,
+                hovertemplate="position %{pointNumber}<br>(%{x:.4f}, %{y:.4f})<extra></extra>",
+            ),
+        ]
+    )
+    for index, (position, name) in enumerate(arrows.items()):
+        sine, cosine = map(float, points[position])
+        figure.add_trace(
+            go.Scatter(
+                x=[0, cosine],
+                y=[0, sine],
+                name=escaped(name),
+                mode="lines+markers",
+                line={"color": HUES[index // 2], "width": 3, "dash": "dot" if index % 2 else "solid"},
+                marker={"color": HUES[index // 2], "size": [0, 10]},
+                hovertemplate=f"{escaped(name)}<br>(%{{x:.4f}}, %{{y:.4f}})<extra></extra>",
+            )
+        )
+    axis = {"range": [-1.15, 1.15], "zeroline": True, "constrain": "domain"}
+    figure.update_xaxes(axis, title={"text": escaped(names[1])})
+    figure.update_yaxes(axis, title={"text": escaped(names[0])}, scaleanchor="x")
+    finished(figure, height=520)
+    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+
+
+def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
+    """For each token, how far its vector moved, as one bar a run.
+
+    Args:
+        tokens: of the sentence.
+        changes: name of the run → share of each vector's length, from 0.
+        title: what is measured.
+    """
+    figure = go.Figure()
+    for (name, values), color in zip(changes.items(), (KIND_COLORS["encoder"], KIND_COLORS["decoder"]), strict=False):
+        bar: dict[str, Any] = {"marker": {"color": color}, "name": escaped(name)}
+        said = f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>"
+        figure.add_trace(go.Bar(bar, x=numbered(tokens), y=values.astype(np.float32), hovertemplate=said))
+    step = -(-len(tokens) // 40)
+    shown = list(range(0, len(tokens), step))
+    figure.update_xaxes(tickmode="array", tickvals=shown, ticktext=[escaped(tokens[at]) for at in shown])
+    figure.update_yaxes(title={"text": escaped(title)}, rangemode="tozero")
+    finished(figure, height=300)
+    return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.2})

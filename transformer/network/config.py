@@ -1,0 +1,205 @@
+"""What a Transformer is made of: sizes, and every point on which three well-known versions of it disagree."""
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
+
+from transformer.errors import ConfigError
+from transformer.validation import by_name, checked, within
+
+# A bound on each field alone catches a mistyped one. All of them together still ask for more memory than a machine has: who
+# builds what comes from a file or a form counts it first (`transformer.network.cost.parameters`).
+LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
+LARGEST_VOCAB = 1_000_000
+LARGEST_TABLE = 1 << 25  # max_len × d_model
+# What float32 still tells from −∞ and from 0.
+LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
+
+
+@by_name
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
+
+    The defaults are those of the preset `vanilla`; `TransformerConfig.preset` gives the others. No field names a preset:
+    a variant is nothing but a set of values, and any value may be combined with any other.
+
+    Attributes:
+        source_vocab, target_vocab: tokens in each vocabulary.
+        source_pad, target_pad: id of the padding token in each.
+        d_model: width of the residual stream.
+        heads: attention heads per attention; `d_model` must be a multiple of it.
+        encoder_layers, decoder_layers: depth of each stack.
+        d_ff: width of the hidden layer of the feed-forward network.
+        max_len: longest sequence, in tokens, that has a position.
+        dropout: probability of dropping a value while training.
+        scale_embedding: multiply token embeddings by √d_model (section 3.4).
+        position: `sinusoidal` (fixed, section 3.5) or `learned` (a trained table `[max_len, d_model]`).
+        zero_pad_row: the padding token's embedding is zero and stays zero.
+        head_projection: `per_head`: map `d_model → d_model`, then split into heads, so that each head has a map of its
+            own (section 3.2.2); `shared`: split first, then one `d_head → d_head` map that all heads share.
+        projection_bias: whether the maps to Q, K and V have a bias.
+        output_bias: whether the map after the heads are joined has a bias.
+        score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
+        mask_before_scaling: hide masked scores before dividing instead of after.
+        mask_fill: what a hidden score becomes: a large negative number, or −∞.
+        target_padding: what padding in the target hides, besides the causal mask: the padded `queries` (whole rows), the
+            padded `keys` (whole columns), or `nothing`.
+        decoder_alone: the decoder may run without an encoder; its cross-attention is then skipped.
+        dropout_on: whether dropout follows each sub-layer (`sublayer`, section 5.4) or each normalisation (`norm`).
+        ff_dropout: dropout inside the feed-forward network, after the ReLU.
+        embedding_dropout: dropout on the sum of token and position (section 5.4).
+        norm_first: normalise before each sub-layer (pre-norm) instead of after the residual sum (post-norm).
+        norm_eps: ε of every LayerNorm.
+        final_norm: one more LayerNorm after the last layer of each stack.
+        initialization: `pytorch` (each module's own default) or `xavier` (Xavier uniform on every matrix).
+
+    Raises:
+        ConfigError: a field has a value that cannot be built, is left out though it has no default, or is none of these; says
+            which, what it was and what is allowed.
+    """
+
+    source_vocab: int
+    target_vocab: int
+    source_pad: int = 0
+    target_pad: int = 0
+    d_model: int = 512
+    heads: int = 8
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    d_ff: int = 2048
+    max_len: int = 4096
+    dropout: float = 0.1
+    scale_embedding: bool = False
+    position: Literal["sinusoidal", "learned"] = "sinusoidal"
+    zero_pad_row: bool = True
+    head_projection: Literal["per_head", "shared"] = "per_head"
+    projection_bias: bool = True
+    output_bias: bool = True
+    score_divisor: Literal["d_head", "d_model"] = "d_head"
+    mask_before_scaling: bool = False
+    mask_fill: float = -10_000.0
+    target_padding: Literal["queries", "keys", "nothing"] = "queries"
+    decoder_alone: bool = True
+    dropout_on: Literal["sublayer", "norm"] = "sublayer"
+    ff_dropout: bool = True
+    embedding_dropout: bool = True
+    norm_first: bool = False
+    norm_eps: float = 1e-12
+    final_norm: bool = False
+    initialization: Literal["pytorch", "xavier"] = "pytorch"
+
+    def __post_init__(self) -> None:
+        for name, hint in FIELD_TYPES.items():
+            object.__setattr__(self, name, checked(name, getattr(self, name), hint))
+        for name in ("source_vocab", "target_vocab"):
+            within(name, getattr(self, name), 1, LARGEST_VOCAB)
+        for name, most in LARGEST.items():
+            within(name, getattr(self, name), 1, most)
+        within("source_pad", self.source_pad, 0, self.source_vocab - 1, "an id of the source vocabulary")
+        within("target_pad", self.target_pad, 0, self.target_vocab - 1, "an id of the target vocabulary")
+        if self.max_len * self.d_model > LARGEST_TABLE:
+            allowed = f"allowed are up to {LARGEST_TABLE // self.d_model} with d_model = {self.d_model}"
+            raise ConfigError("max_len", self.max_len, allowed)
+        if self.d_model % self.heads:
+            raise ConfigError("d_model", self.d_model, f"must be a multiple of heads = {self.heads}")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError("dropout", self.dropout, "allowed is a probability from 0 up to, but not, 1")
+        if not LEAST_EPS <= self.norm_eps < 1:
+            raise ConfigError("norm_eps", self.norm_eps, f"allowed is a number from {LEAST_EPS} up to, but not, 1")
+        if self.mask_fill != -math.inf and not LOWEST_FILL <= self.mask_fill <= -1_000:
+            # A milder fill would leave hidden keys a visible share of the attention.
+            raise ConfigError("mask_fill", self.mask_fill, f"allowed are -1000 down to {LOWEST_FILL}, and -inf")
+
+    @property
+    def d_head(self) -> int:
+        """Width of one head: `d_model / heads`."""
+        return self.d_model // self.heads
+
+    @property
+    def score_scale(self) -> float:
+        """What scores are divided by: √d_head or √d_model."""
+        return math.sqrt(self.d_head if self.score_divisor == "d_head" else self.d_model)
+
+    @classmethod
+    def preset(cls, name: str, **values: Any) -> "TransformerConfig":
+        """The named variant, with `values` in place of its own. Vocabulary sizes default to 10, as in the worked example.
+
+        Raises:
+            ConfigError: no preset or no field of that name, or a bad value.
+        """
+        if not isinstance(name, str) or name not in PRESETS:
+            raise ConfigError("preset", name, f"allowed are {', '.join(PRESETS)}")
+        values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[name] | values
+        return cls(**values)
+
+    def replace(self, **values: Any) -> "TransformerConfig":
+        """A copy with other values in the named fields.
+
+        Raises:
+            ConfigError: no field of that name, or a bad value.
+        """
+        return dataclasses.replace(self, **values)
+
+    def to_json(self) -> str:
+        """Every field as JSON; −∞ becomes the string "-inf", which plain JSON cannot hold as a number."""
+        values = dataclasses.asdict(self)
+        return json.dumps(values | {"mask_fill": str(self.mask_fill)})
+
+    @classmethod
+    def from_json(cls, text: str) -> "TransformerConfig":
+        """The inverse of `to_json`.
+
+        Raises:
+            ConfigError: `text` is not a set of fields, or a value is bad.
+        """
+        try:
+            values = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise ConfigError("config", text, "is not JSON") from None
+        if not isinstance(values, dict):
+            raise ConfigError("config", values, "must be a set of fields with their values")
+        try:
+            values["mask_fill"] = float(values.get("mask_fill", "-10000"))
+        except (TypeError, ValueError, OverflowError):
+            raise ConfigError("mask_fill", values["mask_fill"], "must be a number or -inf") from None
+        return cls(**values)
+
+
+FIELD_TYPES = get_type_hints(TransformerConfig)
+
+# Each is one column of the table of variants; what a column shares with the class's defaults is not repeated.
+PRESETS: dict[str, dict[str, Any]] = {
+    "vanilla": {},
+    "pytorch": {
+        "max_len": 5000,
+        "scale_embedding": True,
+        "zero_pad_row": False,
+        "mask_fill": -math.inf,
+        "target_padding": "keys",
+        "decoder_alone": False,
+        "norm_eps": 1e-5,
+        "final_norm": True,
+        "initialization": "xavier",
+    },
+    "shared_heads": {
+        "d_model": 256,
+        "d_ff": 1024,
+        "max_len": 100,
+        "position": "learned",
+        "zero_pad_row": False,
+        "head_projection": "shared",
+        "projection_bias": False,
+        "output_bias": False,
+        "score_divisor": "d_model",
+        "mask_before_scaling": True,
+        "mask_fill": -math.inf,
+        "target_padding": "nothing",
+        "decoder_alone": False,
+        "dropout_on": "norm",
+        "ff_dropout": False,
+        "norm_eps": 1e-5,
+    },
+}

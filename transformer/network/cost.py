@@ -1,0 +1,236 @@
+"""What a configuration costs, in closed form: trainable numbers, multiplications and additions, bytes of a trace.
+
+FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
+multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual
+sum, scaling, masking or look-up in a table. In a model of the paper's size those are less than a hundredth of the arithmetic.
+"""
+
+import bisect
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from transformer.errors import InputError
+from transformer.network.config import LARGEST, LARGEST_TABLE, TransformerConfig
+
+# What can be made to grow, and how far it is followed: tokens, numbers, layers.
+ALONG = ("length", "d_model", "heads", "layers")
+LONGEST, WIDEST, DEEPEST = 4096, 4096, 24
+FLOAT, BOOL = 4, 1  # bytes of a number and of a mask's cell
+
+# What a step belongs to. Everything that grows with the square of the length is in `scores and weights` (and in `masks`).
+EMBEDDING, MASKS, PROJECTIONS, SCORES = "embedding", "masks", "projections", "scores and weights"
+FEED_FORWARD, ADD_NORM, OUTPUT = "feed-forward", "add and norm", "output"
+WORK = (EMBEDDING, MASKS, PROJECTIONS, SCORES, FEED_FORWARD, ADD_NORM, OUTPUT)
+
+
+class Lengths(NamedTuple):
+    """How much is run through the model: rows of a batch, and tokens of each source and of each target, padding included."""
+
+    batch: int
+    source: int
+    target: int
+
+
+class Cost(NamedTuple):
+    """What a part of the model costs.
+
+    Attributes:
+        parameters: trainable numbers.
+        flops: multiplications and additions of one forward pass, as the module says they are counted.
+        bytes: of all tensors of one trace, as many as were all of them written out. A trace holds fewer (`Trace.nbytes`),
+            because some share memory.
+    """
+
+    parameters: int
+    flops: int
+    bytes: int
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """Costs added up, each kind for itself."""
+    return Cost(*map(sum, zip(Cost(0, 0, 0), *costs, strict=True)))
+
+
+def parameters(config: TransformerConfig) -> int:
+    """Trainable numbers of the model: `sum(p.numel() for p in Transformer(config).parameters())`, without building it."""
+    return sum(_parameters(config).values())
+
+
+def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
+    """What each kind of work costs, in the order of `WORK`, without building the model or running anything.
+
+    Lengths beyond `config.max_len` are taken as if the model had positions for them.
+
+    Args:
+        config: sizes and variant.
+        lengths: of one traced forward pass with source and target.
+    """
+    owned, run, made = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
+    return {work: Cost(owned.get(work, 0), run.get(work, 0), made.get(work, 0)) for work in WORK}
+
+
+class Growth(NamedTuple):
+    """What each kind of work costs as one size grows and all others stay.
+
+    Attributes:
+        sizes: of what grows, rising; `here`, as the model and the text have it, is one of them.
+        costs: for each of them, by kind of work.
+        limit: the largest size this model can have, where `sizes` goes beyond; else None.
+    """
+
+    sizes: tuple[int, ...]
+    costs: tuple[dict[str, Cost], ...]
+    here: int
+    limit: int | None = None
+
+
+def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
+    """What a model would cost if it were larger or smaller, or its text longer or shorter, in one respect.
+
+    Args:
+        config, lengths: as they are.
+        along: one of `ALONG`. `length`: of source and target, which keep their difference. `d_model`: in multiples of the
+            number of heads; d_ff keeps its ratio to it. `heads`: the divisors of d_model. `layers`: of the encoder, and as
+            many more or fewer of the decoder as now.
+
+    Raises:
+        InputError: nothing else can grow.
+    """
+    if along not in ALONG:
+        raise InputError("size", along, f"allowed are {', '.join(ALONG)}")
+    if along == "length":
+        less = lengths.target - lengths.source
+        sizes = _spread(max(1, 1 - less), LONGEST, lengths.source)
+        costs = [cost(config, Lengths(lengths.batch, size, size + less)) for size in sizes]
+        return Growth(sizes, tuple(costs), lengths.source, config.max_len if config.max_len < sizes[-1] else None)
+    if along == "d_model":
+        widest = min(WIDEST, LARGEST_TABLE // config.max_len) // config.heads
+        sizes = tuple(config.heads * width for width in _spread(1, widest, config.d_head))
+        ratio = config.d_ff / config.d_model
+        configs = [config.replace(d_model=size, d_ff=min(LARGEST["d_ff"], max(1, round(ratio * size)))) for size in sizes]
+        here = config.d_model
+    elif along == "heads":
+        sizes = tuple(size for size in range(1, LARGEST["heads"] + 1) if config.d_model % size == 0)
+        configs, here = [config.replace(heads=size) for size in sizes], config.heads
+    else:
+        less = config.decoder_layers - config.encoder_layers
+        deepest = min(max(DEEPEST, config.encoder_layers), LARGEST["decoder_layers"] - less)
+        sizes = tuple(range(max(1, 1 - less), deepest + 1))
+        configs = [config.replace(encoder_layers=size, decoder_layers=size + less) for size in sizes]
+        here = config.encoder_layers
+    return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), here)
+
+
+def crossing(config: TransformerConfig, batch: int) -> int:
+    """From how many tokens on, of source and target alike, scores and weights take more FLOPs than feed-forward networks."""
+
+    def over(length: int) -> bool:
+        found = cost(config, Lengths(batch, length, length))
+        return found[SCORES].flops > found[FEED_FORWARD].flops
+
+    most = 1
+    while not over(most):
+        most *= 2
+    return bisect.bisect_left(range(most + 1), True, lo=most // 2, key=over)
+
+
+def _spread(least: int, most: int, here: int, count: int = 60) -> tuple[int, ...]:
+    """Whole numbers from the least to the most in about equal ratios; where we are is one of them, or the last."""
+    ratio = max(most, here) / least
+    return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), here}))
+
+
+def work_of(path: str) -> str:
+    """The kind of work that the tensor at a path comes from: one of `WORK`."""
+    parts = path.split(".")
+    if path.endswith("_mask"):
+        return MASKS
+    if parts[0].endswith("_embedding"):
+        return EMBEDDING
+    if len(parts) == 1:
+        return OUTPUT
+    part = parts[3] if len(parts) > 3 else ""
+    if part == "feed_forward":
+        return FEED_FORWARD
+    if part.endswith("_attention"):
+        return PROJECTIONS if len(parts) > 5 or parts[-1] == "output" else SCORES
+    return ADD_NORM
+
+
+def step_flops(config: TransformerConfig, path: str, lengths: Lengths) -> int:
+    """FLOPs of the step that makes the tensor at a path: 2 × numbers in the result × products in each of their sums; 0 where no
+    matrices are multiplied."""
+    batch, d_model = lengths.batch, config.d_model
+    queries = lengths.source if path.startswith("encoder") else lengths.target
+    keys = lengths.target if path.startswith("decoder") and ".cross_attention." not in path else lengths.source
+    if path == "logits":
+        return 2 * batch * lengths.target * config.target_vocab * d_model
+    if ".feed_forward." in path:
+        return 0 if path.endswith(".activated") else 2 * batch * queries * d_model * config.d_ff
+    if "_attention." not in path:
+        return 0
+    step = path.split("_attention.")[1]
+    if step in ("scores", "head_output"):
+        return 2 * batch * config.heads * queries * keys * config.d_head
+    if step == "output":
+        return 2 * batch * queries * d_model * d_model
+    if step.endswith(".projected"):
+        return 2 * batch * (queries if step.startswith("query") else keys) * d_model * _projection_width(config)
+    return 0
+
+
+def _projection_width(config: TransformerConfig) -> int:
+    """Numbers that go into one number of a query, key or value."""
+    return config.d_model if config.head_projection == "per_head" else config.d_head
+
+
+def _parameters(config: TransformerConfig) -> dict[str, int]:
+    d_model, width = config.d_model, _projection_width(config)
+    attentions, layers = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
+    projections = 3 * (width**2 + width * config.projection_bias) + d_model**2 + d_model * config.output_bias
+    positions = 2 * config.max_len * (config.position == "learned")
+    return {
+        EMBEDDING: (config.source_vocab + config.target_vocab + positions) * d_model,
+        PROJECTIONS: attentions * projections,
+        FEED_FORWARD: layers * (2 * d_model * config.d_ff + config.d_ff + d_model),
+        ADD_NORM: (attentions + layers + 2 * config.final_norm) * 2 * d_model,
+        OUTPUT: config.target_vocab * (d_model + 1),
+    }
+
+
+def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
+    attention = ("query.projected", "key.projected", "value.projected", "scores", "head_output", "output")
+    layer = {
+        "encoder": [f"self_attention.{step}" for step in attention],
+        "decoder": [f"{kind}_attention.{step}" for kind in ("self", "cross") for step in attention],
+    }
+    found = {OUTPUT: step_flops(config, "logits", lengths)}
+    for stack, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
+        for step in (*layer[stack], "feed_forward.hidden", "feed_forward.output"):
+            path = f"{stack}.layers.0.{step}"
+            found[work_of(path)] = found.get(work_of(path), 0) + layers * step_flops(config, path, lengths)
+    return found
+
+
+def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
+    batch, source, target = lengths
+    d_model, encoder, decoder = config.d_model, config.encoder_layers, config.decoder_layers
+    steps = 3 if config.head_projection == "shared" else 2  # of a query: split, where it is split first; projected; its heads
+    projected = scored = 0
+    for layers, queries, keys in ((encoder, source, source), (decoder, target, target), (decoder, target, source)):
+        # Queries, keys, values, and the output of the attention.
+        projected += layers * (steps * (queries + 2 * keys) + queries) * d_model
+        # Scores, scaled scores, masked scores, weights; what the heads took in, apart and joined.
+        scored += layers * (4 * config.heads * queries * keys + 2 * queries * d_model)
+    tokens = encoder * source + decoder * target
+    streams = 2 * tokens + decoder * target  # one for each sub-layer of each layer
+    embedded = (2 + config.scale_embedding) * batch * (source + target) + source + target
+    return {
+        EMBEDDING: embedded * d_model * FLOAT,
+        MASKS: batch * (source + target**2) * BOOL,
+        PROJECTIONS: batch * projected * FLOAT,
+        SCORES: batch * scored * FLOAT,
+        FEED_FORWARD: batch * tokens * (2 * config.d_ff + d_model) * FLOAT,
+        ADD_NORM: batch * (2 * streams + source + target) * d_model * FLOAT,
+        OUTPUT: 2 * batch * target * config.target_vocab * FLOAT,
+    }

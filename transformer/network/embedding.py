@@ -1,0 +1,121 @@
+"""Token ids become vectors, and vectors learn where they stand."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer.errors import InputError
+from transformer.network.config import TransformerConfig
+from transformer.network.modules import Module
+from transformer.network.tap import Tap, tapped, watched
+
+
+def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
+    """The fixed positional encoding (section 3.5):
+
+        PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
+        PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
+
+    In double precision, because `pos` grows while the angle's error must not; a model rounds the table to its own. An odd
+    `d_model` ends on a sine.
+    """
+    position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
+    dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
+    pair = dimension - dimension % 2
+    angle = position / 10_000 ** (pair / d_model)
+    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos())
+
+
+class Sinusoidal(Module):
+    """Positions as waves of falling frequency: nothing to learn, and no row is like another."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.sizes = config.max_len, config.d_model
+        self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
+        """What PyTorch calls where a model is moved or its numbers change their type (`model.double()`). Digits that were
+        rounded away would not come back by themselves."""
+        before = self.get_buffer("table").dtype
+        super()._apply(fn, recurse)
+        table = self.get_buffer("table")
+        if table.dtype != before:
+            table.copy_(sinusoid(*self.sizes))
+        return self
+
+    def forward(self, length: int) -> Float[Tensor, "position d_model"]:
+        return self.get_buffer("table")[:length]
+
+
+class Learned(Module):
+    """Positions as a table that is trained like the token table."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.table = nn.Embedding(config.max_len, config.d_model)
+
+    def forward(self, length: int) -> Float[Tensor, "position d_model"]:
+        return self.table.weight[:length]
+
+
+POSITIONS = {"sinusoidal": Sinusoidal, "learned": Learned}
+
+
+class Embedding(Module):
+    """Token table + position, with dropout (sections 3.4 and 3.5).
+
+    Args:
+        config: sizes and variant.
+        side: `source` or `target`: which vocabulary, and the name of the length axis.
+    """
+
+    def __init__(self, config: TransformerConfig, side: str) -> None:
+        super().__init__()
+        self.side, self.max_len = side, config.max_len
+        self.vocab: int = getattr(config, f"{side}_vocab")
+        pad = getattr(config, f"{side}_pad") if config.zero_pad_row else None
+        self.table = nn.Embedding(self.vocab, config.d_model, padding_idx=pad)
+        self.positions = POSITIONS[config.position](config)
+        # Undoes the 1/√d_model spread of a Xavier table, so that tokens are not drowned by the position added to them.
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
+        self.dropout = nn.Dropout(config.dropout) if config.embedding_dropout else nn.Identity()
+
+        self.token = Tap(f"batch {side} d_model")
+        if self.scale is not None:
+            self.scaled = Tap(f"batch {side} d_model")
+        self.position = Tap("position d_model")
+        self.sum = Tap(f"batch {side} d_model")
+
+    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
+        """Vectors for the ids.
+
+        Raises:
+            InputError: no tensor of ids, no tokens in it, more than `max_len`, or an id outside the vocabulary.
+        """
+        self.check(ids)
+        x = tapped(self, "token", self.table(ids))
+        if self.scale is not None:
+            x = tapped(self, "scaled", x * self.scale)
+        positions = self.positions(ids.shape[1])
+        if watched():  # they are the model's own memory: what is handed to onlookers must not be able to change it
+            positions = positions.clone()
+        return self.dropout(tapped(self, "sum", x + tapped(self, "position", positions)))
+
+    def check(self, ids: Int[Tensor, "batch length"]) -> None:
+        """Refuse ids that the table has no row for. Raises as `forward`."""
+        if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
+            given = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else ids
+            raise InputError(f"{self.side} ids", given, "must be a tensor [batch, length] of whole numbers (int64 or int32)")
+        batch, length = ids.shape
+        if batch == 0:
+            raise InputError(f"{self.side} batch", batch, "at least one sequence is needed")
+        if not 1 <= length <= self.max_len:
+            raise InputError(f"{self.side} length", length, f"allowed are 1 to {self.max_len} tokens (max_len)")
+        least, most = ids.aminmax()
+        if least < 0 or most >= self.vocab:
+            wrong = int(least if least < 0 else most)
+            raise InputError(f"{self.side} token id", wrong, f"allowed are 0 to {self.vocab - 1}")

@@ -1,0 +1,106 @@
+"""Sub-layers and the two kinds of layer built from them (section 3.1 and figure 1)."""
+
+from collections.abc import Callable
+
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.network.attention import MultiHeadAttention
+from transformer.network.config import TransformerConfig
+from transformer.network.masks import Mask
+from transformer.network.modules import Dropout, LayerNorm, Linear, Module
+from transformer.network.tap import Tap, tapped
+
+
+class FeedForward(Module):
+    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`.
+
+    Args:
+        config: sizes and variant.
+        axis: the length axis: `source` or `target`.
+    """
+
+    def __init__(self, config: TransformerConfig, axis: str) -> None:
+        super().__init__()
+        self.expand = Linear(config.d_model, config.d_ff)
+        self.contract = Linear(config.d_ff, config.d_model)
+        self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
+        self.hidden = Tap(f"batch {axis} d_ff")
+        self.activated = Tap(f"batch {axis} d_ff")
+        self.output = Tap(f"batch {axis} d_model")
+
+    def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
+        hidden = tapped(self, "hidden", self.expand(x))
+        activated = tapped(self, "activated", hidden.relu())
+        return tapped(self, "output", self.contract(self.dropout(activated)))
+
+
+class AddNorm(Module):
+    """A residual connection around a sub-layer, and a LayerNorm (section 3.1):
+
+        post-norm: norm(x + sublayer(x))         pre-norm: x + sublayer(norm(x))
+
+    Args:
+        config: sizes and variant.
+        axis: the length axis: `source` or `target`.
+    """
+
+    def __init__(self, config: TransformerConfig, axis: str) -> None:
+        super().__init__()
+        self.norm_first = config.norm_first
+        self.norm = LayerNorm(config.d_model, eps=config.norm_eps)
+        self.sublayer_dropout, self.norm_dropout = (
+            Dropout(config.dropout if config.dropout_on == place else 0.0) for place in ("sublayer", "norm")
+        )
+        self.sum = Tap(f"batch {axis} d_model")
+        self.normalized = Tap(f"batch {axis} d_model")
+
+    def forward(
+        self, x: Float[Tensor, "batch position d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch position d_model"]:
+        if self.norm_first:
+            return tapped(self, "sum", x + self.sublayer_dropout(sublayer(self.normalize(x))))
+        return self.normalize(tapped(self, "sum", x + self.sublayer_dropout(sublayer(x))))
+
+    def normalize(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
+        return self.norm_dropout(tapped(self, "normalized", self.norm(x)))
+
+
+class EncoderLayer(Module):
+    """Every source token looks at every source token, then thinks for itself (figure 1, left)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config)
+        self.self_attention_add_norm = AddNorm(config, "source")
+        self.feed_forward = FeedForward(config, "source")
+        self.feed_forward_add_norm = AddNorm(config, "source")
+
+    def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
+        x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, source_mask))
+        return self.feed_forward_add_norm(x, self.feed_forward)
+
+
+class DecoderLayer(Module):
+    """Every target token looks back at the target, then across at the source, then thinks for itself (figure 1, right)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config)
+        self.self_attention_add_norm = AddNorm(config, "target")
+        self.cross_attention = MultiHeadAttention(config)
+        self.cross_attention_add_norm = AddNorm(config, "target")
+        self.feed_forward = FeedForward(config, "target")
+        self.feed_forward_add_norm = AddNorm(config, "target")
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        target_mask: Mask,
+        source_mask: Mask | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, target_mask))
+        if memory is not None and source_mask is not None:
+            x = self.cross_attention_add_norm(x, lambda x: self.cross_attention(x, memory, source_mask))
+        return self.feed_forward_add_norm(x, self.feed_forward)

@@ -1,0 +1,163 @@
+"""Encoder, decoder, and the two together (section 3.1 and figure 1)."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer.errors import ConfigError, InputError
+from transformer.network.config import TransformerConfig
+from transformer.network.embedding import Embedding
+from transformer.network.layers import DecoderLayer, EncoderLayer
+from transformer.network.masks import Mask, source_mask, target_mask
+from transformer.network.modules import LayerNorm, Linear, Module
+from transformer.network.tap import Tap, name_taps, tapped, watched
+
+
+class Encoder(Module):
+    """A stack of encoder layers."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.output = Tap("batch source d_model")
+
+    def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
+        for layer in self.layers:
+            x = layer(x, source_mask)
+        return tapped(self, "output", self.norm(x))
+
+
+class Decoder(Module):
+    """A stack of decoder layers; without `memory` each skips its cross-attention."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.output = Tap("batch target d_model")
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        target_mask: Mask,
+        source_mask: Mask | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        for layer in self.layers:
+            x = layer(x, memory, target_mask, source_mask)
+        return tapped(self, "output", self.norm(x))
+
+
+class Transformer(Module):
+    """Source ids and target ids in, logits for the token after each target position out.
+
+    The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
+    (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
+
+    Raises:
+        ConfigError: `config` is none.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise ConfigError("config", config, "must be a TransformerConfig, such as TransformerConfig.preset('vanilla')")
+        self.config = config
+        self.source_embedding = Embedding(config, "source")
+        self.encoder = Encoder(config)
+        self.target_embedding = Embedding(config, "target")
+        self.decoder = Decoder(config)
+        self.output_projection = Linear(config.d_model, config.target_vocab)
+
+        self.source_mask = Tap("batch 1 1 source")
+        self.target_mask = Tap("batch 1 target target")
+        self.logits = Tap("batch target vocab")
+        self.probabilities = Tap("batch target vocab")
+        self.taps = name_taps(self)
+        self.initialize()
+
+    def initialize(self) -> None:
+        """Xavier uniform on every matrix where the variant says so; PyTorch's defaults are already in place."""
+        if self.config.initialization == "xavier":
+            for parameter in self.parameters():
+                if parameter.dim() > 1:
+                    # Drawn row by row and then copied: what a seed gives must not depend on how a matrix lies in memory.
+                    parameter.data.copy_(nn.init.xavier_uniform_(torch.empty(parameter.shape)))
+            for table in (self.source_embedding.table, self.target_embedding.table):
+                if table.padding_idx is not None:
+                    nn.init.zeros_(table.weight[table.padding_idx].detach())
+
+    def forward(
+        self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits.
+
+        Args:
+            source: token ids, or None to run the decoder alone where `config.decoder_alone` allows it.
+            target: token ids of the decoder's input.
+
+        Raises:
+            InputError: ids or lengths the model has no row for, batches of different size, or a missing source.
+        """
+        if source is None:
+            return self.decode(target, None, None)
+        memory, mask = self.encode(source)
+        _check_rows(memory, target)
+        return self.decode(target, memory, mask)
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
+        """What the encoder makes of the source, and the mask that says which of it may be looked at.
+
+        Raises:
+            InputError: ids or a length the model has no row for.
+        """
+        self.source_embedding.check(source)  # it does so itself, too, but only after a mask has been made of them
+        mask = Mask.of(tapped(self, "source_mask", source_mask(source, self.config)))
+        return self.encoder(self.source_embedding(source), mask), mask
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        mask: Mask | None,
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits for the token after each target position.
+
+        Args:
+            target: token ids of the decoder's input.
+            memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
+
+        Raises:
+            InputError: ids or a length the model has no row for, batches of different size, or a missing source.
+        """
+        if (memory is None) != (mask is None):
+            raise InputError("memory", None if memory is None else tuple(memory.shape), "memory and mask belong together")
+        if memory is None and not self.config.decoder_alone:
+            raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
+        self.target_embedding.check(target)  # as in `encode`
+        if memory is not None:
+            _check_rows(memory, target)
+        own_mask = Mask.of(tapped(self, "target_mask", target_mask(target, self.config)))
+        decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
+        logits = tapped(self, "logits", self.output_projection(decoded))
+        if watched():  # nothing in the model uses them, so they are made for onlookers only
+            tapped(self, "probabilities", logits.softmax(-1))
+        return logits
+
+
+def embedding_of(model: Transformer, side: str) -> Embedding:
+    """Tokens and positions of a side, `source` or `target`.
+
+    Raises:
+        InputError: there is no such side.
+    """
+    if side not in ("source", "target"):
+        raise InputError("side", side, "allowed are source and target")
+    return model.source_embedding if side == "source" else model.target_embedding
+
+
+def _check_rows(memory: Tensor, target: object) -> None:
+    """Refuse a target that has not as many rows as the memory; whether it is a target at all, `Embedding.check` says."""
+    if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):
+        raise InputError("batch", (len(memory), len(target)), "source and target must have the same number of rows")

@@ -1,0 +1,59 @@
+"""From a model to an answer, one token at a time."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer.network.model import Transformer
+
+
+class Generated(NamedTuple):
+    """What greedy decoding wrote.
+
+    Attributes:
+        ids: per batch item the ids written, without `<sos>` and `<eos>`.
+        ended: per batch item whether it wrote `<eos>` itself, or was stopped at the limit.
+    """
+
+    ids: list[list[int]]
+    ended: list[bool]
+
+
+@torch.inference_mode()
+def greedy(
+    model: Transformer, source: Int[Tensor, "batch source"], sos: int, eos: int, limit: int, never: Sequence[int] = ()
+) -> Generated:
+    """Write the most probable token, read it back in, and go on until `<eos>`.
+
+    The encoder runs once. The decoder reads its whole prefix at every step: at the lengths of this project that costs
+    less than the bookkeeping of a key–value cache would add to the code.
+
+    Args:
+        source: ids of the sources, padded to one length.
+        sos, eos: ids in the target vocabulary.
+        limit: the most tokens to write, at most `max_len - 1`.
+        never: ids that are passed over, however probable.
+    """
+    memory, mask = model.encode(source)
+    limit = min(limit, model.config.max_len - 1)
+    target = torch.full((len(source), 1), sos)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(limit + 1):
+        logits = model.decode(target, memory, mask)[:, -1]
+        if never:
+            logits = logits.index_fill(-1, torch.tensor(never), -math.inf)
+        best = logits.argmax(-1)
+        best = best.masked_fill(ended, model.config.target_pad)
+        ended |= best == eos
+        if ended.all() or target.shape[1] > limit:
+            break
+        target = torch.cat([target, best[:, None]], dim=1)
+    return Generated([_until(row[1:], eos) for row in target.tolist()], ended.tolist())
+
+
+def _until(ids: list[int], eos: int) -> list[int]:
+    return ids[: ids.index(eos)] if eos in ids else ids

@@ -1,0 +1,203 @@
+"""Edits of a forward pass. Each is a frozen dataclass of plain values, so it can be a cache key, a link or a sentence.
+
+    with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
+        logits = model(source, target)
+
+A path names a tap (`encoder.layers.0.self_attention.weights`). Where an edit is about a whole attention, the path of the
+attention itself (`encoder.layers.0.self_attention`) is enough.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from transformer.errors import PathError
+from transformer.network.masks import hidden_scores, last_scores
+from transformer.network.tap import Scope, Tap, Traceable
+from transformer.tracing.selection import Intervention, check_index, check_row, find_tap, length_axis
+
+__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "find_tap"]
+
+SCORES = ("scores", "scaled_scores", "masked_scores")
+# Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
+LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
+
+
+@dataclass(frozen=True)
+class Ablate(Intervention):
+    """Take away what heads (or a whole tensor) contribute.
+
+    Attributes:
+        to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is for attention weights: each query
+            looks equally at every key its mask allows, so the head hands on the plain average of the values.
+    """
+
+    to: Literal["zero", "uniform"] = "zero"
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        if self.to not in ("zero", "uniform"):
+            raise PathError("to", self.to, "allowed are zero and uniform")
+        if self.to == "uniform" and not path.endswith(".weights"):
+            raise PathError("path", self.path, "only attention weights can become uniform")
+        return path
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        if self.to == "zero":
+            return _but_for_hidden(torch.zeros_like(values), values, tap, scope)
+        name = last_scores(scope.config)
+        scores = scope.values[tap.path.removesuffix("weights") + name][where]
+        allowed = ~hidden_scores(scores, name, scope.config)
+        count = allowed.sum(-1, keepdim=True)
+        # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
+        return torch.where(count > 0, allowed.to(values.dtype) / count.clamp(min=1), values)
+
+
+@dataclass(frozen=True)
+class Scale(Intervention):
+    """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 turns round.
+
+    Attributes:
+        factor: any number up to a million either way. Scores that a mask hides stay hidden; what it makes larger than 10¹²
+            either way stops there.
+        positions: which positions (queries, source or target tokens), counted from 0; None for all.
+    """
+
+    of_attention = "output"
+
+    factor: float = 0.0
+    positions: tuple[int, ...] | None = None
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
+            raise PathError("factor", self.factor, f"must be a number from {-LARGEST_FACTOR} to {LARGEST_FACTOR}")
+        length_axis(model.taps[path], self.positions, model.config.max_len)
+        return path
+
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        return super().chosen(tap) | length_axis(tap, self.positions)
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        scaled = values * self.factor
+        most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # half precision ends earlier
+        # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
+        return _but_for_hidden(scaled.clamp(-most, most), values, tap, scope)
+
+
+@dataclass(frozen=True)
+class Patch(Intervention):
+    """Put other values in, for example those of another run.
+
+    Attributes:
+        values: numbers, as a tensor, an array or nested sequences (kept as nested tuples, so that the edit can be hashed);
+            of the shape of the selected part, or one that broadcasts to it.
+        positions: which positions (queries, source or target tokens), counted from 0; None for all.
+    """
+
+    of_attention = "output"
+
+    values: Any = 0.0
+    positions: tuple[int, ...] | None = None
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        try:
+            new = torch.tensor(self.values, dtype=torch.float32)
+            usable = ((new.abs() <= LARGEST_VALUE) | ((new == -torch.inf) & _are_scores(path))).all()
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            raise PathError("values", self.values, "must be numbers in rows of equal length") from None
+        if not usable:
+            raise PathError("values", self.values, f"allowed are up to {LARGEST_VALUE} either way; -inf for scores only")
+        length_axis(model.taps[path], self.positions, model.config.max_len)
+        return path
+
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        return super().chosen(tap) | length_axis(tap, self.positions)
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        new = torch.tensor(self.values, dtype=values.dtype, device=values.device)
+        try:
+            return new.expand(values.shape)
+        except RuntimeError:
+            allowed = f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})"
+            if not tap.path.startswith(("source", "encoder")):
+                allowed += "; where the model writes its own answer, that grows with it: give the target, too"
+            raise PathError("values", tuple(new.shape), allowed) from None
+
+
+@dataclass(frozen=True)
+class Block(Intervention):
+    """Forbid single looks, before the softmax: the other keys of that query share out the attention.
+
+    Attributes:
+        edges: (query position, key position) pairs, counted from 0.
+    """
+
+    of_attention = "masked_scores"
+
+    edges: tuple[tuple[int, int], ...] = ()
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        if not _are_scores(path):
+            raise PathError("path", self.path, "must be an attention or its scores")
+        for edge in check_row("edges", self.edges):
+            if len(check_row("edge", edge)) != 2:
+                raise PathError("edge", edge, "must be a query and a key, such as (0, 1)")
+            check_index("query", edge[0], model.config.max_len)
+            check_index("key", edge[1], model.config.max_len)
+        return f"{path.rpartition('.')[0]}.masked_scores"
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        values = values.clone()
+        for query, key in self.edges:
+            # While an answer grows token by token, an edge may lie ahead of what is there yet.
+            values[..., query : query + 1, key : key + 1] = scope.config.mask_fill
+        return values
+
+
+@dataclass(frozen=True)
+class Replace(Intervention):
+    """Put another tensor of the same run in a tensor's place: with the sub-layer's output in place of the residual sum, the
+    residual connection is gone.
+
+    Attributes:
+        by: path of the tap whose tensor is put in; it must come earlier in the pass and have the same shape. Scores, which
+            may be −∞, can replace scores only.
+    """
+
+    of_attention = "output"
+
+    by: str = ""
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        by = find_tap(model.taps, self.by, "output")
+        if model.taps[by].ndim != model.taps[path].ndim:
+            raise PathError("by", self.by, f"must have as many axes as {path}: {' '.join(model.taps[path].axes)}")
+        if _are_scores(by) and not _are_scores(path):
+            raise PathError("by", self.by, "scores may be -inf, and can replace scores only")
+        return path
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        by = find_tap(scope.taps, self.by, "output")
+        if by not in scope.values:
+            raise PathError("by", self.by, f"is not computed before {tap.path}")
+        other = scope.values[by][where]
+        if other.shape != values.shape:
+            raise PathError("by", tuple(other.shape), f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})")
+        return other
+
+
+def _are_scores(path: str) -> bool:
+    return path.rpartition(".")[2] in SCORES
+
+
+def _but_for_hidden(edited: Tensor, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+    """The edited values, but where they are scores that a mask hides: those stay as they are."""
+    if not _are_scores(tap.path):
+        return edited
+    return torch.where(hidden_scores(values, tap.path.rpartition(".")[2], scope.config), values, edited)

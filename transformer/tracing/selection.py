@@ -1,0 +1,159 @@
+"""Where an edit acts: the tap it names, and the heads, positions and batch items that it means of that tap's tensor."""
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from transformer.errors import PathError
+from transformer.network.tap import Scope, Tap, Traceable
+
+LENGTH_AXES = ("query", "source", "target", "position", "key")
+# More than any sequence or batch has; what is really there is known only when the pass runs.
+MOST_POSITIONS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What every edit has in common: where it acts.
+
+    Attributes:
+        path: of a tap, or of an attention.
+        heads: which heads, counted from 0; None for all. Only where the tensor has a head axis.
+        items: which items of the batch, counted from 0; None for all. One batch can so hold many edits side by side.
+
+    Raises:
+        PathError: (from `place`, before anything runs) no such tap or head, or no head axis to choose from.
+    """
+
+    # Which tap of an attention is meant when `path` names the attention as a whole.
+    of_attention: ClassVar[str] = "weights"
+
+    path: str
+    heads: tuple[int, ...] | None = None
+    items: tuple[int, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, given in vars(self).items():
+            if name != "path":
+                object.__setattr__(self, name, plain(given))
+
+    def place(self, model: Traceable) -> str:
+        """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
+        path = find_tap(model.taps, self.path, self.of_attention)
+        if self.heads is not None:
+            if "head" not in model.taps[path].axes:
+                raise PathError("heads", self.heads, f"{path} has no head axis, only {' '.join(model.taps[path].axes)}")
+            for head in check_row("heads", self.heads):
+                check_index("head", head, model.config.heads)
+        if self.items is not None:
+            if "batch" not in model.taps[path].axes:
+                raise PathError("items", self.items, f"{path} has no batch axis, only {' '.join(model.taps[path].axes)}")
+            for item in check_row("items", self.items):
+                check_index("item", item, MOST_POSITIONS)
+        return path
+
+    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+        """The edited tensor, a new one of the same shape."""
+        edited = values.clone()
+        where = self.selection(tap, values)
+        edited[where] = self.change(values[where], tap, where, scope).to(values.dtype)
+        return edited
+
+    def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
+        """An index into the tensor: what is meant along some axes, everything along the others. What is not there, or not
+        yet while an answer grows, is left out."""
+        chosen = {
+            axis: [index for index in indices if index < values.shape[axis]]
+            for axis, indices in self.chosen(tap).items()
+            if indices is not None
+        }
+        if len(chosen) < 2:
+            return tuple(chosen.get(axis, slice(None)) for axis in range(values.ndim))
+        every = [torch.tensor(chosen.get(axis, range(size)), dtype=torch.long) for axis, size in enumerate(values.shape)]
+        return tuple(torch.meshgrid(*every, indexing="ij"))
+
+    def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
+        """Axis, by its number → the indices that are meant along it; None for all."""
+        return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        """The new values of the selected part, of whatever type of number; they get that of the tensor.
+
+        Args:
+            values: of the selected part.
+            tap: whose tensor is edited.
+            where: the selected part, as an index into that tensor.
+            scope: with what has passed before.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what it changes")
+
+
+def find_tap(taps: Collection[str], path: object, of_attention: str = "weights") -> str:
+    """The path of a tap, given its path or that of the attention it belongs to.
+
+    Raises:
+        PathError: there is none; names the paths spelled most like it.
+    """
+    if not isinstance(path, str):
+        raise PathError("path", path, "must be text")
+    if path in taps:
+        return path
+    if f"{path}.masked_scores" in taps:
+        return f"{path}.{of_attention}"
+    close = difflib.get_close_matches(path, taps, n=3, cutoff=0.4)
+    raise PathError("path", path, f"there is no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}")
+
+
+def check_index(what: str, index: object, count: int) -> None:
+    """Refuse an index, counted from 0, that nothing of `count` has.
+
+    Raises:
+        PathError: it is no whole number from 0 to `count - 1`; names `what` it counts.
+    """
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+        raise PathError(what, index, f"allowed are 0 to {count - 1}")
+
+
+def plain(given: Any) -> Any:
+    """Rows of numbers as tuples of Python's own numbers, whether they come as lists, arrays or tensors, so that an edit can be
+    hashed and compared. What is no row is left as it is: an edit says what is wrong with it when it is placed."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    return tuple(map(plain, given)) if row else given
+
+
+def check_row(what: str, given: object) -> tuple[Any, ...]:
+    """Refuse what is no row, such as a single number.
+
+    Raises:
+        PathError: as it says; names `what` it should be.
+    """
+    if not isinstance(given, tuple):
+        raise PathError(what, given, "must be a row of whole numbers, such as (0,)")
+    return given
+
+
+def length_axis(
+    tap: Tap, positions: tuple[int, ...] | None, longest: int = MOST_POSITIONS
+) -> dict[int, tuple[int, ...] | None]:
+    """The number of the axis that `positions` counts along → the positions meant there; nothing where all are.
+
+    Args:
+        tap: whose tensor it is.
+        positions: counted from 0; None for all.
+        longest: the most positions there can be.
+
+    Raises:
+        PathError: the tensor has no axis of positions, or one of them cannot be.
+    """
+    for position in check_row("positions", positions) if positions is not None else ():
+        check_index("position", position, longest)
+    axes = [index for index, axis in enumerate(tap.axes) if axis in LENGTH_AXES]
+    if positions is not None and not axes:
+        raise PathError("positions", positions, f"{tap.path} has no positions, only {' '.join(tap.axes)}")
+    return {axes[0]: positions} if positions is not None else {}

@@ -1,0 +1,147 @@
+"""How each shipped model is trained: sizes, schedule, seed. One entry a checkpoint."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from transformer.errors import ConfigError, InputError
+from transformer.network.config import TransformerConfig
+from transformer.validation import by_name, checked, within
+from transformer.worlds import World, world
+
+# The least and the most of each number, both allowed.
+BOUNDS: dict[str, tuple[int | float, int | float]] = {
+    **dict.fromkeys(("steps", "batch", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
+    **dict.fromkeys(("warmup", "clip", "stillness", "snapshots"), (0, math.inf)),
+    **dict.fromkeys(("learning_rate", "label_smoothing"), (0, 1)),
+    "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
+}
+
+
+@by_name
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Every setting of a training run; the same recipe on the same machine gives the same weights.
+
+    Attributes:
+        world: which world to learn.
+        steps: optimiser steps.
+        batch: pairs in each.
+        learning_rate: its peak, reached at the end of the warm-up; it then falls to zero in a straight line.
+        warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
+        label_smoothing: share of the target probability spread over all tokens (section 5.4).
+        clip: longest gradient, as a 2-norm over all parameters.
+        seed: of the initial weights, the dropout and the pairs.
+        bf16: compute in bfloat16 where PyTorch's autocast does; parameters stay float32.
+        check_every: steps between two looks at the held-out pairs.
+        check_pairs: how many pairs such a look takes.
+        test_pairs: how many held-out pairs the finished model is tested on, for each form.
+        stillness: weight of a penalty on cross-attention that moves when one adjective changes what a pronoun refers to
+            (`Training.turning`); 0 for none. It makes a model that is right without a head that shows why.
+        snapshots: how many snapshots to keep along the way.
+        about: one line for a picker, where the world's own does not say what is special about this model.
+        preset, config: the variant, and fields of `TransformerConfig` that differ from it.
+
+    Raises:
+        ConfigError: a setting of another type, or out of its bounds (`BOUNDS`); one that is left out though it has no default,
+            or is none of these.
+    """
+
+    world: str
+    steps: int
+    batch: int = 128
+    learning_rate: float = 1e-3
+    warmup: int = 300
+    label_smoothing: float = 0.05
+    clip: float = 1.0
+    seed: int = 0
+    bf16: bool = True
+    check_every: int = 250
+    check_pairs: int = 256
+    test_pairs: int = 300
+    stillness: float = 0.0
+    snapshots: int = 0
+    about: str = ""
+    preset: str = "pytorch"
+    config: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(Recipe).items():
+            object.__setattr__(self, name, checked(name, getattr(self, name), hint))
+        for name, (least, most) in BOUNDS.items():
+            within(name, getattr(self, name), least, most)
+        try:
+            hash(self.config)
+            dict(self.config)
+        except (TypeError, ValueError):
+            raise ConfigError("config", self.config, "must be pairs of a field and its value, in a tuple of tuples") from None
+
+    def make_world(self) -> World:
+        """The world to learn.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        return world(self.world)
+
+    def make_config(self) -> TransformerConfig:
+        """The model's configuration, with the vocabularies of the world.
+
+        Raises:
+            InputError: there is no world of that name.
+            ConfigError: no preset or no field of that name, or a value that cannot be built.
+        """
+        world = self.make_world()
+        sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
+        return TransformerConfig.preset(self.preset, **sizes, **dict(self.config))
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        rising = (step + 1) / max(1, self.warmup)
+        falling = (self.steps - step) / max(1, self.steps - self.warmup)
+        return self.learning_rate * min(1.0, rising, falling)
+
+    def replace(self, **values: Any) -> "Recipe":
+        """A copy with other values in the named fields.
+
+        Raises:
+            ConfigError: no field of that name, or a bad value.
+        """
+        return dataclasses.replace(self, **values)
+
+
+def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a shipped model: as deep on both sides, 64 positions, mild dropout."""
+    fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
+    return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
+
+
+# In the order in which a person is offered them.
+RECIPES: dict[str, Recipe] = {
+    "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
+    "english-french-static": Recipe(world="english-french-static", steps=2000, stillness=2.0, config=sizes(128, 4, 2, 256)),
+    "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+    "reverse-shared": Recipe(
+        world="reverse",
+        about="the same, but with learned positions and one projection that all heads share",
+        steps=4000,
+        preset="shared_heads",
+        config=sizes(64, 4, 2, 256),
+    ),
+    "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=4500, config=sizes(64, 4, 2, 256)),
+    "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
+    "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
+}
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of a shipped model.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if name not in RECIPES:
+        raise InputError("model", name, f"recipes are there for {', '.join(RECIPES)}")
+    return RECIPES[name]

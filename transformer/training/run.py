@@ -1,0 +1,252 @@
+"""One run of training: the model, its optimiser, and how far they are. A generator of steps that a command, a test or a page
+can consume, stop and take up again.
+"""
+
+import dataclasses
+import itertools
+import json
+import platform
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from transformer.errors import CheckpointError
+from transformer.network.model import Transformer
+from transformer.network.tap import tracing
+from transformer.pipeline.card import Card, fits
+from transformer.pipeline.checkpoint import check_tensors, digest, opened, write_whole
+from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import Vocabulary
+from transformer.training.evaluation import accuracy
+from transformer.training.recipe import Recipe
+from transformer.worlds import Pair
+
+STATE = "state of a run"  # what an error calls it
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam keeps for each parameter, from its first step on
+_GENERATOR = threading.Lock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within this context PyTorch's generator starts from `seed`; afterwards it goes on from where it was.
+
+    Dropout draws from no other, and there is one for all threads: two that are seeding it wait for one another. Whoever draws
+    from it in a thread besides, without this context, still changes what is drawn within.
+    """
+    with _GENERATOR, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+class TrainingStep(NamedTuple):
+    """What one optimiser step did.
+
+    Attributes:
+        step: steps done, counted from 1; `steps` are to be done in all.
+        loss: mean over the target tokens of the batch, in nats, label smoothing included.
+        learning_rate: that this step used.
+        seconds: spent in training so far, earlier runs included.
+        accuracy: exact match on held-out pairs, 0 to 1; None where this step did not look.
+    """
+
+    step: int
+    steps: int
+    loss: float
+    learning_rate: float
+    seconds: float
+    accuracy: float | None
+
+
+class Training:
+    """One run: the model, its optimiser, and how far they are.
+
+        training = Training("reverse", recipe("reverse"))
+        for step in training:          # stop whenever, go on later
+            print(step.loss)
+        training.pipeline().save(path)
+
+    The pairs and the dropout of a step depend on the recipe's seed and the step's number alone, so a run that was stopped
+    and taken up again ends with the same weights as one that was not. So does one of several in threads of their own: only
+    one of them takes a step at a time (`seeded`).
+
+    Attributes:
+        name, recipe: of the model that is trained; `world` is the recipe's.
+        model, optimizer, loss: the network, Adam, and the cross-entropy they lower. The mode of the model is that of whatever
+            ran last: training after a step, evaluation after a look at held-out pairs.
+        step: optimiser steps done.
+        seconds: spent in them, earlier runs included.
+        history: of each look at held-out pairs the `step`, `loss`, `accuracy` and `seconds`.
+        check_pairs: the held-out pairs of such a look.
+
+    Raises:
+        InputError: there is no world of that name.
+        ConfigError: a model that cannot be built.
+    """
+
+    def __init__(self, name: str, recipe: Recipe) -> None:
+        self.name, self.recipe, self.world = name, recipe, recipe.make_world()
+        with seeded(recipe.seed):
+            self.model = Transformer(recipe.make_config())
+        # β₁, β₂ and ε of section 5.3.
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+        self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
+        self.step, self.seconds, self.history = 0, 0.0, []
+        self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
+
+    def __iter__(self) -> Iterator[TrainingStep]:
+        while self.step < self.recipe.steps:
+            yield self.advance()
+
+    def advance(self) -> TrainingStep:
+        """Do one step, and look at the held-out pairs where it is time to."""
+        start = time.perf_counter()
+        rate = self.recipe.rate_at(self.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        with seeded(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63)):
+            loss = self.learn(*self.batch_at(self.step))
+        self.step += 1
+        self.seconds += time.perf_counter() - start
+        found = self.check() if self.step % self.recipe.check_every == 0 or self.step == self.recipe.steps else None
+        if found is not None:
+            self.history.append(
+                {"step": self.step, "loss": round(loss, 5), "accuracy": found, "seconds": round(self.seconds, 1)}
+            )
+        return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, found)
+
+    def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
+        """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
+        first (teacher forcing). Returns the loss, in nats."""
+        self.model.train()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
+            logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
+        loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
+        if self.recipe.stillness:
+            loss = loss + self.recipe.stillness * self.turning()
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
+        self.optimizer.step()
+        return loss.item()
+
+    def turning(self, count: int = 8) -> Float[Tensor, ""]:
+        """How far cross-attention moves, at the step that writes a pronoun, between two sentences that differ in the adjective
+        which decides what it refers to: the squared difference of the weights, summed over keys and heads, mean over pairs."""
+        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
+        sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
+        source, target = self.ids([side for both in sides for side in both])
+        self.model.eval()  # dropout would move the weights as well
+        with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
+            self.model(source, target[:, :-1])
+        rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
+        moved = torch.zeros(())
+        for layer in range(self.model.config.decoder_layers):
+            weights = values[f"decoder.layers.{layer}.cross_attention.weights"][torch.arange(len(rows)), :, rows].float()
+            moved = moved + (weights[0::2] - weights[1::2]).square().sum() / count
+        return moved
+
+    def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
+        """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
+        return self.ids(list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch)))
+
+    def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
+        """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""
+
+        def padded(words: Vocabulary, texts: list[str]) -> Int[Tensor, "batch length"]:
+            rows = [torch.tensor([words.sos, *words.ids(words.split(text)), words.eos]) for text in texts]
+            return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=words.pad)
+
+        source = padded(self.world.source_vocabulary, [pair.source for pair in pairs])
+        return source, padded(self.world.target_vocabulary, [pair.target for pair in pairs])
+
+    def check(self) -> float:
+        """Exact match on `check_pairs`, 0 to 1."""
+        return accuracy(self.pipeline(), self.check_pairs).share
+
+    def pipeline(self, card: Card | None = None) -> Pipeline:
+        """The model as it is now, in evaluation mode, ready to answer."""
+        world = self.world
+        return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
+
+    def card(self, command: str = "") -> Card:
+        """The record of the run so far, not yet tested."""
+        world, recipe = self.world, self.recipe
+        return Card(
+            world=world.name,
+            description=recipe.about or world.description,
+            accepts=world.accepts,
+            longest=world.longest,
+            command=command,
+            recipe=dataclasses.asdict(recipe),
+            trained_on=self.step * recipe.batch,
+            minutes=round(self.seconds / 60, 2),
+            machine=f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}",
+            history=list(self.history),
+        )
+
+    def save_state(self, path: str | Path) -> None:
+        """Everything needed to go on: parameters, both moments of Adam, and how far the run is.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        tensors = {}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"parameter/{name}"] = parameter.detach().contiguous()
+            for moment, values in self.optimizer.state[parameter].items():
+                tensors[f"{moment}/{name}"] = values.contiguous()
+        state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
+        state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
+        parts = {"headlight-training": json.dumps(state)}
+        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}), STATE)
+
+    def load_state(self, path: str | Path) -> None:
+        """Go on from where `save_state` left off. A state that is refused changes nothing.
+
+        Raises:
+            CheckpointError: there is no such file, it is damaged, or it belongs to a run with another recipe.
+        """
+        name = Path(path).name
+        with opened(path, name, STATE) as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
+        try:
+            parts = {"headlight-training": metadata["headlight-training"]}
+            if metadata["digest"] != digest(tensors, parts):
+                raise CheckpointError(STATE, name, "is damaged: it does not match its own digest")
+            state = json.loads(parts["headlight-training"])
+            step, seconds, history = state["step"], state["seconds"], state["history"]
+            if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
+                raise CheckpointError(STATE, name, "belongs to a run with another recipe")
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            if isinstance(error, CheckpointError):
+                raise
+            raise CheckpointError(STATE, name, f"is damaged ({error})") from error
+        if not (fits(step, int, self.recipe.steps) and fits(seconds, float) and fits(history, list[dict[str, int | float]])):
+            raise CheckpointError(STATE, name, "is damaged: it does not say how far the run is")
+        check_tensors(tensors, self._shapes(step), STATE, name)
+        self._restore(tensors)
+        self.step, self.seconds, self.history = step, seconds, history
+
+    def _shapes(self, step: int) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor of a state, by its name."""
+        parts, shapes = ("parameter", *(MOMENTS if step else ())), {}
+        for name, parameter in self.model.named_parameters():
+            shapes |= {f"{part}/{name}": () if part == "step" else tuple(parameter.shape) for part in parts}
+        return shapes
+
+    @torch.no_grad()
+    def _restore(self, tensors: dict[str, Tensor]) -> None:
+        for name, parameter in self.model.named_parameters():
+            parameter.copy_(tensors[f"parameter/{name}"])
+            kept = {moment: tensors[f"{moment}/{name}"].clone() for moment in MOMENTS if f"{moment}/{name}" in tensors}
+            self.optimizer.state[parameter] = kept

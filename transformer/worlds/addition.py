@@ -1,0 +1,78 @@
+"""A sum in, its value out, digit by digit from the left: the first digit written may hang on the last digits read."""
+
+import random
+import re
+import string
+from collections.abc import Sequence
+from typing import Literal
+
+from transformer.text.tokenizer import split_characters
+from transformer.text.vocabulary import Vocabulary
+from transformer.worlds.world import Example, Pair, World
+
+NUMBER = r"(0|[1-9][0-9]{0,2})"
+SUM = re.compile(rf"{NUMBER}\+{NUMBER}=?")
+SIZES = (1, 2, 3)
+# Three digits are the hardest and by far the most numerous; drawing numbers alike would leave the short ones to chance.
+WEIGHTS = (2, 3, 5)
+
+
+class Addition(World):
+    """Two numbers of one to three digits, without leading zeros. How many digits a side has is drawn first."""
+
+    name = "addition"
+    description = "the sum of two numbers in, its value out"
+    accepts = "two whole numbers from 0 to 999 with a + between them, such as 417+85="
+    source_vocabulary = Vocabulary.of(string.digits + "+=", "characters")
+    target_vocabulary = Vocabulary.of(string.digits, "characters")
+    longest = len("417+385=")
+    examples = (
+        Example("417+85=", "Each answer digit has its column: see whether its row finds that column in both numbers."),
+        Example("85+417=", "417+85= turned round: the columns have moved, and the bright cells should move along."),
+        Example("123+456=", "No column carries, yet a row can know that only by looking at the columns to its right."),
+        Example("999+1=", "The carry runs through every column: see how far right the row that writes the 1 looks."),
+        Example("445+554=", "Every column makes 9, one short of a carry: compare with 445+555=, where all carry."),
+        Example("445+555=", "One more than 445+554=: the last digit read changes every digit written, from the first."),
+        Example("999+999=", "Every column carries: the leading 1 has no column and must come from the hundreds."),
+        Example("7+5=", "One column, two answer digits: both rows need both numbers."),
+        Example("600+0=", "Adding nothing: see whether the rows still visit the 0."),
+    )
+
+    def draw(self, rng: random.Random) -> Pair:
+        sizes = rng.choices(SIZES, WEIGHTS, k=2)
+        left, right = (rng.randint(10 ** (size - 1) if size > 1 else 0, 10**size - 1) for size in sizes)
+        return Pair(f"{left}+{right}=", str(left + right), f"{sizes[0]} + {sizes[1]} digits")
+
+    def solve(self, source: str) -> str | None:
+        numbers = _numbers(split_characters(source))
+        return str(int(numbers[0]) + int(numbers[1])) if numbers else None
+
+    def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+        """Each answer digit comes from the digits of both numbers in its column; a leading digit that is only a carry
+        comes from the column it is carried from. The right answer sets the columns, so a target may be cut short."""
+        numbers = _numbers(source)
+        if numbers is None:
+            return None
+        left, right = map(len, numbers)
+        answer = len(str(int(numbers[0]) + int(numbers[1])))
+        pairs = []
+        for index in range(min(answer, len(target))):
+            column = min(answer - 1 - index, max(left, right) - 1)  # counted from the right, 0 for the units
+            if column < left:
+                pairs.append((index, left - 1 - column))
+            if column < right:
+                pairs.append((index, left + right - column))
+        return tuple(pairs)
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return "digit" if token in self.target_vocabulary.words else "sign" if token in self.source_vocabulary.words else None
+
+    def split_key(self, source: str) -> str:
+        # Whoever has seen 85+417 knows 417+85, so the two must fall on the same side.
+        numbers = _numbers(split_characters(source))
+        return "+".join(sorted(numbers)) if numbers else source
+
+
+def _numbers(tokens: Sequence[str]) -> tuple[str, str] | None:
+    match = SUM.fullmatch("".join(tokens))
+    return (match[1], match[2]) if match else None

@@ -1,0 +1,25 @@
+"""Letters in, the same letters out: the smallest task there is, and the diagonal to compare every other map with."""
+
+from collections.abc import Sequence
+
+from transformer.worlds.letters import LetterWorld
+from transformer.worlds.world import Example
+
+
+class Copy(LetterWorld):
+    """The letter written k-th is the letter read k-th."""
+
+    name = "copy"
+    description = "letters in, the same letters out"
+    examples = (
+        Example("headlight", "Cross-attention runs along the diagonal: the first letter written is the first read."),
+        Example("abcdefghijkl", "Twelve letters, the longest trained on: compare the diagonal at its two ends."),
+        Example("aaaaaaaa", "Eight times the same letter: if there is a diagonal, it can come from position only."),
+        Example("abababab", "Two letters in turn: going by letter gives a chequerboard, going by place a diagonal."),
+        Example("banana", "Three a's: see whether the row that writes one of them also lights up the other two."),
+        Example("q", "One letter: there is one place to read, and what is left falls on the start and end marks."),
+        Example("noon", "A palindrome: right from either end, so only the map tells from which one it is read."),
+    )
+
+    def order(self, letters: Sequence[str]) -> Sequence[int]:
+        return range(len(letters))

@@ -1,0 +1,48 @@
+"""What the worlds made of letters share: only the order in which they write the letters down tells them apart."""
+
+import random
+import string
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+from transformer.text.tokenizer import split_characters
+from transformer.text.vocabulary import Vocabulary
+from transformer.worlds.world import Pair, World
+
+LETTERS = string.ascii_lowercase
+LONGEST = 12
+
+
+class LetterWorld(World):
+    """Letters in, the same letters in some order out. Every length from 1 to 12 is equally likely, and every letter."""
+
+    accepts = f"1 to {LONGEST} letters from a to z"
+    source_vocabulary = Vocabulary.of(LETTERS, "characters")
+    target_vocabulary = source_vocabulary
+    longest = LONGEST
+
+    @abstractmethod
+    def order(self, letters: Sequence[str]) -> Sequence[int]:
+        """For each letter of the answer, where it stands in the source."""
+
+    def draw(self, rng: random.Random) -> Pair:
+        letters = rng.choices(LETTERS, k=rng.randint(1, LONGEST))
+        return Pair("".join(letters), self._answer(letters), f"length {len(letters)}")
+
+    def solve(self, source: str) -> str | None:
+        letters = split_characters(source)
+        return self._answer(letters) if letters and set(letters) <= set(LETTERS) else None
+
+    def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+        return tuple(enumerate(self.order(source)))[: len(target)]
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return "letter" if token in self.source_vocabulary.words else None
+
+    def split_key(self, source: str) -> str:
+        # "Head Light" is the same question as "headlight", so it must not change sides.
+        return "".join(split_characters(source))
+
+    def _answer(self, letters: Sequence[str]) -> str:
+        return "".join(letters[index] for index in self.order(letters))
