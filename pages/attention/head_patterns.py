@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.view import View
+from pages.ui.format import fixed
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
@@ -59,7 +60,7 @@ def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     # In a row as long as the page is wide: on a phone, columns would stand one below the other.
     with st.container(horizontal=True):
         for name in names:
-            st.metric(name, f"{measures[name][layer, head]:.2f}", help=words["meanings"][name], width=METRIC_WIDTH)
+            st.metric(name, fixed(measures[name][layer, head], 2), help=words["meanings"][name], width=METRIC_WIDTH)
     st.markdown(f"**{words['table']}**")
     frame = table(measures)
     st.dataframe(frame, hide_index=True, width="stretch")

@@ -14,6 +14,7 @@ from pages.attention.lines import lines, lit
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.export_menu import saving
+from pages.ui.format import fixed, linked_token, numbered_tokens
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Trace
@@ -38,7 +39,7 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     if by != words["order_none"]:
         values = measures[by]
         order = sorted(np.ndindex(values.shape), key=lambda at: -values[at])
-        captions = [f"{values[at]:.2f}" for at in order]
+        captions = [fixed(float(values[at]), 2) for at in order]
     overview(
         weights,
         allowed,
@@ -66,8 +67,8 @@ def listed(
     named = {
         "layer": layers + first_layer,
         "head": heads + 1,
-        "query": [f"{at}: {queries[at]}" for at in rows.tolist()],
-        "key": [f"{at}: {keys[at]}" for at in columns.tolist()],
+        "query": [linked_token(at, queries[at]) for at in rows.tolist()],
+        "key": [linked_token(at, keys[at]) for at in columns.tolist()],
         "weight": weights[allowed],
     }
     return pd.DataFrame(named).rename_axis("number")
@@ -105,7 +106,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     # Filled only when it is open: a closed table would be sent with every click.
     with st.expander(words["numbers"], icon=":material/table:", key="numbers", bind="query-params") as table:
         if table.open:
-            rows, columns = ([f"{index} {token}" for index, token in enumerate(side)] for side in (queries, keys))
+            rows, columns = map(numbered_tokens, (queries, keys))
             st.dataframe(pd.DataFrame(weights, rows, columns))
     st.download_button(
         words["trace"],

@@ -7,9 +7,10 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.attention.steps_number import show_number
-from pages.attention.steps_words import Sides, labels, number, say, source_of
+from pages.attention.steps_words import Sides, labels, say, source_of
 from pages.ui.charts import show
 from pages.ui.escaping import literal
+from pages.ui.format import number, numbered_tokens
 from pages.ui.source import show_source
 from pages.ui.text import text
 from transformer import Trace, Transformer, TransformerConfig
@@ -39,7 +40,7 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     """
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
-    queries, keys = map(_numbered, trace.attention_tokens(kind))
+    queries, keys = map(numbered_tokens, trace.attention_tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
     row = queries.index(_select(words["row"], queries, "row", on_change=_follow))
@@ -61,10 +62,6 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
 
 
 # --- pickers -----------------------------------------------------------------------------------------------------------
-
-
-def _numbered(tokens: Sequence[str]) -> list[str]:
-    return [f"{index} · {token}" for index, token in enumerate(tokens)]
 
 
 def _select(label: str, options: Sequence[str], key: str, on_change: Callable[[], None] | None = None) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.attention.steps_words import Sides, labels, latex, number
+from pages.attention.steps_words import Sides, labels
 from pages.ui.charts import show
 from pages.ui.escaping import literal
+from pages.ui.format import latex, number
 from pages.ui.text import text
 from transformer.analysis.cell import Explanation, Term
 from transformer.analysis.head_steps import AttentionStep

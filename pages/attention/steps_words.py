@@ -1,12 +1,12 @@
 """What a step of an attention is, in words and formulas, and how its numbers are written."""
 
-import math
 from collections.abc import Callable
 from string import Template
 from typing import Any
 
 import streamlit as st
 
+from pages.ui.format import latex, named_shape, number
 from pages.ui.text import text
 from transformer import TransformerConfig
 from transformer.analysis.head_steps import AttentionStep
@@ -57,7 +57,7 @@ def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfi
             "into": "S" if first else "S'",
             "out": "S'" if first else "S''",
             "width": rf"d_\text{{{config.score_divisor.removeprefix('d_')}}}",
-            "divisor": f"{config.score_scale:.4g}",
+            "divisor": number(config.score_scale, 4),
             "fill": latex(config.mask_fill),
         }
     )
@@ -68,7 +68,7 @@ def _shape(step: AttentionStep, head: int) -> str:
     words, sizes = text("steps"), dict(step.whole)
     shown = [words["shown_item"].format(number=1)] if sizes.get("batch", 1) > 1 else []
     shown += [words["shown_head"].format(number=head + 1)] if "head" in sizes else []
-    axes = ", ".join(f"{axis} {size}" for axis, size in step.whole)
+    axes = named_shape(list(sizes), list(sizes.values())).strip("[]")
     return words["shape"].format(axes=axes, shown=", ".join(shown) or words["shown_all"])
 
 
@@ -89,19 +89,3 @@ def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
     """The tokens on an axis of a step, or None where it has none."""
     side = step.tokens[axis]
     return None if side is None else sides[side]
-
-
-def number(value: float) -> str:
-    """A number as text has it: to five digits."""
-    if math.isinf(value):
-        return "−∞" if value < 0 else "∞"
-    # Adding 0 makes −0 a plain 0.
-    return f"{value + 0.0:.5g}".replace("-", "−")
-
-
-def latex(value: float) -> str:
-    """A number as a formula has it."""
-    if math.isinf(value):
-        return r"-\infty" if value < 0 else r"\infty"
-    mantissa, _, exponent = f"{value + 0.0:.5g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

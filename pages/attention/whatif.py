@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
+from pages.ui.format import linked_token, token_at
 from pages.ui.pickers import pick_or_none
 from pages.ui.text import text
 from transformer import Intervention, Trace
@@ -71,8 +72,8 @@ def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
         _button(words["average"], at_head("average", kind, layer, head), words["average_help"])
         _button(words["silence_layer"], at_head("silence", kind, layer))
         with st.popover(words["block"], icon=":material/block:"):
-            query = st.selectbox(words["query"], range(len(queries)), format_func=lambda at: f"{at}: {queries[at]}")
-            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda at: f"{at}: {keys[at]}")
+            query = st.selectbox(words["query"], range(len(queries)), format_func=lambda at: token_at(at, queries[at]))
+            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda at: token_at(at, keys[at]))
             _button(words["block_button"], block(kind, layer, head, query, key))
         with st.popover(words["more"], icon=":material/tune:"):
             actions = words["actions"]
@@ -146,7 +147,7 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     """Which head matters most for a token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens, _ = _written(view, trace)
-    options = [f"{position}: {token}" for position, token in enumerate(tokens)]
+    options = [linked_token(*place) for place in enumerate(tokens)]
     picked = pick_or_none(words["importance_pick"], options, "matters", words["importance_none"], words["importance_help"])
     if picked is None:
         return

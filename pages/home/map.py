@@ -10,6 +10,7 @@ from plotly.colors import sample_colorscale
 from pages.home.links import Link, chosen, packed
 from pages.shell.view import View
 from pages.ui import component
+from pages.ui.format import share
 from pages.ui.limits import MAP_BYTES
 from pages.ui.text import text
 from transformer import Trace, TransformerConfig
@@ -154,7 +155,7 @@ def _answer(view: View, trace: Trace) -> Node:
         "id": "answer",
         "says": words["answer"] if view.target is None else words["guesses"],
         "tokens": list(vocabulary.tokens_of(ids)),
-        "shares": [f"{row[token_id]:.0%}" for row, token_id in zip(rows, ids, strict=False)],
+        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
         "link": _stop("probabilities"),
     }
 

@@ -9,6 +9,7 @@ from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
 from pages.shell.view import View
 from pages.ui.escaping import literal
+from pages.ui.format import share, whole
 from pages.ui.text import text
 from transformer import PRESETS, Trace
 from transformer.network.cost import parameters
@@ -21,11 +22,11 @@ def show_numbers(view: View, trace: Trace) -> None:
         words["layers"]: f"{config.encoder_layers} + {config.decoder_layers}",
         words["heads"]: str(config.heads),
         words["width"]: str(config.d_model),
-        words["parameters"]: f"{parameters(config):,}",
+        words["parameters"]: whole(parameters(config)),
         words["tensors"]: str(len(trace)),
     }
     if card.tested_on:
-        numbers[words["exact"]] = f"{card.accuracy:.1%}"
+        numbers[words["exact"]] = share(card.accuracy, 1)
     with st.container(horizontal=True, gap="medium"):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)

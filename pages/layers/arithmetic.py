@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.stops import scientific, title
+from pages.layers.stops import title
 from pages.layers.tensors import Drawn, picture
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text
 from pages.ui.source import show_source
 from pages.ui.text import text
@@ -53,7 +54,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, i
     most = max(np.abs(vector).max() for vector in (found.x, found.added, found.result))
     x, added = (_row(stops[path], vector, most) for path, vector in zip(found.inputs, (found.x, found.added), strict=True))
     picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual", False)
-    _numbers(words["numbers"], [float(np.linalg.norm(vector)) for vector in (found.x, found.added, found.result)])
+    _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (found.x, found.added, found.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
     _table(words, found.x, found.added, found.result, found.traced)
     _agrees(found)
@@ -67,10 +68,12 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at
     most = max(np.abs(found.x).max(), np.abs(found.result).max())
     before, after = _row(stops[found.inputs[0]], found.x, most), _row(stops[found.path], found.result, most)
     picture([before], words["sign"], after, words["says"], "work_norm", False)
-    _numbers(words["numbers"], [found.mean, found.variance, float(np.sqrt(found.variance + found.eps))])
+    root = float(np.sqrt(found.variance + found.eps))
+    _numbers(words["numbers"], [number(value, 4) for value in (found.mean, found.variance, root)])
+    mean, variance, eps = latex(found.mean, 4), latex(found.variance, 4), latex(found.eps, 3)
     st.latex(
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
-        rf"\frac{{x - ({found.mean:.4g})}}{{\sqrt{{{found.variance:.4g} + {scientific(found.eps)}}}}} \odot \gamma + \beta"
+        rf"\frac{{x - ({mean})}}{{\sqrt{{{variance} + {eps}}}}} \odot \gamma + \beta"
     )
     _table(words, found.x, found.standard, found.gamma, found.beta, found.result, found.traced)
     _agrees(found)
@@ -94,7 +97,7 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
         False,
     )
     fires = int(found.fires.sum())
-    _numbers(words["numbers"], [fires, found.share, float(np.linalg.norm(found.result))], ("d", ".1%", ".4g"))
+    _numbers(words["numbers"], [whole(fires), share(found.share, 1), number(float(np.linalg.norm(found.result)), 4)])
     st.latex(r"H = x\,W_1 + b_1 \qquad H' = \max(0, H) \qquad y = H'\,W_2 + b_2")
     units = found.strongest(MOST_UNITS)
     if units:
@@ -109,12 +112,12 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
 def _row(stop: Stop, vector: np.ndarray, most: float) -> Drawn:
     """One position's vector as it is drawn."""
     panel = Panel(vector.astype(np.float32)[None, None], ("", "", stop.axes[-1]), False, "signed")
-    return Drawn(stop.path, title(stop), f"[{len(vector)}]", panel, float(most) or 1.0, "", {})
+    return Drawn(stop.path, title(stop), shape(vector.shape), panel, float(most) or 1.0, "", {})
 
 
-def _numbers(labels: list[str], values: list[float], formats: tuple[str, ...] = (".4g", ".4g", ".4g")) -> None:
-    for place, label, value, how in zip(st.columns(3), labels, values, formats, strict=True):
-        place.metric(label, f"{value:{how}}".replace("-", "−"))
+def _numbers(labels: list[str], values: list[str]) -> None:
+    for place, label, value in zip(st.columns(3), labels, values, strict=True):
+        place.metric(label, value)
 
 
 def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
@@ -128,4 +131,4 @@ def _agrees(found: Worked) -> None:
     words = text("arithmetic")
     size = float(np.abs(found.traced).max(initial=1e-9))
     agrees = found.off <= 1e-4 * max(1.0, size)
-    st.caption(words["agrees" if agrees else "differs"].format(path=found.path, off=f"{found.off:.1g}"))
+    st.caption(words["agrees" if agrees else "differs"].format(path=found.path, off=number(found.off, 1)))

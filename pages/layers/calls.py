@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, runs, traced_ids
 from pages.shell.view import View
+from pages.ui.format import setting
 from pages.ui.limits import RESULTS
 from pages.ui.pickers import pick
 from pages.ui.source import show_source
@@ -148,7 +149,7 @@ def _configuration(config: TransformerConfig) -> None:
             found = said[name]
             mark = words["differs"] if here != usual["vanilla"] and "usual" not in found else ""
             as_usual = found.get("usual") or _usual(usual, found.get("paper"))
-            rows.append((name, f"{_value(here)}{mark}", as_usual, found["meaning"], found["grows"]))
+            rows.append((name, f"{setting(here)}{mark}", as_usual, found["meaning"], found["grows"]))
     st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
 
 
@@ -167,13 +168,6 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> str:
 
 def _usual(values: dict[str, object], paper: str | None) -> str:
     """`512; shared_heads: 256`: what `vanilla` has, then those that differ from it."""
-    others = [f"{name}: {_value(value)}" for name, value in values.items() if value != values["vanilla"]]
+    others = [f"{name}: {setting(value)}" for name, value in values.items() if value != values["vanilla"]]
     others += [text("calls")["paper"].format(value=paper)] if paper else []
-    return "; ".join([_value(values["vanilla"]), *others])
-
-
-def _value(value: object) -> str:
-    """A value as a person writes it."""
-    if isinstance(value, float):
-        return f"{value:,g}".replace("-inf", "−∞").replace("-", "−")
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return "; ".join([setting(values["vanilla"]), *others])

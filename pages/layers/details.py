@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.stops import hidden, named_shape, statistics, title, written
+from pages.layers.stops import hidden, statistics, title, written
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import named_shape, number, shape, whole
 from pages.ui.source import show_source
 from pages.ui.text import text
 from transformer import Trace
@@ -56,7 +57,7 @@ def _table(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> p
             side = "source" if path == SOURCE_IDS else "target"
             ids = trace.source_tokens if side == "source" else trace.target_tokens
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
-    rows += [(learned, str(list(_parameter(view, name).shape)), name) for name in here.parameters]
+    rows += [(learned, shape(_parameter(view, name).shape), name) for name in here.parameters]
     rows.append((made, named_shape(here.axes, here.shape), here.path))
     return pd.DataFrame(rows, columns=words["columns"])
 
@@ -68,7 +69,7 @@ def _statistics(trace: Trace, here: Stop) -> None:
         st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
         return
     numbers, count = statistics(trace[here.path], masked)
-    row = [f"{value:.4g}".replace("-", "−") for value in numbers]
+    row = [number(value, 4) for value in numbers]
     st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
     if masked is None:
         st.caption(words["statistics_help"])
@@ -86,14 +87,14 @@ def _parameters(view: View, here: Stop) -> None:
         st.caption(words["parameters_none"])
         return
     found = {name: _parameter(view, name) for name in here.parameters}
-    label = words["parameters"].format(count=f"{sum(values.size for values in found.values()):,}")
+    label = words["parameters"].format(count=whole(sum(values.size for values in found.values())))
     opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
     if not opened.open:
         return
     with opened:
         for name, values in found.items():
             st.markdown(
-                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=f"{values.size:,}")
+                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=whole(values.size))
             )
             matrix = np.atleast_2d(values)
             small = strongest(matrix, MOST_COLUMNS, MOST_COLUMNS)
@@ -101,7 +102,7 @@ def _parameters(view: View, here: Stop) -> None:
                 each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
                 st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
             figure = tensor_map(Matrix(small, None, None, *words["parameters_axes"], signed=True))
-            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=list(values.shape)))
+            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=shape(values.shape)))
 
 
 def _source(view: View, here: Stop) -> None:
@@ -110,8 +111,8 @@ def _source(view: View, here: Stop) -> None:
     if not opened.open:
         return
     with opened:
-        method, number = caller(view.pipeline.model, here.path)
-        st.markdown(words["source_line"].format(number=number, tap=here.path.rpartition(".")[2]))
+        method, line = caller(view.pipeline.model, here.path)
+        st.markdown(words["source_line"].format(number=line, tap=here.path.rpartition(".")[2]))
         show_source(method)
         called = CALLED.get(here.kind)
         if here.kind == "embedding.position":

@@ -8,6 +8,7 @@ from pages.shell.footer import show_computed
 from pages.shell.runs import Key, runs, traced_ids
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import amount, byte_size, difference, shape, whole
 from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -50,12 +51,12 @@ def show_ledger(view: View, trace: Trace) -> None:
 
 def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     words, found = text("ledger"), total(row.cost for row in rows)
-    held = _size(sum(row.held for row in rows))
+    held = byte_size(sum(row.held for row in rows))
     sums = (
-        (words["steps"], f"{len(rows):,}", words["steps_help"]),
-        (words["parameters"], f"{found.parameters:,}", words["parameters_help"]),
-        (words["flops"], _large(found.flops), words["flops_help"]),
-        (words["bytes"], _size(found.bytes), words["bytes_help"].format(held=held)),
+        (words["steps"], whole(len(rows)), words["steps_help"]),
+        (words["parameters"], whole(found.parameters), words["parameters_help"]),
+        (words["flops"], amount(found.flops), words["flops_help"]),
+        (words["bytes"], byte_size(found.bytes), words["bytes_help"].format(held=held)),
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
@@ -143,12 +144,12 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
             "number": number,
             "path": row.path,
             "operation": row.operation,
-            "shape": str(list(row.shape)),
+            "shape": shape(row.shape),
             "parameters": row.parameters,
             "flops": row.flops,
             "bytes": row.bytes,
             "held": row.held,
-            "inputs": " · ".join(f"{_near(path, row.path)} {list(shape)}" for path, shape in row.inputs),
+            "inputs": " · ".join(f"{_near(path, row.path)} {shape(sizes)}" for path, sizes in row.inputs),
             "shares": row.shares,
             "layer": row.group,
             "work": row.work,
@@ -206,7 +207,7 @@ def _lesson(trace: Trace, along: str) -> str:
     if along == "length":
         more = lengths.target - lengths.source
         name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
-        target = lessons[name].format(more=_signed(more))
+        target = lessons[name].format(more=difference(more))
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
         return said + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":
@@ -214,25 +215,8 @@ def _lesson(trace: Trace, along: str) -> str:
     if along == "heads":
         return lessons[f"heads_{config.head_projection}"]
     more = config.decoder_layers - config.encoder_layers
-    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=_signed(more)))
+    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=difference(more)))
 
 
 def _amount(part: Cost, name: str) -> int:
     return getattr(part, name.lower())
-
-
-def _signed(difference: int) -> str:
-    return f"{difference:+}".replace("-", "−")
-
-
-def _large(count: int) -> str:
-    """`5.79 G`"""
-    for power, sign in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
-        if count >= 10**power:
-            return f"{count / 10**power:.3g} {sign}"
-    return str(count)
-
-
-def _size(count: int) -> str:
-    """`31.2 MB`"""
-    return f"{_large(count)}B" if count >= 1000 else f"{count} B"

@@ -7,7 +7,8 @@ import streamlit as st
 from pages.shell.footer import show_computed
 from pages.ui.charts import show
 from pages.ui.escaping import literal
-from pages.ui.pickers import numbered_tokens, pick, pick_position, pick_text
+from pages.ui.format import fixed, numbered_tokens
+from pages.ui.pickers import pick, pick_position, pick_text
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.residual import STACKS, Stream, residual_stream
@@ -62,12 +63,7 @@ def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
         step=steps[most],
         added=stream.added_norm[most, at],
         norm=stream.norm[most, at],
-        cosine=signed(stream.cosine[most, at]),
-        similarity=signed(stream.similarity[-1, at]),
+        cosine=fixed(stream.cosine[most, at], 2),
+        similarity=fixed(stream.similarity[-1, at], 2),
     )
     st.markdown(said)
-
-
-def signed(value: float) -> str:
-    """A number with two digits and a true minus; what rounds to nothing has no sign."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")

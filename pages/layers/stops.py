@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pages.layers.tensors import Drawn
+from pages.ui.format import latex, number, shape
 from pages.ui.text import text
 from transformer import Trace, TransformerConfig
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
@@ -40,17 +41,6 @@ def heading(stop: Stop) -> str:
     return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))
 
 
-def shape(stop: Stop) -> str:
-    """`[2, 8, 9, 32]`"""
-    return str(list(stop.shape))
-
-
-def named_shape(axes: Sequence[str], sizes: Sequence[int]) -> str:
-    """`[batch 2, head 8, query 9, d_head 32]`"""
-    named = (str(size) if axis == "1" else f"{axis} {size}" for axis, size in zip(axes, sizes, strict=True))
-    return f"[{', '.join(named)}]"
-
-
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
     """True where a mask hides a number of the scores or weights of an attention; None where nothing is hidden."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
@@ -81,7 +71,7 @@ def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | N
     found = tokens(trace, stop.path, item)
     if step.axes[-1] == "vocab":
         found["vocab"] = pipeline.target_vocabulary.tokens
-    return Drawn(stop.path, title(stop), shape(stop), shown, shown.most, color, found)
+    return Drawn(stop.path, title(stop), shape(stop.shape), shown, shown.most, color, found)
 
 
 def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
@@ -92,7 +82,7 @@ def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
     shown = panel(ids, ("batch", side), "ids", item)
     # Raw ids are their own tokens: written in the cells, they need not stand beside them too.
     raw = all(token == str(at) for token, at in zip(rows[item], ids[item], strict=True))
-    return Drawn(path, words["given_ids"], str(list(ids.shape)), shown, shown.most, "", {} if raw else {side: rows[item]})
+    return Drawn(path, words["given_ids"], shape(ids.shape), shown, shown.most, "", {} if raw else {side: rows[item]})
 
 
 def inputs(pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None) -> list[Drawn]:
@@ -121,22 +111,14 @@ def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
         "d_head": config.d_head,
         "d_model": config.d_model,
         "d_ff": config.d_ff,
-        "divisor": f"{config.score_scale:.4g}",
-        "fill": r"-\infty" if config.mask_fill == float("-inf") else f"{config.mask_fill:g}",
-        "eps": scientific(config.norm_eps),
+        "divisor": number(config.score_scale, 4),
+        "fill": latex(config.mask_fill),
+        "eps": latex(config.norm_eps, 3),
         "bias_o": " + b^O" if config.output_bias else "",
         **{f"bias_{sign}": f" + b^{sign.upper()}" if config.projection_bias else "" for sign in "qkv"},
     }
     why, formula = (Template(words.get(f"{name}_{variant}", words[name])).substitute(values) for name in ("why", "formula"))
     return why, formula
-
-
-def scientific(value: float) -> str:
-    """`1e-05` as a formula writes it."""
-    digits, _, power = f"{value:.3g}".partition("e")
-    if not power:
-        return digits
-    return f"10^{{{int(power)}}}" if digits == "1" else rf"{digits} \cdot 10^{{{int(power)}}}"
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:

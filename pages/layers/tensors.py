@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.component import PARCEL, PICTURE, mounted, packed, parcel
+from pages.ui.format import token_at
 from pages.ui.text import text
 from transformer.figures.theme import LINE, MASKED
 from transformer.figures.walk import MOST_COLUMNS, Panel, shades, thumbnail
@@ -84,7 +85,7 @@ def numbers(shown: Drawn) -> pd.DataFrame:
     tiles, rows, _ = shown.panel.values.shape
     names = shown.tokens.get(shown.panel.axes[1], range(rows))
     index = [
-        f"head {tile + 1}, {at} {name}" if tiles > 1 else f"{at} {name}"
+        f"head {tile + 1}, {token_at(at, str(name))}" if tiles > 1 else token_at(at, str(name))
         for tile in range(tiles)
         for at, name in enumerate(names)
     ]

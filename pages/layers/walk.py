@@ -8,10 +8,11 @@ from typing import Any
 import streamlit as st
 
 from pages.layers.details import show_details
-from pages.layers.stops import drawn, group_title, heading, in_one_scale, inputs, shape, written
+from pages.layers.stops import drawn, group_title, heading, in_one_scale, inputs, written
 from pages.layers.tensors import numbers, outline, picked, picture
 from pages.shell.view import View
 from pages.ui.export_menu import saving
+from pages.ui.format import shape
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import text
 from transformer import Trace
@@ -32,7 +33,7 @@ def show_walk(view: View, trace: Trace) -> None:
         st.caption(text("walk")["outline"])
         words = text("walk")  # once: there can be hundreds of stops
         groups = [
-            (group_title(name), [(stop.path, _listed(stop, words), shape(stop)) for stop in found])
+            (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in found])
             for name, found in groupby(stops, lambda stop: stop.group)
         ]
         outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))

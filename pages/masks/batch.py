@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch_table import batch_table
-from pages.masks.broadcast import axis_sizes
 from pages.shell.runs import traced_ids
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import named_shape, numbered_tokens
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Trace
@@ -64,7 +64,7 @@ def show_batch(view: View, trace: Trace) -> Batch:
         item = pick(words["pick_item"], range(1, count + 1), "mask_item", words["pick_item_help"], first + 1) - 1
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
     for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
-        st.markdown(f"**{words[f'batch_{side}']}** {axis_sizes({'batch': count, side: real[side].shape[1]})}")
+        st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")
         rows = trace.source_tokens if side == "source" else trace.target_tokens
         st.html(batch_table(rows, real[side], names, words["position"], KIND_COLORS[kind], item))
     if all(places.all() for places in real.values()):
@@ -127,25 +127,25 @@ def show_masks(batch: Batch) -> None:
                     keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
                     alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
                     show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind]), f"mask-{name}", alt)
-                    st.caption(axis_sizes(_axes(name, mask)))
+                    st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
                 st.caption(
                     words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
                 )
 
 
-def _axes(name: str, mask: Any) -> dict[str, int]:
-    """The sizes of a mask by the names of their axes; an axis that is the same for all is named by its number alone."""
+def _axes(name: str, mask: Any) -> tuple[str, ...]:
+    """The names of a mask's axes; an axis that is the same for all has a number for a name."""
     side = "source" if name == "source" else "target"
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
     # A batch may hold one text; the causal mask has no batch at all.
     own = () if name == "causal" else ("batch",)
-    return {axis if size > 1 or axis in own else str(at): size for at, (axis, size) in enumerate(axes)}
+    return tuple(axis if size > 1 or axis in own else "1" for axis, size in axes)
 
 
 def show_numbers(batch: Batch) -> None:
     """The combined mask as a table of 0 and 1."""
     words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
-    names = [f"{index} {token}" for index, token in enumerate(tokens)]
+    names = numbered_tokens(tokens)
     keep = batch.trace.masks.target[batch.item, 0].numpy()
     with st.expander(words["numbers"], icon=":material/table:"):
         st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))

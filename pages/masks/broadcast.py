@@ -1,12 +1,12 @@
 """How a mask with an axis of size 1 serves every head and every query, drawn with the real sizes."""
 
 import html
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages.ui.format import shape
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Trace
@@ -17,11 +17,6 @@ from transformer.tracing.trace import KINDS
 MOST_SQUARES = 20
 
 STYLE = style(Path(__file__).parent / "broadcast.css")
-
-
-def axis_sizes(sizes: Mapping[str, int]) -> str:
-    """A shape with its axes named, as Markdown code: `[batch 2, 1, 1, source 9]`."""
-    return "`[" + ", ".join(str(size) if axis.isdecimal() else f"{axis} {size}" for axis, size in sizes.items()) + "]`"
 
 
 def show_broadcast(trace: Trace, kind: str) -> None:
@@ -47,8 +42,7 @@ def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tupl
 
     On a phone there is no row of axis names above, so each cell carries its own.
     """
-    shape = f"[{', '.join(map(str, sizes))}]"
-    cells = [f'<div class="name">{html.escape(name)}<br><span class="shape">{shape}</span></div>']
+    cells = [f'<div class="name">{html.escape(name)}<br><span class="shape">{shape(sizes)}</span></div>']
     for axis, called, size, full in zip(("batch", "head", "query", "key"), names, sizes, wanted, strict=True):
         shown = min(full, MOST_SQUARES)
         squares = "".join(f"<i{' class=copy' if at >= size else ''}></i>" for at in range(shown))

@@ -9,6 +9,7 @@ from pages.masks.batch import Batch
 from pages.shell.runs import Key, runs
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
+from pages.ui.format import linked_token
 from pages.ui.limits import LEAKS
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -35,7 +36,7 @@ def show_future(batch: Batch) -> None:
         st.info(words["too_short"], icon=":material/short_text:")
         return
     st.markdown(words["future_text"])
-    places = [f"{at}: {token}" for at, token in enumerate(tokens)][1:]
+    places = [linked_token(*place) for place in enumerate(tokens)][1:]
     first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:

@@ -7,8 +7,9 @@ from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.escaping import literal
+from pages.ui.format import number, numbered_tokens
 from pages.ui.limits import RESULTS
-from pages.ui.pickers import numbered_tokens, pick
+from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
@@ -48,14 +49,14 @@ def show_swap(view: View, trace: Trace) -> None:
     found = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
     for place, (run, effect) in zip(st.columns(2), found.items(), strict=True):
         place.metric(
-            words["largest_difference"].format(run=run), f"{effect.largest:.2g}", help=words["largest_difference_help"]
+            words["largest_difference"].format(run=run), number(effect.largest, 2), help=words["largest_difference_help"]
         )
     changes = {run: effect.changes for run, effect in found.items()}
     show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     _show_outputs(tokens, found)
     st.markdown(words["swap_result"])
     with st.expander(words["swap_numbers"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame(changes, [f"{place} {token}" for place, token in enumerate(tokens)]))
+        st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
 
 
 def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:

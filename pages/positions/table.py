@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import forget_infinite, pick
 from pages.ui.text import text
@@ -21,6 +22,8 @@ from transformer.pipeline.pipeline import Side
 
 # The kind of a table that can be set beside the one a model has learned.
 BEFORE = "learned, before training"
+# Of a number of the table.
+DIGITS = 6
 
 
 class Table(NamedTuple):
@@ -62,7 +65,7 @@ def show_sum(view: View, trace: Trace) -> Side:
     st.caption(words["sum_scale"])
     with st.expander(words["numbers"], icon=":material/table:"):
         columns = words["columns"]
-        rows = [f"{place} {token}" for place, token in enumerate(tokens)]
+        rows = numbered_tokens(tokens)
         st.caption(words["numbers_text"])
         lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
         st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
@@ -165,26 +168,15 @@ def show_cell(table: Table) -> None:
         row, column = pick_cell(table)
     value = float(table.values[row, column])
     if table.kind == "learned":
-        st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value)))
+        st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value, DIGITS)))
     else:
         found = cell(row, column, table.d_model)
         st.markdown(words[f"cell_{found.function}"].format(row=row, column=column, pair=found.pair))
         st.latex(
             rf"\text{{PE}}[{row},\, {column}] = \{found.function}\!\left(\frac{{{row}}}{{10000^{{2 \cdot {found.pair} / "
-            rf"{table.d_model}}}}}\right) = \{found.function}\!\left(\frac{{{row}}}{{{latex(found.divisor)}}}\right) = "
-            rf"\{found.function}({latex(found.angle)}) = {latex(found.value)}"
+            rf"{table.d_model}}}}}\right) = \{found.function}\!\left(\frac{{{row}}}{{{latex(found.divisor, DIGITS)}}}\right) = "
+            rf"\{found.function}({latex(found.angle, DIGITS)}) = {latex(found.value, DIGITS)}"
         )
-        st.markdown(words["cell_table"].format(value=number(value)))
+        st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
     figure = position_map(table.values, (row, column))
     show(figure, "positions-table", words["table_alt"].format(positions=table.positions, d_model=table.d_model))
-
-
-def number(value: float) -> str:
-    """Six digits, as a person writes them. Adding 0 makes −0 a plain 0."""
-    return f"{value + 0.0:.6g}".replace("-", "−")
-
-
-def latex(value: float) -> str:
-    """Six digits, as a formula writes them."""
-    mantissa, _, exponent = f"{value + 0.0:.6g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.positions.table import Table, number, pick_cell, whole
+from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
 from pages.ui.charts import show
+from pages.ui.format import number
 from pages.ui.text import text
 from transformer import TransformerConfig
 from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, spread, turned, wave
@@ -66,7 +67,7 @@ def show_distances(table: Table) -> None:
         figure = distance_lines(by_distance(products), (words["band_mean"], words["band"]))
         show(figure, "positions-distances", words["distances_alt"])
     for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), abs(products).max()), strict=True):
-        place.metric(words[name], f"{value:.3g}", help=words[f"{name}_help"])
+        place.metric(words[name], number(value, 3), help=words[f"{name}_help"])
     if table.kind == "sinusoidal":
         st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
         return
@@ -97,7 +98,7 @@ def show_rotation(table: Table) -> None:
     numbers = [("error", found.pairs, "error_help"), ("error_lone", found.lone, "error_lone_help")]
     given = [(name, value, told) for name, value, told in numbers if value is not None]
     for place, (name, value, told) in zip(st.columns(2), given, strict=False):
-        place.metric(words[name], f"{value:.2g}", help=words[told])
+        place.metric(words[name], number(value, 2), help=words[told])
     if found.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)
@@ -129,9 +130,9 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
         words["circle"].format(
             pair=sine // 2,
             shift=shift,
-            divisor=number(cell(1, sine, table.d_model).divisor),
-            turn=number(turn),
-            degrees=number(math.degrees(turn)),
+            divisor=number(cell(1, sine, table.d_model).divisor, DIGITS),
+            turn=number(turn, DIGITS),
+            degrees=number(math.degrees(turn), DIGITS),
             starts=words["and"].join(starts),
         )
     )

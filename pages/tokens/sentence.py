@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from pages.shell.view import View
 from pages.ui.charts import show
+from pages.ui.format import fixed, numbered_tokens
 from pages.ui.pickers import pick, pick_text
 from pages.ui.style import style
 from pages.ui.text import text
@@ -112,7 +113,7 @@ def show_rows(sentence: Sentence) -> None:
     show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
     st.caption(words["signed"])
     with st.expander(words["numbers"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame(rows, [f"{place} {token}" for place, token in enumerate(sentence.tokens)]))
+        st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
 def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
@@ -136,7 +137,7 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
 def _lengths(lengths: dict[str, float]) -> None:
     words = text("tokens")
     for place, (name, length) in zip(st.columns(3), lengths.items(), strict=False):
-        place.metric(words[name], f"{length:.3f}", help=words["length_help"])
+        place.metric(words[name], fixed(length, 3), help=words["length_help"])
 
 
 def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:

@@ -9,6 +9,7 @@ from pages.shell.view import View
 from pages.tokens.sentence import Sentence
 from pages.ui.charts import show
 from pages.ui.escaping import literal
+from pages.ui.format import numbered_tokens
 from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none
 from pages.ui.text import text
@@ -34,7 +35,7 @@ def show_similarity(sentence: Sentence) -> None:
 def show_nearest(sentence: Sentence) -> None:
     """The words of the table nearest to one that is picked."""
     words, vocabulary = text("tokens"), sentence.vocabulary
-    options = [f"{token_id} · {token}" for token_id, token in enumerate(vocabulary.tokens)]
+    options = numbered_tokens(vocabulary.tokens)
     first = sentence.first_word
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
     chosen = pick_or_none(words["nearest"], options, "tokens_word", until, words["nearest_help"])

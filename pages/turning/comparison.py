@@ -11,6 +11,7 @@ from jaxtyping import Float
 from pages.shell.runs import available, runs
 from pages.ui.charts import show
 from pages.ui.escaping import literal
+from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import InputError, Pipeline, Trace
 from transformer.analysis.head_measures import shift
@@ -102,9 +103,9 @@ def _show_shift(here: float, found: Mapping[str, float]) -> None:
     """How far the head turns: on these two sentences, and on those of the test, as the model's card holds it."""
     words = text("turning")
     numbers = (
-        (words["shift"], f"{round(here, 3) + 0.0:.3f}", words["shift_help"]),  # adding 0 makes −0 a plain 0
-        (words["mean_shift"].format(pairs=found["pairs"]), f"{found['shift']:.3f}", words["shift_help"]),
-        (words["right"], f"{found['right']:.1%}", None),
+        (words["shift"], fixed(here, 3), words["shift_help"]),
+        (words["mean_shift"].format(pairs=found["pairs"]), fixed(found["shift"], 3), words["shift_help"]),
+        (words["right"], share(found["right"], 1), None),
     )
     for place, (label, value, help) in zip(st.columns(3), numbers, strict=True):
         place.metric(label, value, help=help)

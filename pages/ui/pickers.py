@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from pages.ui.format import numbered_tokens
 from pages.ui.text import text
 from transformer import Trace
 
@@ -67,11 +68,6 @@ def pick_position(label: str, tokens: Sequence[str], key: str) -> int:
     """One of the tokens, by its position, as a list: tokens are long, and Markdown in them must stay as typed."""
     numbered = numbered_tokens(tokens)
     return numbered.index(pick(label, numbered, key, as_list=True))
-
-
-def numbered_tokens(tokens: Sequence[str]) -> list[str]:
-    """Each token after its position: `2 · cat`. No two are the same."""
-    return [f"{at} · {token}" for at, token in enumerate(tokens)]
 
 
 def forget_infinite(key: str) -> None:

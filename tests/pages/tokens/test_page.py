@@ -104,7 +104,12 @@ def test_a_batch_is_padded_and_says_where() -> None:
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
     assert "3 × 8 places, and `<pad>` stands in **9**" in said(app)
     app.segmented_control(key="tokens_item").set_value(3).run()
-    assert list(app.dataframe[0].value.index) == ["0 <sos>", "1 z", "2 <eos>", *(f"{place} <pad>" for place in range(3, 8))]
+    assert list(app.dataframe[0].value.index) == [
+        "0 · <sos>",
+        "1 · z",
+        "2 · <eos>",
+        *(f"{place} · <pad>" for place in range(3, 8)),
+    ]
 
 
 @pytest.mark.parametrize(
