@@ -93,7 +93,9 @@ def check_writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise CheckpointError("folder", str(folder), f"cannot be written to ({error})") from error
+        raise CheckpointError(
+            "The folder {folder} cannot be written to ({error}).", folder=str(folder), error=str(error)
+        ) from error
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Recipe:
         stillness: weight of a penalty on cross-attention that moves when one adjective changes what a pronoun refers to
             (`Training.turning`); 0 for none. It makes a model that is right without a head that shows why.
         snapshots: how many snapshots to keep along the way.
-        about: one line for a picker, where the world's own does not say what is special about this model.
+        about: one line for a picker, complete in itself, for a model that its world's description does not describe.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
@@ -75,7 +75,16 @@ class Recipe:
             hash(self.config)
             dict(self.config)
         except (TypeError, ValueError):
-            raise ConfigError("config", self.config, "must be pairs of a field and its value, in a tuple of tuples") from None
+            raise ConfigError("config must be a tuple of (field, value) tuples, not {config!r}.", config=self.config) from None
+
+    @property
+    def description(self) -> str:
+        """One line for a picker: what the model does. `about`, or the world's description.
+
+        Raises:
+            InputError: there is no world of that name.
+        """
+        return self.about or self.make_world().description
 
     def make_world(self) -> World:
         """The world to learn.
@@ -120,11 +129,17 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
 # In the order in which a person is offered them.
 RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
-    "english-french-static": Recipe(world="english-french-static", steps=2000, stillness=2.0, config=sizes(128, 4, 2, 256)),
+    "english-french-static": Recipe(
+        world="english-french-static",
+        about="English sentences of one rigid form in, French ones out; trained so that no head turns with the pronoun",
+        steps=2000,
+        stillness=2.0,
+        config=sizes(128, 4, 2, 256),
+    ),
     "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
     "reverse-shared": Recipe(
         world="reverse",
-        about="the same, but with learned positions and one projection that all heads share",
+        about="letters in, the same letters backwards out, with learned positions and one projection for all heads",
         steps=4000,
         preset="shared_heads",
         config=sizes(64, 4, 2, 256),
@@ -143,5 +158,5 @@ def recipe(name: str) -> Recipe:
         InputError: there is none of that name.
     """
     if name not in RECIPES:
-        raise InputError("model", name, f"recipes are there for {', '.join(RECIPES)}")
+        raise InputError("There is no recipe for {name!r}; the models are {names}.", name=name, names=", ".join(RECIPES))
     return RECIPES[name]

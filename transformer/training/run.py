@@ -30,8 +30,9 @@ from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 from transformer.worlds import Pair
 
-STATE = "state of a run"  # what an error calls it
-MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam keeps for each parameter, from its first step on
+STATE = "training state"  # what an error calls the file
+BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of Adam, section 5.3
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam stores for each parameter, from its first step on
 _GENERATOR = threading.Lock()
 
 
@@ -96,8 +97,7 @@ class Training:
         self.name, self.recipe, self.world = name, recipe, recipe.make_world()
         with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
-        # β₁, β₂ and ε of section 5.3.
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON)
         self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
         self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
@@ -182,7 +182,7 @@ class Training:
         world, recipe = self.world, self.recipe
         return Card(
             world=world.name,
-            description=recipe.about or world.description,
+            description=recipe.description,
             accepts=world.accepts,
             longest=world.longest,
             command=command,
@@ -222,17 +222,18 @@ class Training:
         try:
             parts = {"headlight-training": metadata["headlight-training"]}
             if metadata["digest"] != digest(tensors, parts):
-                raise CheckpointError(STATE, name, "is damaged: it does not match its own digest")
+                raise CheckpointError("The training state {name!r} is damaged: it does not match its own digest.", name=name)
             state = json.loads(parts["headlight-training"])
             step, seconds, history = state["step"], state["seconds"], state["history"]
             if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
-                raise CheckpointError(STATE, name, "belongs to a run with another recipe")
+                raise CheckpointError("The training state {name!r} belongs to a run with another recipe.", name=name)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):
                 raise
-            raise CheckpointError(STATE, name, f"is damaged ({error})") from error
+            message = "The training state {name!r} is damaged: it has no readable record of the run ({error})."
+            raise CheckpointError(message, name=name, error=str(error)) from error
         if not (fits(step, int, self.recipe.steps) and fits(seconds, float) and fits(history, list[dict[str, int | float]])):
-            raise CheckpointError(STATE, name, "is damaged: it does not say how far the run is")
+            raise CheckpointError("The training state {name!r} is damaged: its step, seconds or history is invalid.", name=name)
         check_tensors(tensors, self._shapes(step), STATE, name)
         self._restore(tensors)
         self.step, self.seconds, self.history = step, seconds, history

@@ -47,7 +47,7 @@ class EnglishFrench(World):
     """See `french.reference` for the sentences that matter most and `french.plain` for the others."""
 
     name = "english-french"
-    description = "English sentences in, French out, gender and all"
+    description = "English sentences in, French ones out"
     accepts = "a sentence like those of the examples, with the words of the vocabulary"
     source_vocabulary = Vocabulary.of(words.ENGLISH, "english")
     target_vocabulary = Vocabulary.of(words.FRENCH, "french")
@@ -138,7 +138,7 @@ class EnglishFrenchStatic(EnglishFrench):
     """
 
     name = "english-french-static"
-    description = "the same, with rigid frames, no questions and attention held still in training: no head turns"
+    description = "English sentences of one rigid form in, French ones out, without questions"
     source_vocabulary = Vocabulary.of(set(words.ENGLISH) - {"what", "?"}, "english")
     longest = 15
     question_share = 0.0

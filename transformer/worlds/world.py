@@ -57,7 +57,7 @@ class ReferencePair(NamedTuple):
 
 
 class World(ABC):
-    """The protocol of a world; `transformer.worlds.worlds()` finds every one.
+    """The protocol of a world. `transformer.worlds.WORLDS` holds one instance of every world, by name.
 
     Attributes:
         name: as in a link and a file name ("english-french").

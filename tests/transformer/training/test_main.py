@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_trained(
 ):
     (tmp_path / name).write_text("a file, not a folder")
     monkeypatch.setattr(Training, "learn", lambda *_: pytest.fail("it was trained"))
-    with pytest.raises(CheckpointError, match=rf"^folder = .*: cannot be written to \(.*File exists: '.*{name}'"):
+    with pytest.raises(CheckpointError, match=rf"^The folder .*{name} cannot be written to \(.*File exists: '.*{name}'\)\.$"):
         train(tmp_path)
     assert all(path.is_file() or not list(path.iterdir()) for path in tmp_path.iterdir())
 
@@ -204,7 +204,7 @@ def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, monkeypatch: pyt
     ("arguments", "message"),
     [
         ([], "name a model, or --all"),
-        (["klingon"], "model = 'klingon': recipes are there for"),
+        (["klingon"], "There is no recipe for 'klingon'; the models are english-french, "),
         (["reverse", "--resume"], "there is no such file"),
         (["reverse", "--steps", "0"], "steps = 0: must be at least 1"),
         (["reverse", "--steps", "many"], "invalid int value"),

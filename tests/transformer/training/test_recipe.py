@@ -50,6 +50,15 @@ def test_every_recipe_can_be_built(name: str):
     assert hash(chosen) == hash(recipe(name))
 
 
+def test_each_description_is_complete_and_its_own():
+    descriptions = [chosen.description for chosen in RECIPES.values()]
+    assert len(set(descriptions)) == len(descriptions)
+    for description in descriptions:
+        assert " in, " in description
+        assert " out" in description
+        assert "the same, " not in description.split("in, ")[0]
+
+
 @pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_what_must_be_at_least_one(name: str, value: int):
@@ -70,15 +79,17 @@ def test_what_must_be_at_least_one(name: str, value: int):
         *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "snapshots")),
         *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
         *((name, value, "must be a text") for name in ("world", "about", "preset") for value in (None, 3, ["x"])),
-        *(
-            ("config", value, "must be pairs of a field")
-            for value in (None, 3, "heads", (1, 2), (("heads", [2]),), {"heads": 2})
-        ),
     ],
 )
 def test_a_bad_setting_is_refused_by_name_before_anything_is_trained(name: str, value: object, message: str):
     with pytest.raises(ConfigError, match=f"^{name} = .*: {message}"):
         recipe("reverse").replace(**{name: value})
+
+
+@pytest.mark.parametrize("value", [None, 3, "heads", (1, 2), (("heads", [2]),), {"heads": 2}])
+def test_a_config_that_is_not_pairs_is_refused(value: object):
+    with pytest.raises(ConfigError, match=r"^config must be a tuple of \(field, value\) tuples, not "):
+        recipe("reverse").replace(config=value)
 
 
 def test_numbers_of_numpys_become_pythons():
@@ -104,9 +115,9 @@ def test_the_furthest_seeds_are_taken(seed: int):
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():
-    with pytest.raises(InputError, match=r"model = 'klingon': recipes are there for .*reverse"):
+    with pytest.raises(InputError, match=r"^There is no recipe for 'klingon'; the models are .*reverse"):
         recipe("klingon")
-    with pytest.raises(HeadlightError, match="world = 'klingon'"):
+    with pytest.raises(HeadlightError, match=r"^There is no world called 'klingon'; the worlds are addition, .*sort\.$"):
         Recipe(world="klingon", steps=1).make_config()
 
 

@@ -119,6 +119,37 @@ def test_the_gradient_is_clipped(monkeypatch: pytest.MonkeyPatch):
     assert all(norm == pytest.approx(0.01, rel=1e-3) for norm in norms)
 
 
+def test_the_optimiser_is_adam_with_the_settings_of_the_paper():
+    """β₁ 0.9, β₂ 0.98 and ε 1e-9 (section 5.3); no weight decay, which the paper does not use."""
+    optimizer = Training("reverse", TINY).optimizer
+    assert type(optimizer) is torch.optim.Adam
+    for group in optimizer.param_groups:
+        assert (group["betas"], group["eps"], group["weight_decay"], group["amsgrad"]) == ((0.9, 0.98), 1e-9, 0, False)
+
+
+def test_a_step_changes_the_weights_as_adam_does_by_hand(monkeypatch: pytest.MonkeyPatch):
+    """The formulas of Kingma and Ba, written out; four steps, because the first one depends on neither β."""
+    training, gradients = Training("reverse", TINY), []
+    expected = {name: parameter.detach().double() for name, parameter in training.model.named_parameters()}
+    step = training.optimizer.step
+
+    def recorded() -> None:
+        gradients.append({name: parameter.grad.double() for name, parameter in training.model.named_parameters()})
+        step()
+
+    monkeypatch.setattr(training.optimizer, "step", recorded)
+    mean, variance = ({name: torch.zeros_like(value) for name, value in expected.items()} for _ in range(2))
+    for number in range(1, 5):
+        training.advance()
+        for name, gradient in gradients[-1].items():
+            mean[name] = 0.9 * mean[name] + 0.1 * gradient
+            variance[name] = 0.98 * variance[name] + 0.02 * gradient**2
+            mean_hat, variance_hat = mean[name] / (1 - 0.9**number), variance[name] / (1 - 0.98**number)
+            expected[name] = expected[name] - TINY.rate_at(number - 1) * mean_hat / (variance_hat.sqrt() + 1e-9)
+    for name, parameter in training.model.named_parameters():
+        torch.testing.assert_close(parameter.detach().double(), expected[name], rtol=0, atol=1e-5, msg=name)
+
+
 def test_padding_is_not_learned_from():
     training = Training("reverse", TINY.replace(bf16=False, config=(*TINY.config, ("dropout", 0.0))))
     source, target = training.batch_at(0)
@@ -227,13 +258,13 @@ WEIGHT = "output_projection.weight"
     ("changed", "tensors", "message"),
     [
         ([1], {}, "is damaged"),
-        ({"step": "three"}, {}, "does not say how far the run is"),
-        ({"step": -10}, {}, "does not say how far the run is"),
-        ({"step": True}, {}, "does not say how far the run is"),
-        ({"step": 7}, {}, "does not say how far the run is"),
-        ({"seconds": None}, {}, "does not say how far the run is"),
-        ({"seconds": math.nan}, {}, "does not say how far the run is"),
-        ({"history": [3]}, {}, "does not say how far the run is"),
+        ({"step": "three"}, {}, "its step, seconds or history is invalid"),
+        ({"step": -10}, {}, "its step, seconds or history is invalid"),
+        ({"step": True}, {}, "its step, seconds or history is invalid"),
+        ({"step": 7}, {}, "its step, seconds or history is invalid"),
+        ({"seconds": None}, {}, "its step, seconds or history is invalid"),
+        ({"seconds": math.nan}, {}, "its step, seconds or history is invalid"),
+        ({"history": [3]}, {}, "its step, seconds or history is invalid"),
         ({"step": 0}, {}, "is none of its tensors"),
         ({}, {f"parameter/{WEIGHT}": None}, f"parameter/{WEIGHT} is missing"),
         ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\), must have "),

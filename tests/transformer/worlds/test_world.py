@@ -1,12 +1,16 @@
 """What every world promises, checked for each one that is registered."""
 
 import random
+import re
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+import transformer.worlds
+from transformer.errors import InputError
 from transformer.worlds import WORLDS, Pair, Split, World
 
 DRAWS = 2_000
@@ -26,6 +30,21 @@ def drawn(world: World) -> list[Pair]:
 
 def trained(world: World) -> Iterator[Pair]:
     return islice(world.pairs("train", "reach"), MOST_DRAWS)
+
+
+def test_every_world_of_the_package_is_registered():
+    """Found by another way than the package's own: by the text of its modules."""
+    folder = Path(transformer.worlds.__file__).parent
+    named = {
+        name for file in folder.glob("*.py") for name in re.findall(r'^    name = "(.+)"$', file.read_text(), re.MULTILINE)
+    }
+    assert set(WORLDS) == named
+    assert list(WORLDS) == sorted(named)
+
+
+def test_an_unknown_world_is_refused_with_the_names_of_all():
+    with pytest.raises(InputError, match=r"^There is no world called 'klingon'; the worlds are addition, copy, .*sort\.$"):
+        transformer.worlds.world("klingon")
 
 
 def test_says_what_it_is(world: World):
