@@ -15,7 +15,6 @@ from transformer.pipeline import pipeline as pipeline_module
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Unknown, Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Patch, Scale
-from transformer.training.recipe import RECIPES
 from transformer.worlds import WORLDS
 
 CROSS = "decoder.layers.0.cross_attention"
@@ -222,8 +221,9 @@ def test_every_shipped_model_is_on_the_list_and_loads():
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
     world = WORLDS[card.world]
-    description = RECIPES[name].about or world.description
-    assert (card.description, card.accepts, card.longest) == (description, world.accepts, world.longest)
+    # Its description is the recipe's of the day it was trained; today's is tested with the recipes.
+    assert card.description
+    assert (card.accepts, card.longest) == (world.accepts, world.longest)
     assert f"transformer.training {name}" in card.command
     assert {"steps", "batch", "seed", "learning_rate", "config"} <= card.recipe.keys()
     assert card.trained_on == card.recipe["steps"] * card.recipe["batch"]
