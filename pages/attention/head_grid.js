@@ -1,6 +1,10 @@
 // Every head as a small heatmap, all on one canvas. Labels and frames are elements over it, so selecting a tile repaints
 // nothing, and text follows the theme.
 
+import { decodeBase64, fillIn, make, range, tokenText, unchanged, viewOf } from "../ui/component.js";
+import { equalBytes, unpackParcel } from "../ui/parcel.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+
 const TALLEST = 545; // px of tiles and labels; with legend and words the whole stays below 620
 const LARGEST = 220; // px, the side of a tile
 const SMALLEST = 14; // px, the height of a tile where there are very many layers
@@ -12,7 +16,7 @@ const HATCH = 6; // px between the strokes over masked cells
 const fingers = matchMedia("(hover: none)");
 
 export default function overview({ data: sent, parentElement, setTriggerValue }) {
-  const [data, levels] = opened(sent);
+  const [data, levels] = unpackParcel(sent);
   const root = parentElement.querySelector(".head_grid");
   return viewOf(root, () => new View(root, data.text)).update(data, levels, setTriggerValue);
 }
@@ -47,7 +51,7 @@ class View {
     this.root.replaceChildren(this.sheet);
     this.atlas = document.createElement("canvas");
     this.listen();
-    answersWith(this.root, () => this.drawn());
+    answerWithPicture(this.root, () => this.drawn());
   }
 
   listen() {
@@ -83,7 +87,7 @@ class View {
     if (!sameColors) this.takeColors();
     const sameTiles = same("shape", "tiles", "captions");
     if (!sameTiles) this.takeTiles();
-    const sameLevels = same("shape") && alike(this.levels, levels);
+    const sameLevels = same("shape") && equalBytes(this.levels, levels);
     this.levels = levels;
     const sameTokens = sameLevels && same("queries", "keys");
     if (!sameTokens) this.point(null);
@@ -103,7 +107,7 @@ class View {
 
   takeColors() {
     const { colors } = this.data;
-    const scale = unpacked(colors.scale);
+    const scale = decodeBase64(colors.scale);
     this.pixels = new Uint32Array(256); // what is not a weight stays transparent: the hatch below shows
     const bytes = new Uint8Array(this.pixels.buffer);
     const shades = [];
@@ -122,7 +126,7 @@ class View {
     this.tiles = tiles ?? range(layers * heads).map((index) => [Math.floor(index / heads), index % heads]);
     this.root.dataset.tiles = this.tiles.length;
     const values = { layers, heads, tiles: this.tiles.length, hint: this.hint() };
-    this.canvas.setAttribute("aria-label", filled(tiles ? text.flow : text.picture, values));
+    this.canvas.setAttribute("aria-label", fillIn(tiles ? text.flow : text.picture, values));
   }
 
   // --- where things are
@@ -171,8 +175,8 @@ class View {
     const { text, shape } = this.data;
     const [layers, heads] = shape;
     const gap = narrow ? 4 : layers > 8 ? 6 : 9;
-    const rows = range(layers).map((layer) => filled(text.layer, { layer: layer + 1 }));
-    const columns = range(heads).map((head) => filled(text.head, { head: head + 1 }));
+    const rows = range(layers).map((layer) => fillIn(text.layer, { layer: layer + 1 }));
+    const columns = range(heads).map((head) => fillIn(text.head, { head: head + 1 }));
     const line = Math.ceil(1.4 * size);
     let left = measured(rows) + size;
     const frame = narrow ? 3 : 6;
@@ -280,8 +284,8 @@ class View {
     const { text, queries, keys } = this.data;
     const says = [
       this.named(index),
-      filled(text.query, { index: cell.query, token: shown(queries[cell.query]) }),
-      filled(text.key, { index: cell.key, token: shown(keys[cell.key]) }),
+      fillIn(text.query, { index: cell.query, token: tokenText(queries[cell.query]) }),
+      fillIn(text.key, { index: cell.key, token: tokenText(keys[cell.key]) }),
       this.weight(cell.level),
     ];
     this.lines.forEach((line, at) => (line.textContent = says[at]));
@@ -338,13 +342,13 @@ class View {
 
   named(index) {
     const [layer, head] = this.tiles[index];
-    return filled(this.data.text.tile, { layer: layer + 1, head: head + 1 });
+    return fillIn(this.data.text.tile, { layer: layer + 1, head: head + 1 });
   }
 
   weight(level) {
     const { text, top, masked_level } = this.data;
     if (level === masked_level) return text.masked;
-    return level ? filled(text.weight, { weight: (level / top).toFixed(3) }) : text.least;
+    return level ? fillIn(text.weight, { weight: (level / top).toFixed(3) }) : text.least;
   }
 
   // What a tile shows, for those who do not see it.
@@ -358,10 +362,10 @@ class View {
     const values = { tile };
     if (!masked) {
       values.weight = (cell.level / top).toFixed(3);
-      values.query = filled(text.query, { index: cell.query, token: shown(queries[cell.query]) });
-      values.key = filled(text.key, { index: cell.key, token: shown(keys[cell.key]) });
+      values.query = fillIn(text.query, { index: cell.query, token: tokenText(queries[cell.query]) });
+      values.key = fillIn(text.key, { index: cell.key, token: tokenText(keys[cell.key]) });
     }
-    const says = filled(masked ? text.all_masked : text.strongest, values);
+    const says = fillIn(masked ? text.all_masked : text.strongest, values);
     this.write(index === this.selected ? `${says} ${text.chosen}` : says);
   }
 

@@ -10,14 +10,14 @@ import streamlit as st
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
-from pages.ui.component import PARCEL, PICTURE, mounted, nothing, packed, parcel
+from pages.ui.component import mounted, nothing, packed, parcel
 from pages.ui.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]
 
-_mount = mounted(Path(__file__).with_suffix(""), PICTURE, PARCEL)
+_mount = mounted(Path(__file__).with_suffix(""))
 
 
 def overview(

@@ -1,5 +1,8 @@
 // Attention as lines. Tokens are buttons; the lines are strokes on one canvas, so 8 heads of 64 × 64 stay quick.
 
+import { decodeBase64, fillIn, make, range, tokenText, unchanged, viewOf } from "../ui/component.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+
 const SIDES = ["query", "key"];
 const OTHER = { query: "key", key: "query" };
 const STRENGTHS = 16; // steps of opacity and width: lines of one step and head are one path
@@ -56,7 +59,7 @@ class View {
     this.sheet = make("div", { class: "sheet" }, titles, this.picture);
     this.root.replaceChildren(this.legend, controls, this.says, this.sheet);
     this.listen();
-    answersWith(this.root, () => this.drawn());
+    answerWithPicture(this.root, () => this.drawn());
   }
 
   listen() {
@@ -108,7 +111,7 @@ class View {
     this.setStateValue = setStateValue;
     this.scheme = isLight(getComputedStyle(this.root).color) ? "dark" : "light"; // light text: a dark page
     this.root.dataset.scheme = this.scheme;
-    if (!unchanged(before, data, "weights")) this.weights = new Float32Array(unpacked(data.weights).buffer);
+    if (!unchanged(before, data, "weights")) this.weights = new Float32Array(decodeBase64(data.weights).buffer);
     if (!unchanged(before, data, "queries", "keys")) this.writeTokens();
     if (!unchanged(before, data, "shape")) this.writePills();
     if (before && before.head !== data.head) this.followHead(before.head, data.head);
@@ -131,7 +134,7 @@ class View {
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);
     const tokenOf = (side) => (token, index) => {
-      const name = make("bdi", { class: "name", title: token }, shown(token));
+      const name = make("bdi", { class: "name", title: token }, tokenText(token));
       const share = make("span", { class: "share" });
       const attributes = { type: "button", class: "token", "data-index": index, tabindex: -1, "aria-pressed": "false" };
       return make("button", attributes, ...(side === "query" ? [share, name] : [name, share]));
@@ -140,7 +143,7 @@ class View {
     this.columns.key.replaceChildren(...data.keys.map(tokenOf("key")));
     this.tabStop(this.columns.query.firstChild);
     const [heads, queries, keys] = data.shape;
-    this.picture.setAttribute("aria-label", filled(data.text.picture, { heads, queries, keys }));
+    this.picture.setAttribute("aria-label", fillIn(data.text.picture, { heads, queries, keys }));
     this.pointed = null;
   }
 
@@ -149,7 +152,7 @@ class View {
     const pills = range(shape[0]).map((head) => {
       const attributes = { type: "button", class: "pill", "data-index": head, title: text.head_help };
       const pill = make("button", attributes, make("span", { class: "dot" }), String(head + 1));
-      pill.setAttribute("aria-label", filled(text.head, { head: head + 1 }));
+      pill.setAttribute("aria-label", fillIn(text.head, { head: head + 1 }));
       return pill;
     });
     this.pills.replaceChildren(...pills);
@@ -289,7 +292,7 @@ class View {
     const weak = this.tooWeak();
     const tokens = SIDES.flatMap((side) => this.lockedOf(side).map((index) => this.named(side, index)));
     let says = this.everLocked ? `${text.unlocked} ${text.hint}` : text.hint;
-    if (tokens.length) says = filled(text.locked, { tokens: tokens.join("; ") });
+    if (tokens.length) says = fillIn(text.locked, { tokens: tokens.join("; ") });
     if (!this.active().length) says = text.no_heads;
     else if (weak) says = tokens.length ? `${says} ${weak}` : weak;
     this.everLocked ||= tokens.length > 0;
@@ -310,7 +313,7 @@ class View {
     }
     if (!most || most >= Math.fround(this.threshold)) return "";
     const below = (Math.floor(100 * most) / 100).toFixed(2); // 0.998 is told as 0.99: with the slider there, it has a line
-    return filled(this.data.text.no_lines, { threshold: this.threshold.toFixed(2), most: below });
+    return fillIn(this.data.text.no_lines, { threshold: this.threshold.toFixed(2), most: below });
   }
 
   token(side, index) {
@@ -318,7 +321,7 @@ class View {
   }
 
   named(side, index) {
-    return filled(this.data.text[side], { index, token: this.token(side, index) });
+    return fillIn(this.data.text[side], { index, token: this.token(side, index) });
   }
 
   // --- drawing
@@ -358,7 +361,7 @@ class View {
         const shares = this.shares(side, [index]);
         const most = shares.indexOf(Math.max(...shares));
         const values = { name: this.named(side, index), token: this.token(OTHER[side], most), share: shares[most]?.toFixed(2) };
-        const says = this.active().length && shares[most] > 0 ? filled(text[`${side}_most`], values) : values.name;
+        const says = this.active().length && shares[most] > 0 ? fillIn(text[`${side}_most`], values) : values.name;
         token.setAttribute("aria-label", says);
       });
     }

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.ui.component import PICTURE, mounted, nothing, packed
+from pages.ui.component import mounted, nothing, packed
 from pages.ui.text import text
 
 # A colour a head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
@@ -50,7 +50,7 @@ class LinesState(NamedTuple):
         return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
-_mount = mounted(Path(__file__).with_suffix(""), PICTURE)
+_mount = mounted(Path(__file__).with_suffix(""))
 
 
 def lines(

@@ -1,5 +1,8 @@
 // Cards that are links.
 
+import { followLink, whenReleased } from "./links.js";
+import { make, unchanged, viewOf } from "../ui/component.js";
+
 export default function cards({ data, parentElement }) {
   const root = parentElement.querySelector(".cards");
   const view = viewOf(root, () => ({}));
@@ -14,10 +17,10 @@ export default function cards({ data, parentElement }) {
       make("span", { class: "title" }, title),
       make("span", { class: "says" }, ...coded(says)),
     );
-    lead(anchor, link);
+    followLink(anchor, link);
     list.append(make("li", {}, anchor));
   }
-  onceReleased(() => root.replaceChildren(list));
+  whenReleased(() => root.replaceChildren(list));
 }
 
 // "a `b` c" → "a ", <code>b</code>, " c"

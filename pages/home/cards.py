@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pages.home.links import Link, packed
 from pages.ui.component import mounted
 
-_mount = mounted(Path(__file__).with_suffix(""), Path(__file__).with_name("links.js"))
+_mount = mounted(Path(__file__).with_suffix(""))
 
 
 class Card(NamedTuple):

@@ -1,7 +1,9 @@
 // Shared by the components of the Home page.
 
+import { fillIn } from "../ui/component.js";
+
 // Make an anchor lead where a link leads. `more` fills the places in braces: { index: 1 } for "encoder.layers.{index}.output".
-function lead(anchor, link, more = {}) {
+export function followLink(anchor, link, more = {}) {
   anchor.href = address(link, more, (name) => link.base[name]);
   anchor.onpointerdown = (event) => (pressed = !event.button);
   anchor.onclick = (event) => {
@@ -16,7 +18,7 @@ function address(link, more, kept) {
   const query = new URLSearchParams();
   const set = (name, value) => value && query.set(name, value); // what is empty is so anyway
   for (const name of Object.keys(link.base)) set(name, kept(name));
-  for (const [name, value] of Object.entries(link.query)) set(name, filled(value, more));
+  for (const [name, value] of Object.entries(link.query)) set(name, fillIn(value, more));
   const said = query.toString();
   return (link.page === "home" ? "." : link.page) + (said ? `?${said}` : "");
 }
@@ -44,7 +46,7 @@ for (const type of ["pointerup", "pointercancel"]) {
   }, true);
 }
 
-function onceReleased(act) {
+export function whenReleased(act) {
   if (pressed) waiting.push(act);
   else act();
 }

@@ -1,5 +1,8 @@
 // The model as two columns of blocks, every block a link; lines between them are drawn over the page once it is laid out.
 
+import { followLink, whenReleased } from "./links.js";
+import { decodeBase64, fillIn, make, range, tokenText, unchanged, viewOf } from "../ui/component.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const ROUND = 7; // px, radius of the corners of a line
 const AWAY = 11; // px from a block's side to the line that goes around it
@@ -19,7 +22,7 @@ class View {
   update(data) {
     const same = unchanged(this.data, data, "columns", "layers", "heads", "colors", "text");
     this.data = data;
-    onceReleased(() => {
+    whenReleased(() => {
       if (!same) this.build();
       this.observer.observe(this.root);
       this.lines();
@@ -63,11 +66,11 @@ class View {
   stack({ stack, nodes }, side) {
     const { text, layers } = this.data;
     const buttons = range(layers[stack]).map((index) => {
-      const button = make("button", { type: "button", "aria-label": filled(text.layer, { layer: index + 1 }) }, String(index + 1));
+      const button = make("button", { type: "button", "aria-label": fillIn(text.layer, { layer: index + 1 }) }, String(index + 1));
       button.addEventListener("click", () => this.pick(stack, index + 1));
       return button;
     });
-    const says = make("span", {}, filled(text.layers, { count: layers[stack] }));
+    const says = make("span", {}, fillIn(text.layers, { count: layers[stack] }));
     const head = make("div", { class: "layers", role: "group", "aria-label": text.layers_label }, says, ...buttons);
     const frame = make("div", { class: "stack" }, head);
     this.redrawn[stack].push((layer) => {
@@ -88,7 +91,7 @@ class View {
 
   tokens({ says, tokens, shares, link }) {
     const chips = tokens.map((token, index) => {
-      return make("span", { class: "chip" }, shown(token), ...(shares ? [make("small", {}, shares[index])] : []));
+      return make("span", { class: "chip" }, tokenText(token), ...(shares ? [make("small", {}, shares[index])] : []));
     });
     const row = this.anchor(link, null, { class: "chips" }, ...(chips.length ? chips : [this.data.text.nothing]));
     return make("div", { class: "tokens" }, make("span", { class: "label" }, says), row);
@@ -109,7 +112,7 @@ class View {
     if (!link) return make("span", attributes, ...children);
     const anchor = make("a", attributes, ...children);
     const more = () => (stack ? { layer: this.layer[stack], index: this.layer[stack] - 1 } : {});
-    const point = () => lead(anchor, link, more());
+    const point = () => followLink(anchor, link, more());
     if (stack) this.redrawn[stack].push(point);
     else point();
     return anchor;
@@ -121,7 +124,7 @@ class View {
     const { text, heads } = this.data;
     const { shape, levels, link } = heads[kind];
     const [, count, rows, columns] = shape;
-    const bytes = unpacked(levels);
+    const bytes = decodeBase64(levels);
     const strip = make("div", { class: "heads", style: `--across: ${count > 8 ? Math.ceil(count / 2) : count}` });
     for (const head of range(count)) {
       const canvas = make("canvas", { width: columns, height: rows });
@@ -129,10 +132,10 @@ class View {
       const more = () => ({ layer: this.layer[stack], head: head + 1 });
       this.redrawn[stack].push((layer) => {
         this.paint(canvas, bytes, ((layer - 1) * count + head) * rows * columns);
-        const name = filled(text.head, { kind: title, layer, head: head + 1 });
+        const name = fillIn(text.head, { kind: title, layer, head: head + 1 });
         anchor.setAttribute("aria-label", name);
         anchor.setAttribute("title", name);
-        if (link) lead(anchor, link, more());
+        if (link) followLink(anchor, link, more());
       });
       strip.append(anchor);
     }
@@ -140,7 +143,7 @@ class View {
   }
 
   paint(canvas, bytes, start) {
-    const scale = (this.scale ??= unpacked(this.data.scale));
+    const scale = (this.scale ??= decodeBase64(this.data.scale));
     const context = canvas.getContext("2d");
     const image = context.createImageData(canvas.width, canvas.height);
     for (let cell = 0; cell < canvas.width * canvas.height; cell++) {
@@ -153,7 +156,7 @@ class View {
 
   legend() {
     const { text, top } = this.data;
-    const scale = (this.scale ??= unpacked(this.data.scale));
+    const scale = (this.scale ??= decodeBase64(this.data.scale));
     const shades = range(9).map((step) => `rgb(${scale.subarray(...[0, 3].map((at) => 3 * Math.round((step * top) / 8) + at)).join()})`);
     const bar = make("span", { class: "bar", style: `background: linear-gradient(to right, ${shades.join()})` });
     return make(

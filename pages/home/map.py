@@ -20,7 +20,7 @@ from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.pipeline.pipeline import Side
 from transformer.tracing.trace import KINDS
 
-_mount = component.mounted(Path(__file__).with_suffix(""), Path(__file__).with_name("links.js"))
+_mount = component.mounted(Path(__file__).with_suffix(""))
 
 Node = dict[str, Any]
 

@@ -1,5 +1,7 @@
 // Every tensor of the walk, folded by the parts of the network; each is a button.
 
+import { make, viewOf } from "../ui/component.js";
+
 export default function outline({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".outline");
   const view = viewOf(root, () => {

@@ -1,5 +1,20 @@
 // One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
 
+import { fillIn, make, range, tokenText, viewOf } from "../ui/component.js";
+import { unpackParcel } from "../ui/parcel.js";
+import {
+  HATCH_GAP,
+  MASKED_LEVEL,
+  TOP_LEVEL,
+  fillHatched,
+  formatNumber,
+  paintCells,
+  pixelsOfColor,
+  pixelsOfScale,
+  ramp,
+} from "../ui/paint.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+
 const TALLEST = 430; // px of cells of one panel, or of inputs stacked
 const LARGEST_CELL = 24; // px
 const GAP = 5; // px between tiles
@@ -12,7 +27,7 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 
 export default function stop({ data, parentElement }) {
   const root = parentElement.querySelector(".stop");
-  return viewOf(root, () => new View(root)).update(...opened(data));
+  return viewOf(root, () => new View(root)).update(...unpackParcel(data));
 }
 
 class View {
@@ -26,14 +41,14 @@ class View {
     this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
     this.sheet = make("div", { class: "sheet" });
     root.replaceChildren(this.sheet, this.mark, this.tip, this.says);
-    answersWith(root, () => this.drawn());
+    answerWithPicture(root, () => this.drawn());
   }
 
   update(data, bytes) {
     const call = ++this.calls;
     this.data = data;
     const { colors } = data;
-    this.pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
+    this.pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor("rgb(128, 128, 128)") };
     this.leave();
     this.panels = [...data.inputs, data.result].map((panel) => {
       const count = panel.tiles * panel.rows * panel.columns;
@@ -90,7 +105,7 @@ class View {
       const ends = ["from", "to"].map((end) => {
         const most = panel.columns - 1;
         const field = make("input", { type: "number", min: 0, max: most, value: end === "to" ? most : 0 });
-        field.setAttribute("aria-label", filled(text[end], { title: panel.title }));
+        field.setAttribute("aria-label", fillIn(text[end], { title: panel.title }));
         field.addEventListener("change", () => this.zoom(panel, +panel.ends[0].value, +panel.ends[1].value + 1));
         // The arrow keys of the page step to another tensor: not from here.
         field.addEventListener("keydown", (event) => event.stopPropagation());
@@ -112,7 +127,7 @@ class View {
     if (panel.scale === "signed" || panel.scale === "weights") {
       const bar = make("span", { class: "bar" });
       bar.style.background = ramp(this.pixels[panel.scale]);
-      const ends = panel.scale === "signed" ? [number(-panel.most_said), number(panel.most_said)] : ["0", "1"];
+      const ends = panel.scale === "signed" ? [formatNumber(-panel.most_said), formatNumber(panel.most_said)] : ["0", "1"];
       legend.append(ends[0], bar, ends[1]);
     }
     if (panel.scale === "mask") {
@@ -176,7 +191,7 @@ class View {
     const { text } = this.data;
     const alike = new Map();
     for (const { title, each } of binned) alike.set(each.join(" × "), [...(alike.get(each.join(" × ")) ?? []), title]);
-    const dots = [...alike].map(([each, titles]) => filled(text.binned, { titles: titles.join(", "), each }));
+    const dots = [...alike].map(([each, titles]) => fillIn(text.binned, { titles: titles.join(", "), each }));
     this.notes.textContent = [text.hint, ...dots].join(" ");
     this.root.dataset.geometry = JSON.stringify({
       u: place.u, v: place.v, stacked: place.stacked, narrow: place.narrow, side: place.side,
@@ -202,7 +217,7 @@ class View {
     // Ids are words, not amounts: they are written, not coloured, and want the room of a word.
     const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
     const w = Math.max(1, panel.columns * u, ids ? Math.max(...ids.map((id) => context.measureText(id).width)) + 10 : 0);
-    const longest = (tokens) => Math.min(LONGEST, Math.max(0, ...(tokens ?? []).map((token) => context.measureText(shown(token)).width)));
+    const longest = (tokens) => Math.min(LONGEST, Math.max(0, ...(tokens ?? []).map((token) => context.measureText(tokenText(token)).width)));
     const heads = panel.tiles > 1 && h >= 11;
     // Of a long text every second or third row has its token beside it; with many heads only where all have one.
     const nth = Math.ceil(LABELLED / v);
@@ -223,7 +238,7 @@ class View {
     panel.each = each;
     const [down, across] = [Math.ceil(panel.rows / each[0]), Math.ceil(columns / each[1])];
     const levels = new Uint8Array(down * across);
-    const pixels = panel.scale === "mask" ? plain(rgb(panel.color)) : this.pixels[panel.scale];
+    const pixels = panel.scale === "mask" ? pixelsOfColor(rgb(panel.color)) : this.pixels[panel.scale];
     context.fillStyle = style.color;
     context.textBaseline = "middle";
     for (let tile = 0; tile < panel.tiles; tile++) {
@@ -232,8 +247,8 @@ class View {
       for (let row = 0; row < down; row++) {
         for (let column = 0; column < across; column++) levels[row * across + column] = this.level(panel, tile, row, column);
       }
-      if (levels.includes(MASKED)) hatched(context, ratio, this.data.colors, box);
-      if (!ids) painted(context, levels, down, across, pixels, box);
+      if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, this.data.colors, box);
+      if (!ids) paintCells(context, levels, down, across, pixels, box);
       context.strokeStyle = this.data.colors.line;
       context.lineWidth = 1;
       context.strokeRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
@@ -241,7 +256,7 @@ class View {
       const labels = font(Math.min(12, nth * v));
       for (const [at, align, words] of [[x - 5, "right", rowTokens], [x + w / 2, "center", ids]]) {
         (words ?? []).forEach((word, row) => {
-          if (row % nth === 0) this.write(context, ratio, labels, clip(context, shown(word), LONGEST), at, y + (row + 0.5) * v, align, style.color);
+          if (row % nth === 0) this.write(context, ratio, labels, clip(context, tokenText(word), LONGEST), at, y + (row + 0.5) * v, align, style.color);
         });
       }
     }
@@ -251,7 +266,7 @@ class View {
           context.save();
           context.translate((left + across * panel.box.across + (column + 0.5) * u) * ratio, (top - 5 - (heads && side > 1 ? 15 : 0)) * ratio);
           context.rotate(-Math.PI / 2);
-          this.write(context, ratio, font(12), clip(context, shown(token), LONGEST), 0, 0, "left", style.color);
+          this.write(context, ratio, font(12), clip(context, tokenText(token), LONGEST), 0, 0, "left", style.color);
           context.restore();
         });
       }
@@ -268,10 +283,10 @@ class View {
   // The shade of a dot: that of the strongest of the numbers it stands for.
   level(panel, tile, row, column) {
     const best = this.strongest(panel, tile, row, column);
-    if (!best) return MASKED;
-    if (panel.scale === "signed") return Math.round(((Math.max(-1, Math.min(1, best.value / panel.most)) + 1) / 2) * TOP);
-    if (panel.scale === "weights") return Math.round(Math.max(0, Math.min(1, best.value)) * TOP);
-    return TOP;
+    if (!best) return MASKED_LEVEL;
+    if (panel.scale === "signed") return Math.round(((Math.max(-1, Math.min(1, best.value / panel.most)) + 1) / 2) * TOP_LEVEL);
+    if (panel.scale === "weights") return Math.round(Math.max(0, Math.min(1, best.value)) * TOP_LEVEL);
+    return TOP_LEVEL;
   }
 
   strongest(panel, tile, row, column) {
@@ -317,7 +332,7 @@ class View {
       const bar = legend.querySelector(".bar");
       if (!bar) return;
       const shade = (level) => `rgb(${new Uint8Array(this.pixels[panel.scale].buffer, 4 * level, 3).join()})`;
-      const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * TOP) / 16))}"/>`);
+      const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * TOP_LEVEL) / 16))}"/>`);
       sheet.raw(`<linearGradient id="scale${index}">${stops.join("")}</linearGradient>`);
       sheet.rect(sheet.place(bar), { fill: `url(#scale${index})` });
     });
@@ -330,7 +345,7 @@ class View {
     const { masked, line } = this.data.colors;
     const hides = swatch.classList.contains("masked");
     sheet.rect([x, y, width, height], { fill: hides ? masked : panel.color });
-    for (let at = x; hides && at < x + width - height / 2; at += HATCH) {
+    for (let at = x; hides && at < x + width - height / 2; at += HATCH_GAP) {
       sheet.add("line", { x1: at, y1: y + height, x2: Math.min(at + height, x + width), y2: y, stroke: line });
     }
   }
@@ -361,7 +376,7 @@ class View {
   tell(panel, spot, clientX, clientY) {
     const { text } = this.data;
     const { tile, r, c } = spot;
-    const named = (axis, tokens, at) => (tokens ? `${axis} ${at}: ${shown(tokens[at])}` : axis ? `${axis} ${at}` : "");
+    const named = (axis, tokens, at) => (tokens ? `${axis} ${at}: ${tokenText(tokens[at])}` : axis ? `${axis} ${at}` : "");
     const row = Math.floor(r / panel.each[0]) * panel.each[0];
     const column = panel.from + Math.floor((c - panel.from) / panel.each[1]) * panel.each[1];
     const told = [];
@@ -371,8 +386,8 @@ class View {
     const value = ([i, j]) => {
       const at = (tile * panel.rows + i) * panel.columns + j;
       if (panel.scale === "mask") return panel.hidden[at] ? text.hidden : text.open;
-      const said = number(panel.values[at]);
-      return panel.hidden?.[at] ? filled(text.masked_value, { value: said }) : said;
+      const said = formatNumber(panel.values[at]);
+      return panel.hidden?.[at] ? fillIn(text.masked_value, { value: said }) : said;
     };
     const lines = [panel.title, panel.axes[0] ? `${panel.axes[0]} ${tile + 1}` : ""];
     if (told.length === 1) {
@@ -385,7 +400,7 @@ class View {
       for (const [i, j] of told.slice(first, first + MOST_TOLD)) {
         lines.push(`${named(panel.axes[1], panel.row_tokens, i)}, ${named(panel.axes[2], panel.column_tokens, j)}: ${value([i, j])}`);
       }
-      if (told.length > MOST_TOLD) lines.push(filled(text.more, { count: told.length - MOST_TOLD }));
+      if (told.length > MOST_TOLD) lines.push(fillIn(text.more, { count: told.length - MOST_TOLD }));
     }
     this.tip.hidden = false;
     this.tip.replaceChildren(...lines.filter(Boolean).map((line) => make("div", {}, line)));

@@ -1,15 +1,19 @@
 // All tensors of a layer in miniature, in order, to scale; each is a button.
 
+import { decodeBase64, fillIn, make, viewOf } from "../ui/component.js";
+import { MASKED_LEVEL, fillHatched, paintCells, pixelsOfColor, pixelsOfScale } from "../ui/paint.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+
 export default function strip({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".strip");
   const view = viewOf(root, () => {
-    answersWith(root, () => drawn(root));
+    answerWithPicture(root, () => drawn(root));
     return {};
   });
   view.send = setTriggerValue;
   const { frames, colors, text } = data;
   const ratio = devicePixelRatio || 1;
-  const pixels = { signed: shadesOf(colors.signed), weights: shadesOf(colors.weights), ids: plain("rgb(128, 128, 128)") };
+  const pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor("rgb(128, 128, 128)") };
   const items = frames.flatMap((frame) => {
     const canvas = make("canvas", { "aria-hidden": "true" });
     canvas.width = Math.round(frame.width * ratio);
@@ -17,15 +21,15 @@ export default function strip({ data, parentElement, setTriggerValue }) {
     Object.assign(canvas.style, { width: `${frame.width}px`, height: `${frame.height}px` });
     const context = canvas.getContext("2d");
     const box = [0, 0, canvas.width, canvas.height];
-    const levels = unpacked(frame.levels);
-    if (levels.includes(MASKED)) hatched(context, ratio, colors, box);
-    painted(context, levels, frame.rows, frame.columns, frame.color ? plain(frame.color) : pixels[frame.scale], box);
+    const levels = decodeBase64(frame.levels);
+    if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, colors, box);
+    paintCells(context, levels, frame.rows, frame.columns, frame.color ? pixelsOfColor(frame.color) : pixels[frame.scale], box);
     context.strokeStyle = colors.line;
     context.strokeRect(0.5, 0.5, box[2] - 1, box[3] - 1);
     const label = make("span", { class: "name" }, frame.title);
     const size = make("span", { class: "size" }, frame.shape);
     const button = make("button", { type: "button", title: frame.path, "data-path": frame.path }, canvas, label, size);
-    button.setAttribute("aria-label", filled(text.frame, frame));
+    button.setAttribute("aria-label", fillIn(text.frame, frame));
     if (frame.path === data.selected) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => view.send("pick", frame.path));
     const item = make("li", {}, button);

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.ui.component import PARCEL, PICTURE, mounted, packed, parcel
+from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import token_at
 from pages.ui.text import text
 from transformer.figures.theme import LINE, MASKED
@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
-_stop = mounted(HERE / "stop", PICTURE, PARCEL, HERE / "paint.js")
-_strip = mounted(HERE / "strip", PICTURE, HERE / "paint.js")
+_stop = mounted(HERE / "stop")
+_strip = mounted(HERE / "strip")
 _outline = mounted(HERE / "outline")
 
 

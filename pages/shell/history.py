@@ -4,9 +4,9 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from pages.ui.component import slim
+from pages.ui.component import joined
 
-_mount = component("headlight_history", js=slim((Path(__file__).parent / "history.js").read_text(encoding="utf-8")))
+_mount = component("headlight_history", js=joined(Path(__file__).with_suffix(".js")))
 
 
 def tidy_history() -> None:

@@ -5,36 +5,36 @@
 
 const views = new WeakMap();
 
-function viewOf(root, build) {
+export function viewOf(root, build) {
   if (!views.has(root)) views.set(root, build());
   return views.get(root);
 }
 
-function make(tag, attributes, ...children) {
+export function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children); // strings become text, never markup
   return element;
 }
 
-function range(count) {
+export function range(count) {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-function shown(token) {
+export function tokenText(token) {
   return token.trim() ? token : "␣";
 }
 
-function filled(template, values) {
+export function fillIn(template, values) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
-function unpacked(base64) {
+export function decodeBase64(base64) {
   return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 }
 
 // Whether all of some parts of the data are as they were.
-function unchanged(before, data, ...names) {
+export function unchanged(before, data, ...names) {
   return Boolean(before) && names.every((name) => JSON.stringify(before[name]) === JSON.stringify(data[name]));
 }
 

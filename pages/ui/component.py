@@ -1,4 +1,4 @@
-"""What every component of ours shares: how it is mounted, how numbers are sent, and a few lines of CSS and JavaScript."""
+"""Mount a component of ours, and send arrays to it."""
 
 import base64
 import json
@@ -10,61 +10,65 @@ import numpy as np
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 
-HERE = Path(__file__).parent
-# JavaScript that several components share.
-PICTURE, PARCEL = HERE / "picture.js", HERE / "parcel.js"
-# A whole line, or what follows code on one; never within a text, which would end with a quote.
-COMMENT = re.compile(r"^(//.*|/\*.*\*/)$|(?<=[;{}(),\]]) +// [^\"'`]*$")
-# Of CSS: what is quoted and stays; comments; and what means nothing: white space around signs, a nought before a point.
-CSS = re.compile(r"""("[^"]*"|'[^']*')|/\*.*?\*/|\s*([{};,])\s*|(?<=:)\s+|\b0(?=\.)""", re.DOTALL)
+SHARED_STYLE = Path(__file__).with_name("component.css")
+# `import { a, b } from "./file.js";`, on one line or several: the only form of import the components use.
+IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
-def mounted(place: Path, *shared: Path) -> ComponentRenderer:
-    """A component made of two files, `<place>.css` and `<place>.js`, each after the parts that all components share. Its root
-    is a `div` whose class is the last part of `place`.
+def mounted(path: Path) -> ComponentRenderer:
+    """A component made of `<path>.js`, all it imports, and `<path>.css`. Its root is a `div` whose class is the last part of
+    `path`.
 
     Args:
-        place: the path of the two files without their endings; its last part names the component.
-        shared: further JavaScript files, put before that of the component.
+        path: the path of the two files without their endings; its last part names the component.
     """
-    name = place.name
-    scripts = [HERE / "component.js", *shared, place.with_suffix(".js")]
-    styles = (HERE / "component.css", place.with_suffix(".css"))
+    name = path.name
+    styles = (SHARED_STYLE, path.with_suffix(".css"))
     return component(
         f"headlight_{name}",
         html=f'<div class="{name}"></div>',
-        css="".join(dense(style.read_text(encoding="utf-8")) for style in styles),
-        js="".join(slim(script.read_text(encoding="utf-8")) for script in scripts),
+        css="\n".join(style.read_text(encoding="utf-8") for style in styles),
+        js=joined(path.with_suffix(".js")),
         isolate_styles=True,
     )
 
 
-def slim(source: str) -> str:
-    """JavaScript without indentation and comments: it is sent at every rerun. Text that runs over several lines must not be in
-    it."""
-    lines = (COMMENT.sub("", line.strip()) for line in source.splitlines())
-    return "".join(f"{line}\n" for line in lines if line)
+def joined(entry: Path) -> str:
+    """One JavaScript module: a file after all files it imports, each once, as Streamlit takes one text per component.
+
+    The type checker and the tests read the files as they are, with `import` and `export`. Joined, they lose both, so their
+    top-level names must differ; an import in a circle is not possible.
+    """
+    sources: dict[Path, str] = {}
+    _collect(entry.resolve(), sources)
+    return "\n".join(sources.values())
 
 
-def dense(css: str) -> str:
-    """CSS without comments and without what means nothing: it, too, is sent at every rerun."""
-    return CSS.sub(lambda found: found[1] or found[2] or "", css).strip().replace(";}", "}") + "\n"
+def _collect(file: Path, sources: dict[Path, str]) -> None:
+    """Add a file to `sources`, after those it imports."""
+    source = file.read_text(encoding="utf-8")
+    for imported in IMPORT.findall(source):
+        path = (file.parent / imported).resolve()
+        if path not in sources:
+            _collect(path, sources)
+    sources[file] = EXPORT.sub("", IMPORT.sub("", source))
 
 
 def packed(values: np.ndarray) -> str:
     """An array as base64 of its little-endian bytes: exact, and the browser reads them without parsing."""
-    return base64.b64encode(_plain(values)).decode("ascii")
+    return base64.b64encode(_little_endian(values)).decode("ascii")
 
 
 def parcel(data: dict[str, Any], values: np.ndarray) -> bytes:
-    """Data, and one large array beside it as it is, for `opened` (parcel.js) in the browser: a quarter less than in base64."""
-    said = json.dumps(data).encode()
-    return len(said).to_bytes(4, "little") + said + _plain(values)
+    """Data and one large array as bytes, for `unpackParcel` (parcel.js) in the browser: a quarter smaller than base64."""
+    header = json.dumps(data).encode()
+    return len(header).to_bytes(4, "little") + header + _little_endian(values)
 
 
-def _plain(values: np.ndarray) -> bytes:
+def _little_endian(values: np.ndarray) -> bytes:
     return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
 
 
 def nothing() -> None:
-    """For a component's `on_…_change`: Streamlit keeps what it says only if something is called when that changes."""
+    """A callback that does nothing: Streamlit keeps a component's state only if a callback for it is given."""

@@ -1,6 +1,8 @@
 // Saves the picture that stands under a key: a chart of Plotly's, by Plotly's own exporter, or a component of ours, which
 // answers the event "picture" with an SVG. All of it happens in the browser.
 
+import { make } from "./component.js";
+
 const SHARPER = 2; // pixels of a PNG per pixel of the page
 
 export default function exportMenu({ data, parentElement }) {

@@ -2,14 +2,14 @@
 
 // The root is sent an event "picture" and answers with an SVG in its detail.
 
-function answersWith(root, draw) {
+export function answerWithPicture(root, draw) {
   root.addEventListener("picture", (event) => (event.detail.svg = draw()));
 }
 
 const EDGE = 16; // px around a saved picture
 
 // An SVG of what stands within an element, on the colour of the page; its parts are placed by `drawn`.
-class Sheet {
+export class Sheet {
   // `above`: px of room over the element, for what the page shows elsewhere.
   constructor(element, above = 0) {
     this.style = getComputedStyle(element);

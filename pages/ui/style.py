@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from pages.ui.component import dense
-
 
 def style(file: Path) -> str:
     """The CSS of a file as an element that stands before what it is for."""
-    return f"<style>{dense(file.read_text(encoding='utf-8'))}</style>"
+    return f"<style>{file.read_text(encoding='utf-8')}</style>"

@@ -2,6 +2,8 @@
 //
 // Data and theme may change at any time; what a person folded belongs to the view and survives.
 
+import { make, range, unchanged, viewOf } from "./component.js";
+
 const OPEN = 4; // levels that are open at first: down to the parts of a layer
 
 export default function tree({ data, parentElement, setTriggerValue }) {

@@ -9,7 +9,6 @@ from cachetools import LRUCache
 
 from pages.shell import runs
 from pages.shell.navigation import page_files
-from pages.ui.component import dense, slim
 from pages.ui.escaping import literal
 from pages.ui.limits import TRACE_BYTES
 from pages.ui.text import text
@@ -86,55 +85,3 @@ def test_every_page_has_its_texts(page: str) -> None:
 
 def test_no_text_belongs_to_no_page() -> None:
     assert {file.stem for file in TEXTS.glob("*.toml")} == {file.parent.name for file in page_files()} | WIDGETS
-
-
-def test_comments_are_not_sent_and_code_is() -> None:
-    source = """// a comment
-  const size = 3; // pixels
-  const address = "http://a.b"; // it's one
-  const both = ["x // y", `z // w`];
-  /* one more */
-  f(size, // why
-    address);
-"""
-    assert slim(source).splitlines() == [
-        "const size = 3;",
-        'const address = "http://a.b"; // it\'s one',
-        'const both = ["x // y", `z // w`];',
-        "f(size,",
-        "address);",
-    ]
-
-
-def test_css_is_sent_without_what_means_nothing_and_what_is_quoted_stays() -> None:
-    source = """/* two
-   lines */
-.one, .two > b:hover {
-  margin: 0.5rem -0.5rem 10.5px 0;
-  content: "0.5 ; /* as it is */ : ";
-}
-
-@media (max-width: 640px) {
-  .one { width: calc(0.2rem + var(--level) * 1.05rem); }
-}
-"""
-    assert dense(source) == (
-        '.one,.two > b:hover{margin:.5rem -.5rem 10.5px 0;content:"0.5 ; /* as it is */ : "}'
-        "@media (max-width:640px){.one{width:calc(.2rem + var(--level) * 1.05rem)}}\n"
-    )
-
-
-def test_what_components_share_is_written_once() -> None:
-    shared = dense((PAGES / "ui" / "component.css").read_text(encoding="utf-8"))
-    components = [file for file in PAGES.rglob("*.css") if file.with_suffix(".js").exists() and file.stem != "component"]
-    assert len(components) == 9
-    for line in (
-        "--ink:",
-        "--page:",
-        "--accent:",
-        "--quiet:",
-        "font-family:var(--st-font)",
-        "outline:3px solid var(--accent);outline-offset:1px",
-    ):
-        assert line in shared
-        assert [file.name for file in components if line in dense(file.read_text(encoding="utf-8"))] == []

@@ -1,0 +1,52 @@
+"""Components: JavaScript files joined into one, and what their styles share."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pages.ui.component import joined
+
+PAGES = Path(__file__).parents[3] / "pages"
+ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]
+
+
+def test_a_file_is_joined_once_after_the_files_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "ui").mkdir()
+    (tmp_path / "ui" / "base.js").write_text("export const one = 1;\nexport function add(a, b) {\n  return a + b;\n}\n")
+    (tmp_path / "ui" / "more.js").write_text('import { one } from "./base.js";\n\nexport class More {}\n')
+    entry = tmp_path / "entry.js"
+    entry.write_text(
+        'import {\n  add,\n  one,\n} from "./ui/base.js";\nimport { More } from "./ui/more.js";\n\n'
+        "// import and export of a comment stay\nexport default function () {\n  return add(one, new More());\n}\n"
+    )
+    assert [line for line in joined(entry).splitlines() if line] == [
+        *("const one = 1;", "function add(a, b) {", "  return a + b;", "}", "class More {}"),
+        *("// import and export of a comment stay", "export default function () {", "  return add(one, new More());", "}"),
+    ]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda file: file.stem)
+def test_a_joined_component_is_one_module_without_a_name_twice(entry: Path) -> None:
+    source = joined(entry)
+    assert not re.search(r"^\s*import\b", source, re.MULTILINE)
+    assert len(re.findall(r"^export\b", source, re.MULTILINE)) == 1
+    names = Counter(re.findall(r"^(?:async )?(?:function\*?|class|const|let) (\w+)", source, re.MULTILINE))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_every_file_but_shared_ones_is_a_component() -> None:
+    imported = "".join(file.read_text(encoding="utf-8") for file in PAGES.rglob("*.js"))
+    unused = [file.name for file in PAGES.rglob("*.js") if file not in ENTRIES and f'/{file.name}"' not in imported]
+    assert unused == []
+
+
+def test_rules_that_all_components_share_stand_in_the_shared_style_alone() -> None:
+    shared = (PAGES / "ui" / "component.css").read_text(encoding="utf-8")
+    components = [file for file in PAGES.rglob("*.css") if file.with_suffix(".js").exists() and file.stem != "component"]
+    assert len(components) >= 8
+    focus = "  outline: 3px solid var(--accent);\n  outline-offset: 1px;"
+    for rule in ("--ink:", "--page:", "--accent:", "--quiet:", "font-family: var(--st-font)", focus):
+        assert rule in shared
+        assert [file.name for file in components if rule in file.read_text(encoding="utf-8")] == []
