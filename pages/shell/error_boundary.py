@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from pages.ui.escaping import escaped, literal, quoted_token
+from pages.ui.escaping import filled, literal, quoted_token
 from pages.ui.text import text
 from transformer import HeadlightError, InputError
 from transformer.errors import shortened
@@ -64,10 +64,10 @@ def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number:
         return
     lines, where = [], words[side] if number is None else words["of_text"].format(side=words[side], number=number)
     for token in unknown[:MOST_UNKNOWN]:
-        closest = words["closest"].format(tokens=", ".join(token.closest)) if token.closest else ""
+        closest = filled(words["closest"], tokens=literal(", ".join(token.closest))) if token.closest else ""
         name = quoted_token(token.token, words["invisible"])
-        lines.append(words["unknown"].format(side=where, token=name, closest=closest))
+        lines.append(filled(words["unknown"], side=where, token=name, closest=closest))
     if len(unknown) > MOST_UNKNOWN:
-        lines.append(words["unknown_more"].format(count=len(unknown) - MOST_UNKNOWN))
-    lines.append(words[f"trained_on_{side}"].format(accepts=accepts))
-    st.warning("  \n".join(map(escaped, lines)), icon=":material/help:")
+        lines.append(filled(words["unknown_more"], count=str(len(unknown) - MOST_UNKNOWN)))
+    lines.append(filled(words[f"trained_on_{side}"], accepts=literal(accepts)))
+    st.warning("  \n".join(lines), icon=":material/help:")

@@ -1,5 +1,7 @@
 """The app without a browser, opened as a link opens it, and the example that is worked through on many pages."""
 
+import re
+
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import ROOT
@@ -28,4 +30,11 @@ def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -
 def said(app: AppTest) -> str:
     """Every error that a page shows, as a person reads it."""
     assert not app.exception
-    return " ".join(error.value for error in app.error).replace("\\", "")
+    return " ".join(shown(error.value) for error in app.error)
+
+
+def shown(markdown: str) -> str:
+    """What a person reads of a text that `pages.ui.escaping` has made safe."""
+    for _ in range(2):  # a span may stand in a span
+        markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
+    return markdown.replace("\\", "")

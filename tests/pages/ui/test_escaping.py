@@ -1,40 +1,84 @@
 """What a person typed, in the page's own sentences: not obeyed, not in their way, not unseen, not endless."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from pages.ui.escaping import FIRST_STRONG_ISOLATE, TEXT, TOKEN, WORD, WORD_JOINER, literal, quoted, quoted_token
+from pages.ui.escaping import TEXT, TOKEN, WORD, filled, literal, quoted, quoted_token
 from pages.ui.text import text
-from tests.pages.apps import on_page, said
-from tests.pages.conftest import Visitor
+from tests.pages.apps import on_page, said, shown
+from tests.pages.conftest import Visitor, serving
+from transformer.text.tokenizer import unseen
 
 HEBREW, OVERRIDE, ZERO_WIDTH = "שלום", "\u202e", "\u200b"
 INVISIBLE = text("common")["invisible"]
-# What Streamlit's Markdown makes of a text after the backslashes are gone: icons, emoji, a logo, signs that stand for others.
-CODES = [":material/home:", ":smile:", ":+1:", ":streamlit:", "a -> b", "<-", "<->", "x -- y", ">= <= ~=", "http://a.b"]
+# Texts of which Streamlit's Markdown would make links, icons, emoji, a logo, arrows, formulas, code, markup.
+NASTY = (
+    "http://y.com/a_b_c",
+    "HTTPS://y.com and www.y.com",
+    "mail d@e.example, or mailto:d@e.example",
+    ":smile: :+1: :streamlit: :material/home: :material/home",
+    "a -> b <- c <-> d -- e >= f <= g ~= h",
+    "@-> <->= --> <-- ---",
+    "**a** _b_ ~~c~~ `d` $e$ $$f$$ # g",
+    "[a](http://b.c) ![d](e) [f]: g [^1] <i>h</i> &amp; &#65;",
+    ':red[a] :color[b]{foreground="red"} :help[c] :small[d] ::e',
+    "1. a - b + c | d | e \\\\ f \\* g",
+    "said: 12:30, x => y, python -m a.b --world x",
+    f"the {HEBREW} http://y.com",
+)
+SCRIPT = """
+import sys
+import streamlit as st
+from pages.ui.escaping import quoted
+from tests.pages.ui.test_escaping import NASTY
+
+st.title("Texts")
+for text in NASTY:
+    st.markdown(f"**{quoted(text)}** → *{quoted(text)}*.")
+    st.caption(f"“{quoted(text)}”")
+    st.warning(quoted(text))
+    st.button(quoted(text), key=text)
+"""
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_a_code_is_broken_by_a_sign_that_nobody_sees(code: str) -> None:
-    shown = literal(code).replace("\\", "")
-    assert WORD_JOINER in shown
-    assert shown.replace(WORD_JOINER, "") == code
-
-
-@pytest.mark.parametrize("plain", ["a: b", "12:30", "python -m a.b --world x", "a-b", "x => y", "::", "said:"])
-def test_what_is_no_code_can_be_copied_as_it_is(plain: str) -> None:
-    assert literal(plain).replace("\\", "") == plain
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_is_added_that_nobody_sees(text: str) -> None:
+    assert shown(literal(text)) == text.replace("\\", "")
+    assert not [sign for sign in "".join(literal(text).split()) if unseen(sign)]
 
 
 def test_only_letters_that_run_from_right_to_left_are_set_apart() -> None:
     assert literal("the cat") == "the cat"
-    assert literal(f"a {HEBREW}") == f"\u2068a {HEBREW}\u2069"
+    assert literal(f"a {HEBREW}") == f":color[a {HEBREW}]"
     for command in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
         assert literal(f"a{command}b") == "ab"
-        # An isolate that is ended by the text itself would set nothing apart.
-        assert literal(f"{HEBREW}{command}") == f"\u2068{HEBREW}\u2069"
+        assert literal(f"{HEBREW}{command}") == f":color[{HEBREW}]"
+
+
+def test_a_sentence_without_markdown_is_filled_with_markdown() -> None:
+    assert filled("<unk> is {token}.", token="*a*") == r"\<unk\> is *a*\."
+
+
+@pytest.mark.browser
+def test_a_text_that_was_typed_is_shown_and_copied_as_it_is(browser: Browser, tmp_path: Path) -> None:
+    script = tmp_path / "texts.py"
+    script.write_text(SCRIPT)
+    with serving(script) as address:
+        visitor = Visitor(browser, address)
+        page = visitor.open()
+        containers = '[data-testid="stMarkdownContainer"]'
+        read = page.locator(f"{containers} :is(strong, em)").all_text_contents()
+        assert read == [text for text in NASTY for _ in range(2)]
+        assert page.get_by_test_id("stCaptionContainer").all_text_contents() == [f"“{text}”" for text in NASTY]
+        assert page.get_by_test_id("stAlertContentWarning").all_text_contents() == list(NASTY)
+        assert page.get_by_test_id("stButton").all_text_contents() == list(NASTY)
+        markup = "a, img, code, del, [role=img], .katex, i, span[class], span[style]"
+        assert page.locator(f"{containers} p :is({markup})").count() == 0
+        visitor.close()
+        assert visitor.complaints == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +97,7 @@ def test_only_letters_that_run_from_right_to_left_are_set_apart() -> None:
     ],
 )
 def test_a_token_is_named_so_that_it_is_seen(token: str, named: str) -> None:
-    assert quoted_token(token, INVISIBLE) == named
+    assert shown(quoted_token(token, INVISIBLE)) == named
 
 
 def test_what_is_long_is_quoted_in_part_and_what_is_not_wholly() -> None:
@@ -111,8 +155,8 @@ def order(page: Page, letters: str) -> list[str]:
 def test_an_icon_is_not_drawn_and_the_pages_own_words_are_not_turned(visitor: Visitor) -> None:
     page = visitor.open(f"attention?model=english-french&source={quote('the :material/home: :streamlit: -> cat')}")
     answer = page.locator("strong", has_text="cat").first
-    assert answer.inner_text().replace(WORD_JOINER, "") == "the :material/home: :streamlit: -> cat"
-    assert answer.locator("img, span").count() == 0
+    assert answer.inner_text() == "the :material/home: :streamlit: -> cat"
+    assert answer.locator("img, [role=img]").count() == 0
     for typed in (f"the {OVERRIDE}cat", f"{HEBREW} the", f"the {HEBREW}"):
         page = visitor.open(f"attention?model=english-french&source={quote(typed)}")
         assert order(page, "The source has|which this model|reads it as") == [
@@ -122,5 +166,5 @@ def test_an_icon_is_not_drawn_and_the_pages_own_words_are_not_turned(visitor: Vi
         ]
         warned = page.get_by_role("alert").first.inner_text()
         assert ("“U+202E (invisible)”" in warned) == (OVERRIDE in typed)
-        assert (FIRST_STRONG_ISOLATE in warned) == (HEBREW in typed)
+        assert not [sign for sign in warned.replace("\n", "") if unseen(sign) and not sign.isspace()]
         assert page.evaluate("() => document.body.innerText.includes('→')")
