@@ -1,1 +1,1 @@
-"""How the shipped models are trained."""
+"""The training of the shipped models: recipe, run, evaluation, command line."""

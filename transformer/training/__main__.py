@@ -1,8 +1,8 @@
-"""Training the shipped models again: whole runs, from the command line.
+"""The command line that trains the shipped models.
 
     python -m transformer.training reverse
 
-With `--help` it says what else it can do.
+`--help` lists every option.
 """
 
 import argparse
@@ -20,18 +20,18 @@ from tqdm import tqdm
 
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
-from transformer.training.evaluation import Accuracy, accuracy, held_out_pairs, what_heads_do
+from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe, recipe
 from transformer.training.run import Training, TrainingStep
 from transformer.worlds import World, world
 
 __all__ = ["Training", "TrainingStep", "main", "run", "snapshot_steps"]
 
-RUNS = Path("runs")  # states of runs that are not finished; not shipped
+RUNS = Path("runs")  # states of unfinished runs; not shipped
 
 
 def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
-    """When to keep a snapshot: at the start, then at growing intervals, because most is learned early."""
+    """The steps after which a snapshot is saved: 0, then at growing intervals, because most is learned early."""
     if recipe.snapshots < 2:
         return ()
     first = min(25, recipe.steps) if recipe.snapshots > 2 else recipe.steps
@@ -40,38 +40,38 @@ def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
 
 
 def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str) -> Accuracy:
-    """Train a model to the end, showing how far it is; test it, and write its checkpoint and snapshots.
+    """The test result of a model that is trained to the end; its checkpoint and snapshots are written.
 
     Args:
         name, recipe: of the model.
-        out: folder for the checkpoint, and for its snapshots in `snapshots/`; made where there is none.
-        runs: folder for the state of a run that was stopped; made where there is none.
-        resume: go on from that state instead of starting anew.
-        command: with which it is trained, for the model's card.
+        out: folder for the checkpoint, and for its snapshots in `snapshots/`; created if missing.
+        runs: folder for the state of a stopped run; created if missing.
+        resume: continue from that state instead of starting anew.
+        command: the command line of the run, for the model's card.
 
     Raises:
-        CheckpointError: a folder that cannot be written to, found before training starts; there is no state to resume, or none
-            that fits the recipe; a file that cannot be written, after leaving a state in `runs` from which `resume` goes on.
-        KeyboardInterrupt: after leaving such a state.
+        CheckpointError: a folder cannot be written to, checked before training starts; there is no state to resume, or it
+            belongs to another recipe; a file cannot be written, after saving a state in `runs` that `resume` continues from.
+        KeyboardInterrupt: after saving such a state.
     """
     for folder in (out, runs):
         check_writable(folder)
     training, state = Training(name, recipe), runs / f"{name}.state{SUFFIX}"
     if resume:
         training.load_state(state)
-    wanted, found = snapshot_steps(recipe), training.history[-1]["accuracy"] if training.history else 0.0
+    snapshots, exact = snapshot_steps(recipe), training.history[-1]["accuracy"] if training.history else 0.0
     with tqdm(total=recipe.steps, initial=training.step, desc=name, unit="step") as bar:
         try:
-            with interrupted_where_told() as here:
-                if training.step in wanted:  # the first; or, taken up again, one that could not be written
-                    keep_snapshot(training, out)
+            with deferred_interrupt() as raise_if_interrupted:
+                if training.step in snapshots:  # the first one; or, resumed, one that could not be written
+                    save_snapshot(training, out)
                 for step in training:
-                    found = step.accuracy if step.accuracy is not None else found
-                    bar.set_postfix(loss=f"{step.loss:.3f}", exact=f"{found:.1%}", refresh=False)
+                    exact = step.accuracy if step.accuracy is not None else exact
+                    bar.set_postfix(loss=f"{step.loss:.3f}", exact=f"{exact:.1%}", refresh=False)
                     bar.update()
-                    if step.step in wanted:
-                        keep_snapshot(training, out)
-                    here()
+                    if step.step in snapshots:
+                        save_snapshot(training, out)
+                    raise_if_interrupted()
             tested, pipeline = test(training.pipeline(training.card(command)), training.world, recipe.test_pairs)
             pipeline.save(out / f"{name}{SUFFIX}")
         except (KeyboardInterrupt, CheckpointError):
@@ -83,7 +83,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder where there is none, and see whether a file can be put there.
+    """Create a folder if it is missing, and check that a file can be written to it.
 
     Raises:
         CheckpointError: it cannot.
@@ -99,44 +99,44 @@ def check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def interrupted_where_told() -> Iterator[Callable[[], None]]:
-    """Within this context, Ctrl-C takes effect only where the function it gives is called.
+def deferred_interrupt() -> Iterator[Callable[[], None]]:
+    """Within this context, Ctrl-C raises `KeyboardInterrupt` only when the function it yields is called.
 
-    Anywhere else it could strike between the update of one parameter and the next: a step that can be neither kept nor
-    repeated, so that a resumed run would end with other weights.
+    Anywhere else it could interrupt an optimiser step between two parameters. Such a half step can be neither saved nor
+    repeated, so a resumed run would end with other weights.
     """
-    asked: list[int] = []
+    signals: list[int] = []
 
-    def here() -> None:
-        if asked:
+    def raise_if_interrupted() -> None:
+        if signals:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    former_handler = signal.signal(signal.SIGINT, lambda number, _: signals.append(number))
     try:
-        yield here
+        yield raise_if_interrupted
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, former_handler)
 
 
 def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """Test a model on held-out pairs, up to `per_form` of each form, and measure its heads; also returns the pipeline with the
-    findings on its card."""
+    """The accuracy on held-out pairs, up to `per_form` of each form, and the pipeline with that result and the
+    measures of its heads on its card."""
     tested = accuracy(pipeline, held_out_pairs(world, per_form))
     card = dataclasses.replace(
         pipeline.card,
         tested_on=tested.total,
         accuracy=tested.share,
         accuracy_by_form=tested.share_by_form,
-        measures=what_heads_do(pipeline, world),
+        measures=card_measures(pipeline, world),
     )
     return tested, dataclasses.replace(pipeline, card=card)
 
 
 def test_again(name: str, out: Path) -> Accuracy:
-    """Test a checkpoint that is there, and rewrite its card.
+    """Test an existing checkpoint again and rewrite its card.
 
     Raises:
-        HeadlightError: there is no such checkpoint, or no recipe of that name.
+        HeadlightError: there is no such checkpoint, or no such recipe.
     """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
     tested, pipeline = test(pipeline, world(pipeline.card.world), recipe(name).test_pairs)
@@ -144,13 +144,13 @@ def test_again(name: str, out: Path) -> Accuracy:
     return tested
 
 
-def keep_snapshot(training: Training, out: Path) -> None:
-    """The model as it is now, in half precision, among the snapshots of its name."""
+def save_snapshot(training: Training, out: Path) -> None:
+    """Save the current model, in half precision, among its snapshots."""
     training.pipeline().save(out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}", torch.float16)
 
 
 def report(name: str, tested: Accuracy, minutes: float) -> str:
-    """The table shown after a run: what it took, in minutes, and how good it is."""
+    """The table printed after a run: minutes, exact answers by form, and some wrong answers."""
     lines = [f"{name}: {minutes:.1f} min, {tested.right} of {tested.total} held-out pairs exact ({tested.share:.2%})"]
     lines += [f"  {form:<24} {right:>5} / {total:<5} {right / total:.2%}" for form, (right, total) in tested.by_form.items()]
     lines += [f"  wrong: {pair.source!r} → {answer!r}, not {pair.target!r}" for pair, answer in tested.wrong[:5]]
@@ -158,7 +158,7 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. Returns 0, or 130 after Ctrl-C; leaves with 2 and a message where what was asked cannot be done."""
+    """The exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a message."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
     parser.add_argument("--all", action="store_true", help="every model, one after the other")
@@ -168,29 +168,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder for the checkpoint")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
-    given = parser.parse_args(arguments)
-    changes = {name: getattr(given, name) for name in ("steps", "seed") if getattr(given, name) is not None}
-    names = list(RECIPES) if given.all else given.model
+    options = parser.parse_args(arguments)
+    changes = {name: getattr(options, name) for name in ("steps", "seed") if getattr(options, name) is not None}
+    names = list(RECIPES) if options.all else options.model
     if not names:
         parser.error("name a model, or --all")
-    taken: list[str] = []
+    summary: list[str] = []
     for name in names:
         command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])
         start = time.perf_counter()
         try:
-            if given.test:
-                tested = test_again(name, given.out)
+            if options.test:
+                tested = test_again(name, options.out)
             else:
-                tested = run(name, recipe(name).replace(**changes), given.out, given.runs, given.resume, command)
+                tested = run(name, recipe(name).replace(**changes), options.out, options.runs, options.resume, command)
         except HeadlightError as error:
             parser.error(str(error))
         except KeyboardInterrupt:
             return 130
         minutes = (time.perf_counter() - start) / 60
         print(report(name, tested, minutes))
-        taken.append(f"{name:<24} {minutes:>6.1f} min {tested.share:>9.2%} exact")
-    if len(taken) > 1:
-        print("\n".join(["", "what each took:", *taken]))
+        summary.append(f"{name:<24} {minutes:>6.1f} min {tested.share:>9.2%} exact")
+    if len(summary) > 1:
+        print("\n".join(["", "all models:", *summary]))
     return 0
 
 

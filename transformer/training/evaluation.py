@@ -1,4 +1,4 @@
-"""How good a model is, on pairs it never saw, and what its heads do there."""
+"""Measure a trained model: exact answers on held-out pairs, and what its heads attend to."""
 
 import itertools
 from collections import Counter
@@ -17,12 +17,12 @@ DRAWS_PER_FORM = 2_000
 
 
 class Accuracy(NamedTuple):
-    """Exact matches.
+    """The exact matches of a test.
 
     Attributes:
-        right, total: pairs answered exactly, and all.
+        right, total: number of pairs answered exactly, and of all pairs.
         by_form: form → (right, total).
-        wrong: the first few that went wrong, with what was answered.
+        wrong: up to 20 pairs with a wrong answer, with that answer.
     """
 
     right: int
@@ -40,9 +40,9 @@ class Accuracy(NamedTuple):
 
 
 def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
-    """Answer every source greedily, and compare."""
+    """Answer every source greedily and compare with the target."""
     right, total, wrong = Counter[str](), Counter[str](), []
-    # Sources of like length stand together, so a batch has little padding.
+    # Sources of similar length share a batch, so it has little padding.
     for batch in batched(sorted(pairs, key=lambda pair: len(pair.source)), BATCH):
         for pair, answer in zip(batch, pipeline.answers([pair.source for pair in batch]), strict=True):
             total[pair.form] += 1
@@ -54,34 +54,34 @@ def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
 
 
 def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> list[Pair]:
-    """Different held-out pairs, up to `per_form` of each form (fewer where the world has no more)."""
-    found: dict[str, dict[str, Pair]] = {}
+    """Distinct held-out pairs, up to `per_form` of each form; fewer if the world has no more."""
+    pairs_by_form: dict[str, dict[str, Pair]] = {}
     pairs = world.pairs("held-out", seed)
-    # A form that is rare, or has few held-out sources, must not keep the search going for ever.
+    # Bounded: a form may be rare, or have fewer held-out sources than `per_form`.
     for pair in itertools.islice(pairs, DRAWS_PER_FORM * 20):
-        form = found.setdefault(pair.form, {})
-        if len(form) < per_form:
-            form[pair.source] = pair
-        elif all(len(others) >= per_form for others in found.values()):
+        by_source = pairs_by_form.setdefault(pair.form, {})
+        if len(by_source) < per_form:
+            by_source[pair.source] = pair
+        elif all(len(others) >= per_form for others in pairs_by_form.values()):
             break
-    return [pair for form in found.values() for pair in form.values()]
+    return [pair for by_source in pairs_by_form.values() for pair in by_source.values()]
 
 
 def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
-    """Kind of attention → measure → its mean over the pairs, for every layer and head. The decoder reads the right answer."""
-    found: dict[str, list[dict[str, PerHead]]] = {kind: [] for kind in KINDS}
+    """Kind of attention → measure → its mean over the pairs, per layer and head. The decoder reads the right answer."""
+    measures: dict[str, list[dict[str, PerHead]]] = {kind: [] for kind in KINDS}
     for pair in pairs:
         trace = pipeline.trace(pair.source, pair.target)
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
         aligned = alignment_mask(world.alignment(source, target), len(target) + 1, len(source) + 2)
         for kind in KINDS:
             weights = trace.attention(kind)[:, 0].numpy()
-            found[kind].append(measure(weights, aligned if kind == "cross" else None))
-    return {kind: mean_of(measures) for kind, measures in found.items()}
+            measures[kind].append(measure(weights, aligned if kind == "cross" else None))
+    return {kind: mean_of(of_pairs) for kind, of_pairs in measures.items()}
 
 
 def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[str, dict[str, float | int]]]:
-    """For each kind and measure the head with the largest value, layers and heads counted from 1 as people see them."""
+    """For each kind and measure the head with the largest value; layers and heads are counted from 1, as on the pages."""
     return {
         kind: {
             name: {"layer": layer + 1, "head": head + 1, "value": round(float(values[layer, head]), 4)}
@@ -94,7 +94,7 @@ def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[s
 
 def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
     """How far each cross-attention head turns to the other noun, at the step that writes the pronoun; mean over the pairs."""
-    found = []
+    shifts = []
     for pair in pairs:
         rows = []
         for source, target, pronoun in (
@@ -102,13 +102,13 @@ def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
             (pair.source_b, pair.target_b, pair.pronoun_b),
         ):
             rows.append(pipeline.trace(source, target).attention("cross")[:, 0, :, pronoun].numpy())
-        found.append(shift(rows[0], rows[1], pair.noun_1 + 1, pair.noun_2 + 1))
-    return np.mean(found, axis=0)
+        shifts.append(shift(rows[0], rows[1], pair.noun_1 + 1, pair.noun_2 + 1))
+    return np.mean(shifts, axis=0)
 
 
 def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair]) -> float:
-    """Share of the sentences whose answer has the right pronoun in its place."""
-    wanted = [
+    """Share of the sentences whose answer has the right pronoun at the right index."""
+    expected = [
         (source, target, pronoun)
         for pair in pairs
         for source, target, pronoun in (
@@ -116,35 +116,36 @@ def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair]) -> float:
             (pair.source_b, pair.target_b, pair.pronoun_b),
         )
     ]
-    answers = pipeline.answers([source for source, _, _ in wanted])
+    answers = pipeline.answers([source for source, _, _ in expected])
     right = 0
-    for answer, (_, target, pronoun) in zip(answers, wanted, strict=True):
-        expected = pipeline.target_vocabulary.split(target)[: pronoun + 1]
-        right += list(answer.tokens[pronoun : pronoun + 1]) == expected[pronoun:]
-    return right / max(1, len(wanted))
+    for answer, (_, target, pronoun) in zip(answers, expected, strict=True):
+        tokens = pipeline.target_vocabulary.split(target)
+        right += list(answer.tokens[pronoun : pronoun + 1]) == tokens[pronoun : pronoun + 1]
+    return right / max(1, len(expected))
 
 
-def what_heads_do(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """What a card says of the heads: the strongest of each kind by each measure; where there are pronouns, how many are
-    right, and which head turns furthest."""
+def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
+    """The head measures of a card: the strongest head by kind and measure; in a world with pronouns also the share of right
+    pronouns and the head that turns furthest."""
     pairs = list(itertools.islice(world.pairs("held-out", "heads"), sentences))
-    found: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, world, pairs))}
-    references_ = world.reference_pairs(references, "test")
-    if references_:
-        shifts = head_shifts(pipeline, references_)
+    measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, world, pairs))}
+    reference_pairs = world.reference_pairs(references, "test")
+    if reference_pairs:
+        shifts = head_shifts(pipeline, reference_pairs)
         layer, head = strongest(shifts)
-        found["pronouns"] = {
-            "pairs": len(references_),
-            "right": pronoun_accuracy(pipeline, references_),
+        measures["pronouns"] = {
+            "pairs": len(reference_pairs),
+            "right": pronoun_accuracy(pipeline, reference_pairs),
             "shift": round(float(shifts[layer, head]), 4),
             "layer": layer + 1,
             "head": head + 1,
             "shifts": [[round(float(value), 4) for value in row] for row in shifts],
         }
-    return found
+    return measures
 
 
 def batched(items: list[Pair], size: int) -> Iterator[list[Pair]]:
+    """Consecutive slices of at most `size` pairs."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 

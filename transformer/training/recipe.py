@@ -1,4 +1,4 @@
-"""How each shipped model is trained: sizes, schedule, seed. One entry a checkpoint."""
+"""The recipes of the shipped models: sizes, schedule, seed. `RECIPES` has one entry per checkpoint."""
 
 import dataclasses
 import math
@@ -10,7 +10,7 @@ from transformer.network.config import TransformerConfig
 from transformer.validation import by_name, checked, within
 from transformer.worlds import World, world
 
-# The least and the most of each number, both allowed.
+# The least and the greatest value of each number, both allowed.
 BOUNDS: dict[str, tuple[int | float, int | float]] = {
     **dict.fromkeys(("steps", "batch", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
     **dict.fromkeys(("warmup", "clip", "stillness", "snapshots"), (0, math.inf)),
@@ -27,25 +27,25 @@ class Recipe:
     Attributes:
         world: which world to learn.
         steps: optimiser steps.
-        batch: pairs in each.
-        learning_rate: its peak, reached at the end of the warm-up; it then falls to zero in a straight line.
+        batch: pairs per step.
+        learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
         warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
-        clip: longest gradient, as a 2-norm over all parameters.
+        clip: largest 2-norm of the gradient over all parameters.
         seed: of the initial weights, the dropout and the pairs.
-        bf16: compute in bfloat16 where PyTorch's autocast does; parameters stay float32.
-        check_every: steps between two looks at the held-out pairs.
-        check_pairs: how many pairs such a look takes.
-        test_pairs: how many held-out pairs the finished model is tested on, for each form.
-        stillness: weight of a penalty on cross-attention that moves when one adjective changes what a pronoun refers to
-            (`Training.turning`); 0 for none. It makes a model that is right without a head that shows why.
-        snapshots: how many snapshots to keep along the way.
+        bf16: whether the forward pass runs under PyTorch's bfloat16 autocast; parameters stay float32.
+        check_every: steps between two checks on held-out pairs.
+        check_pairs: pairs per check.
+        test_pairs: held-out pairs per form in the final test.
+        stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
+            (`Training.reference_shift`); 0 for none. It trains a model that is right without a head that shows why.
+        snapshots: number of snapshots to save during training.
         about: one line for a picker, complete in itself, for a model that its world's description does not describe.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
-        ConfigError: a setting of another type, or out of its bounds (`BOUNDS`); one that is left out though it has no default,
-            or is none of these.
+        ConfigError: a setting has another type or is out of its `BOUNDS`; one without a default is missing; or a name is not
+            a setting.
     """
 
     world: str
@@ -90,7 +90,7 @@ class Recipe:
         """The world to learn.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no recipe of that name.
         """
         return world(self.world)
 
@@ -121,12 +121,12 @@ class Recipe:
 
 
 def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
-    """The fields of a shipped model: as deep on both sides, 64 positions, mild dropout."""
+    """The sizes of a shipped model: equally deep stacks, 64 positions, little dropout."""
     fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
     return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
 
 
-# In the order in which a person is offered them.
+# In the order of the model picker.
 RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
     "english-french-static": Recipe(
@@ -155,7 +155,7 @@ def recipe(name: str) -> Recipe:
     """The recipe of a shipped model.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no recipe of that name.
     """
     if name not in RECIPES:
         raise InputError("There is no recipe for {name!r}; the models are {names}.", name=name, names=", ".join(RECIPES))

@@ -1,6 +1,4 @@
-"""One run of training: the model, its optimiser, and how far they are. A generator of steps that a command, a test or a page
-can consume, stop and take up again.
-"""
+"""One training run: an iterator of steps that a command, a test or a page can consume, stop and resume."""
 
 import dataclasses
 import itertools
@@ -38,10 +36,10 @@ _GENERATOR = threading.Lock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Within this context PyTorch's generator starts from `seed`; afterwards it goes on from where it was.
+    """Within this context PyTorch's random generator starts from `seed`; afterwards its former state is restored.
 
-    Dropout draws from no other, and there is one for all threads: two that are seeding it wait for one another. Whoever draws
-    from it in a thread besides, without this context, still changes what is drawn within.
+    Dropout can only draw from this generator, which all threads share, so threads in this context wait for one another. A
+    thread that draws outside of it still changes the numbers drawn within.
     """
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -49,14 +47,14 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 class TrainingStep(NamedTuple):
-    """What one optimiser step did.
+    """The result of one optimiser step.
 
     Attributes:
-        step: steps done, counted from 1; `steps` are to be done in all.
+        step, steps: number of this step, from 1, and of steps in the whole run.
         loss: mean over the target tokens of the batch, in nats, label smoothing included.
-        learning_rate: that this step used.
-        seconds: spent in training so far, earlier runs included.
-        accuracy: exact match on held-out pairs, 0 to 1; None where this step did not look.
+        learning_rate: of this step.
+        seconds: training time so far, including earlier runs.
+        accuracy: share of exact answers on held-out pairs, 0 to 1; None after a step without a check.
     """
 
     step: int
@@ -68,29 +66,28 @@ class TrainingStep(NamedTuple):
 
 
 class Training:
-    """One run: the model, its optimiser, and how far they are.
+    """One run: the model, its optimiser, and its progress.
 
         training = Training("reverse", recipe("reverse"))
-        for step in training:          # stop whenever, go on later
+        for step in training:          # stop at any step, resume later
             print(step.loss)
         training.pipeline().save(path)
 
-    The pairs and the dropout of a step depend on the recipe's seed and the step's number alone, so a run that was stopped
-    and taken up again ends with the same weights as one that was not. So does one of several in threads of their own: only
-    one of them takes a step at a time (`seeded`).
+    The pairs and the dropout of a step depend only on the recipe's seed and the step's number, so a resumed run ends with the
+    same weights as an uninterrupted one. So do runs in several threads: only one of them takes a step at a time (`seeded`).
 
     Attributes:
-        name, recipe: of the model that is trained; `world` is the recipe's.
-        model, optimizer, loss: the network, Adam, and the cross-entropy they lower. The mode of the model is that of whatever
-            ran last: training after a step, evaluation after a look at held-out pairs.
+        name, recipe, world: of the model.
+        model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
+            a step, in evaluation mode after a check.
         step: optimiser steps done.
-        seconds: spent in them, earlier runs included.
-        history: of each look at held-out pairs the `step`, `loss`, `accuracy` and `seconds`.
-        check_pairs: the held-out pairs of such a look.
+        seconds: time spent in them, including earlier runs.
+        history: `step`, `loss`, `accuracy` and `seconds` of each check.
+        check_pairs: the held-out pairs of a check.
 
     Raises:
         InputError: there is no world of that name.
-        ConfigError: a model that cannot be built.
+        ConfigError: the model cannot be built.
     """
 
     def __init__(self, name: str, recipe: Recipe) -> None:
@@ -107,7 +104,7 @@ class Training:
             yield self.advance()
 
     def advance(self) -> TrainingStep:
-        """Do one step, and look at the held-out pairs where it is time to."""
+        """Do one step, followed by a check on held-out pairs every `recipe.check_every` steps and at the end."""
         start = time.perf_counter()
         rate = self.recipe.rate_at(self.step)
         for group in self.optimizer.param_groups:
@@ -116,12 +113,12 @@ class Training:
             loss = self.learn(*self.batch_at(self.step))
         self.step += 1
         self.seconds += time.perf_counter() - start
-        found = self.check() if self.step % self.recipe.check_every == 0 or self.step == self.recipe.steps else None
-        if found is not None:
+        exact = self.check() if self.step % self.recipe.check_every == 0 or self.step == self.recipe.steps else None
+        if exact is not None:
             self.history.append(
-                {"step": self.step, "loss": round(loss, 5), "accuracy": found, "seconds": round(self.seconds, 1)}
+                {"step": self.step, "loss": round(loss, 5), "accuracy": exact, "seconds": round(self.seconds, 1)}
             )
-        return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, found)
+        return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, exact)
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
         """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
@@ -131,28 +128,28 @@ class Training:
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
         if self.recipe.stillness:
-            loss = loss + self.recipe.stillness * self.turning()
+            loss = loss + self.recipe.stillness * self.reference_shift()
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
         return loss.item()
 
-    def turning(self, count: int = 8) -> Float[Tensor, ""]:
-        """How far cross-attention moves, at the step that writes a pronoun, between two sentences that differ in the adjective
-        which decides what it refers to: the squared difference of the weights, summed over keys and heads, mean over pairs."""
+    def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
+        """How far cross-attention shifts, at the step that writes a pronoun, between two sentences that differ in the adjective
+        which decides its antecedent: squared difference of the weights, summed over layers, heads and keys, mean over pairs."""
         pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         source, target = self.ids([side for both in sides for side in both])
-        self.model.eval()  # dropout would move the weights as well
+        self.model.eval()  # dropout would change the weights as well
         with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
             self.model(source, target[:, :-1])
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
-        moved = torch.zeros(())
+        total = torch.zeros(())
         for layer in range(self.model.config.decoder_layers):
             weights = values[f"decoder.layers.{layer}.cross_attention.weights"][torch.arange(len(rows)), :, rows].float()
-            moved = moved + (weights[0::2] - weights[1::2]).square().sum() / count
-        return moved
+            total = total + (weights[0::2] - weights[1::2]).square().sum() / count
+        return total
 
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
@@ -169,16 +166,16 @@ class Training:
         return source, padded(self.world.target_vocabulary, [pair.target for pair in pairs])
 
     def check(self) -> float:
-        """Exact match on `check_pairs`, 0 to 1."""
+        """Share of exact answers on `check_pairs`, 0 to 1."""
         return accuracy(self.pipeline(), self.check_pairs).share
 
     def pipeline(self, card: Card | None = None) -> Pipeline:
-        """The model as it is now, in evaluation mode, ready to answer."""
+        """The current model, in evaluation mode, ready to answer."""
         world = self.world
         return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
 
     def card(self, command: str = "") -> Card:
-        """The record of the run so far, not yet tested."""
+        """The card of the run so far, without a test."""
         world, recipe = self.world, self.recipe
         return Card(
             world=world.name,
@@ -194,7 +191,7 @@ class Training:
         )
 
     def save_state(self, path: str | Path) -> None:
-        """Everything needed to go on: parameters, both moments of Adam, and how far the run is.
+        """Save all that a resumed run needs: parameters, the state of Adam, and the progress.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -210,15 +207,15 @@ class Training:
         write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}), STATE)
 
     def load_state(self, path: str | Path) -> None:
-        """Go on from where `save_state` left off. A state that is refused changes nothing.
+        """Resume from a file of `save_state`. A refused file changes nothing.
 
         Raises:
-            CheckpointError: there is no such file, it is damaged, or it belongs to a run with another recipe.
+            CheckpointError: the file is missing, is damaged, or belongs to a run with another recipe.
         """
         name = Path(path).name
         with opened(path, name, STATE) as file:
             metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
         try:
             parts = {"headlight-training": metadata["headlight-training"]}
             if metadata["digest"] != digest(tensors, parts):
@@ -249,5 +246,5 @@ class Training:
     def _restore(self, tensors: dict[str, Tensor]) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(tensors[f"parameter/{name}"])
-            kept = {moment: tensors[f"{moment}/{name}"].clone() for moment in MOMENTS if f"{moment}/{name}" in tensors}
-            self.optimizer.state[parameter] = kept
+            moments = {moment: tensors[f"{moment}/{name}"].clone() for moment in MOMENTS if f"{moment}/{name}" in tensors}
+            self.optimizer.state[parameter] = moments

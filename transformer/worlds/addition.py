@@ -1,4 +1,4 @@
-"""A sum in, its value out, digit by digit from the left: the first digit written may hang on the last digits read."""
+"""A sum in, its value out, digit by digit from the left: the first digit written may depend on the last digits read."""
 
 import random
 import re
@@ -13,7 +13,8 @@ from transformer.worlds.world import Example, Pair, World
 NUMBER = r"(0|[1-9][0-9]{0,2})"
 SUM = re.compile(rf"{NUMBER}\+{NUMBER}=?")
 SIZES = (1, 2, 3)
-# Three digits are the hardest and by far the most numerous; drawing numbers alike would leave the short ones to chance.
+# Most numbers below 1000 have three digits, which are also the hardest. Equal weights for all numbers would hardly ever draw
+# a short one.
 WEIGHTS = (2, 3, 5)
 
 
@@ -49,7 +50,7 @@ class Addition(World):
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         """Each answer digit comes from the digits of both numbers in its column; a leading digit that is only a carry
-        comes from the column it is carried from. The right answer sets the columns, so a target may be cut short."""
+        comes from the column it is carried from. The columns are those of the right answer, so a target may be incomplete."""
         numbers = _numbers(source)
         if numbers is None:
             return None
@@ -68,7 +69,7 @@ class Addition(World):
         return "digit" if token in self.target_vocabulary.words else "sign" if token in self.source_vocabulary.words else None
 
     def split_key(self, source: str) -> str:
-        # Whoever has seen 85+417 knows 417+85, so the two must fall on the same side.
+        # A model that has seen 85+417 knows 417+85, so both must be in the same split.
         numbers = _numbers(split_characters(source))
         return "+".join(sorted(numbers)) if numbers else source
 

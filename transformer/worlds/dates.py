@@ -11,7 +11,7 @@ from transformer.text.tokenizer import split_words_and_digits
 from transformer.text.vocabulary import Vocabulary
 from transformer.worlds.world import Example, Pair, World
 
-# A hundred years, so that two digits stand for exactly one of them: 50 to 99 for 19.., 00 to 49 for 20...
+# A hundred years, so that two digits stand for exactly one year: 50 to 99 for 19.., 00 to 49 for 20...
 FIRST, LAST = datetime.date(1950, 1, 1), datetime.date(2049, 12, 31)
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
@@ -19,9 +19,9 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
-LITTLE_WORDS = ("the", "of", "st", "nd", "rd", "th")
+FUNCTION_WORDS = ("the", "of", "st", "nd", "rd", "th")
 
-# The name of a form is how 14 July 1998 looks in it.
+# A form is named after 14 July 1998 written in it.
 FORMS = {
     "tuesday 14 july 1998": "{weekday} {date.day} {month} {date.year}",
     "tue, jul 14 1998": "{weekday:.3}, {month:.3} {date.day} {date.year}",
@@ -41,21 +41,21 @@ FORMS = {
 CLASSES = {
     **{name: "weekday" for day in WEEKDAYS for name in (day, day[:3])},
     **{name: "month" for month in MONTHS for name in (month, month[:3])},
-    **dict.fromkeys(LITTLE_WORDS, "function word"),
+    **dict.fromkeys(FUNCTION_WORDS, "function word"),
     **dict.fromkeys(string.digits, "digit"),
     **dict.fromkeys("/.-,", "punctuation"),
 }
-NAMED = {short: number for number, name in enumerate(MONTHS, 1) for short in (name, name[:3])}
+MONTH_NUMBERS = {short: number for number, name in enumerate(MONTHS, 1) for short in (name, name[:3])}
 WEEKDAY = rf"(?:(?:{'|'.join(name for day in WEEKDAYS for name in (day, day[:3]))})(?: ,)? )?"
 DAY = r"(?P<day>\d(?: \d)?)"
 NTH = rf"{DAY}(?: (?:st|nd|rd|th))?"
-NAME = rf"(?P<month>{'|'.join(NAMED)})"
+NAME = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})"
 NUMBER = r"(?P<month>\d(?: \d)?)"
 LONG_YEAR = r"(?P<year>\d \d \d \d)"
 YEAR = r"(?P<year>\d \d(?: \d \d)?)"
-# Over tokens with a space between them. A year right after a day, or before a month, needs its four digits: "july 1998"
-# is no day, and 98/07/14 would have two readings.
-ORDERS = tuple(
+# They match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: "july 1998" has no
+# day, and 98/07/14 would have two readings.
+PATTERNS = tuple(
     re.compile(order, re.ASCII)
     for order in (
         rf"{WEEKDAY}(?:the )?{NTH}(?: of| -)? {NAME}(?: [,-])? {YEAR}",
@@ -64,12 +64,12 @@ ORDERS = tuple(
         rf"{LONG_YEAR} (?P<mark>[/.-]) {NUMBER} (?P=mark) {DAY}",
     )
 )
-# Where each field stands in 1998-07-14.
-WRITTEN = {"year": range(4), "month": range(5, 7), "day": range(8, 10)}
+# The indices of each field in 1998-07-14.
+ISO_PLACES = {"year": range(4), "month": range(5, 7), "day": range(8, 10)}
 
 
 class Reading(NamedTuple):
-    """A date, and which source tokens its year, month and day were read from."""
+    """A date, and the indices of the source tokens that its year, month and day were read from."""
 
     date: datetime.date
     tokens: dict[str, range]
@@ -85,7 +85,7 @@ class Dates(World):
         "the day comes before the month, and two-digit years from 50 to 99 are 19.., from 00 to 49 are 20.."
     )
     source_vocabulary = Vocabulary.of(
-        (*string.digits, *"/.-,", *WEEKDAYS, *(day[:3] for day in WEEKDAYS), *NAMED, *LITTLE_WORDS),
+        (*string.digits, *"/.-,", *WEEKDAYS, *(day[:3] for day in WEEKDAYS), *MONTH_NUMBERS, *FUNCTION_WORDS),
         "words and digits",
     )
     target_vocabulary = Vocabulary.of(string.digits + "-", "characters")
@@ -119,7 +119,7 @@ class Dates(World):
             return None
         return tuple(
             (index, token)
-            for field, places in WRITTEN.items()
+            for field, places in ISO_PLACES.items()
             for index in places[: max(0, len(target) - places.start)]
             for token in reading.tokens[field]
         )
@@ -128,7 +128,7 @@ class Dates(World):
         return CLASSES.get(token)
 
     def split_key(self, source: str) -> str:
-        # The date itself: a date that is tested on was never trained on, in whatever form.
+        # The date itself: a date of the test is never in the training data, in any form.
         return self.solve(source) or source
 
 
@@ -139,19 +139,19 @@ def write(date: datetime.date, form: str) -> str:
 
 
 def read(tokens: Sequence[str]) -> Reading | None:
-    """The date that source tokens say, or None where they say none from 1950 to 2049. A weekday is not checked."""
+    """The date that source tokens write, or None if it is not a date from 1950 to 2049. The weekday is not checked."""
     text = " ".join(tokens)
-    match = next((match for order in ORDERS if (match := order.fullmatch(text))), None)
+    match = next((match for order in PATTERNS if (match := order.fullmatch(text))), None)
     if match is None:
         return None
     day, month, year = (match[field].replace(" ", "") for field in ("day", "month", "year"))
     full_year = int(year) if len(year) == 4 else FIRST.year + (int(year) - FIRST.year) % 100
     try:
-        date = datetime.date(full_year, NAMED.get(month) or int(month), int(day))
+        date = datetime.date(full_year, MONTH_NUMBERS.get(month) or int(month), int(day))
     except ValueError:  # 31 February, month 13, year 0
         return None
     if not FIRST <= date <= LAST:
         return None
-    spans = {field: match.span(field) for field in WRITTEN}
+    spans = {field: match.span(field) for field in ISO_PLACES}
     # A token's index is the number of spaces before it.
     return Reading(date, {f: range(text.count(" ", 0, a), text.count(" ", 0, b) + 1) for f, (a, b) in spans.items()})

@@ -1,7 +1,7 @@
 """English in, French out: the sentences of a small grammar, more than half with a pronoun that refers back.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
-it becomes `… parce qu'elle était trop large`. Nothing but the adjective says which noun `it` is.
+it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.
 """
 
 import random
@@ -22,7 +22,7 @@ from transformer.worlds.french.to_french import answer, french
 from transformer.worlds.french.tree import Clause, Sentence
 from transformer.worlds.world import Pair, ReferencePair, Split, World
 
-# Shares of the pairs drawn. A question that must name the antecedent is what makes a head look for it.
+# Shares of the pairs drawn. The questions, whose answer names the antecedent, are what trains a head to attend to it.
 FORM_SHARES = {
     "reference": 0.5,
     "plain": 0.06,
@@ -44,7 +44,10 @@ QUESTION_TARGET: QuestionTarget = "sentence and answer"
 
 
 class EnglishFrench(World):
-    """See `french.reference` for the sentences that matter most and `french.plain` for the others."""
+    """A grammar of English with French translations.
+
+    `french.reference` draws the *because* sentences, `french.plain` the others.
+    """
 
     name = "english-french"
     description = "English sentences in, French ones out"
@@ -76,7 +79,7 @@ class EnglishFrench(World):
         return None if sentence is None else self._translation(sentence)
 
     def split_key(self, source: str) -> str:
-        """The main clause: the same one with another reason, another question or no period is no new sentence."""
+        """The main clause, so that the same clause with another reason, question or period is in the same split."""
         tokens = split_english(source)
         if "because" in tokens:
             tokens = tokens[: tokens.index("because")]
@@ -86,7 +89,7 @@ class EnglishFrench(World):
         return self.split_key(source) == SIGNATURE or super().is_held_out(source)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Different pairs to measure how far a head turns with the adjective; neither period nor question follows."""
+        """Different pairs to measure how far a head turns with the adjective, without period or question."""
         draw = Draw(random.Random(f"{self.name}/reference/{split}/{seed}"))
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
@@ -97,7 +100,7 @@ class EnglishFrench(World):
         return list(pairs)
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
-        """What a word is ("noun", "verb", "pronoun", …), in the class it is met in most; None for an unknown one."""
+        """The class of a word ("noun", "verb", "pronoun", …), the most frequent one if it has two; None for an unknown word."""
         return (words.ENGLISH if side == "source" else words.FRENCH).get(token)
 
     def _reference(self, draw: Draw) -> Sentence:
@@ -115,11 +118,13 @@ class EnglishFrench(World):
         return Sentence(clause, time=time, period=period)
 
     def _translation(self, sentence: Sentence) -> str | None:
-        """The French text; what a question adds to it is decided here, by `question_target`."""
+        """The French text. `question_target` decides what a question adds to it."""
         tokens = french(sentence)
         if tokens is not None and sentence.question:
-            named = answer(sentence)
-            tokens = named if named is None or self.question_target == "answer only" else tokens + named
+            answer_tokens = answer(sentence)
+            if answer_tokens is not None and self.question_target == "sentence and answer":
+                answer_tokens = tokens + answer_tokens
+            tokens = answer_tokens
         return None if tokens is None else join_elided(tokens)
 
     def _reference_pair(self, a: Sentence, b: Sentence, first: int, second: int) -> ReferencePair:
@@ -134,7 +139,7 @@ class EnglishFrenchStatic(EnglishFrench):
     """The same language with rigid *because* sentences and no questions.
 
     The two nouns stand at fixed places, so a model can write the right pronoun without any head that turns.
-    Without questions two words of the vocabulary are never drawn, so it does without them.
+    Without questions two English words are never drawn, so they are not in its vocabulary.
     """
 
     name = "english-french-static"

@@ -1,4 +1,4 @@
-"""What the worlds made of letters share: only the order in which they write the letters down tells them apart."""
+"""The base of the worlds made of letters. They differ only in the order in which they write the letters of the source."""
 
 import random
 import string
@@ -24,7 +24,7 @@ class LetterWorld(World):
 
     @abstractmethod
     def order(self, letters: Sequence[str]) -> Sequence[int]:
-        """For each letter of the answer, where it stands in the source."""
+        """For each letter of the answer, its index in the source."""
 
     def draw(self, rng: random.Random) -> Pair:
         letters = rng.choices(LETTERS, k=rng.randint(1, LONGEST))
@@ -41,7 +41,7 @@ class LetterWorld(World):
         return "letter" if token in self.source_vocabulary.words else None
 
     def split_key(self, source: str) -> str:
-        # "Head Light" is the same question as "headlight", so it must not change sides.
+        # "Head Light" is the same question as "headlight", so both must be in the same split.
         return "".join(split_characters(source))
 
     def _answer(self, letters: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
-"""What every world gives: pairs to learn from, pairs to be tested on, and what to look for in a model that learned them.
+"""The protocol of a world: it draws pairs to train on and to test on, solves a source, and lists examples to try.
 
 A world is a small language with a right answer. Its pairs are drawn from a seed, so a run can be repeated, and are split by
-a hash of the source text, so no source that is tested on was ever trained on, whatever the seed and however many are drawn.
+a hash of the source text, so no source of the test is ever in the training data, for any seed and any number of pairs.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
     Attributes:
         source, target: the two texts, as a person would write them.
-        form: the group it is counted with when accuracy is reported ("length 7", "14/7/98", "reference"). Never empty.
+        form: the group in which accuracy is reported ("length 7", "14/7/98", "reference"). Never empty.
     """
 
     source: str
@@ -42,8 +42,8 @@ class ReferencePair(NamedTuple):
     Attributes:
         source_a, target_a: the sentence whose pronoun refers to the first noun, and its translation.
         source_b, target_b: the one whose pronoun refers to the second.
-        noun_1, noun_2: where the nouns stand among the source tokens, without `<sos>`; the same in both.
-        pronoun_a, pronoun_b: where the pronoun stands among the target tokens, without `<sos>`.
+        noun_1, noun_2: indices of the two nouns in the source tokens, without `<sos>`; the same in both sentences.
+        pronoun_a, pronoun_b: index of the pronoun in the target tokens, without `<sos>`.
     """
 
     source_a: str
@@ -82,35 +82,35 @@ class World(ABC):
 
     @abstractmethod
     def solve(self, source: str) -> str | None:
-        """The right answer to a source text, or None where the world has no rule for it."""
+        """The right answer to a source text, or None if the source is not in the language of this world."""
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Which source token each target token comes from, as (target index, source index) pairs into the token lists
-        without `<sos>` and `<eos>`; a target token may have several sources or none. None: the world has no such rule."""
+        """(target index, source index) pairs: the source tokens that each target token comes from, in token lists without
+        `<sos>` and `<eos>`. A target token may have several sources or none. None: the world has no such rule."""
         return None
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Pairs to see how far a head turns when one word changes; none in a world without pronouns."""
+        """Pairs to measure how far a head turns when one word changes; empty in a world without pronouns."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
-        """What a token is ("noun", "verb", …), where the world knows such classes."""
+        """The class of a token ("noun", "verb", …); None for a token without a class."""
         return None
 
     def split_key(self, source: str) -> str:
-        """What decides the split: two sources with the same key always fall on the same side."""
+        """The text whose hash decides the split: two sources with the same key are always in the same split."""
         return source
 
     def is_held_out(self, source: str) -> bool:
-        """Whether a source belongs to the tenth that is never trained on."""
+        """Whether a source is in the tenth that no model is trained on."""
         digest = hashlib.blake2b(f"{self.name}/{self.split_key(source)}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) % 100 < HELD_OUT_PERCENT
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """Pairs of one split, without end, with repetition; the same seed gives the same pairs in the same order."""
+        """An endless stream of pairs of one split, with repetition; the same seed gives the same pairs in the same order."""
         rng = random.Random(f"{self.name}/{split}/{seed}")
-        wanted = split == "held-out"
+        held_out = split == "held-out"
         while True:
             pair = self.draw(rng)
-            if self.is_held_out(pair.source) == wanted:
+            if self.is_held_out(pair.source) == held_out:
                 yield pair

@@ -1,4 +1,4 @@
-"""Training the shipped models again: whole runs, and the command."""
+"""Whole training runs, and the command line."""
 
 import functools
 import itertools
@@ -22,9 +22,9 @@ from transformer.worlds import Pair, World
 
 @pytest.fixture(autouse=True)
 def _short_tests(monkeypatch: pytest.MonkeyPatch):
-    """A finished model is tested on hundreds of pairs; here a few will do."""
-    few = functools.partial(training_module.what_heads_do, sentences=2)
-    monkeypatch.setattr(training_module, "what_heads_do", few)
+    """Test a finished model on a few pairs instead of hundreds."""
+    few = functools.partial(training_module.card_measures, sentences=2)
+    monkeypatch.setattr(training_module, "card_measures", few)
     monkeypatch.setattr(training_module, "held_out_pairs", five_held_out_pairs)
     monkeypatch.setitem(RECIPES, "reverse", TINY)
 
@@ -39,19 +39,19 @@ def five_held_out_pairs(world: World, _: int) -> list[Pair]:
 @pytest.mark.parametrize("steps", [1, 2, 25, 26, 100, 4000, 12_000])
 @pytest.mark.parametrize("snapshots", [2, 3, 5, 10])
 def test_snapshots_come_at_the_start_at_growing_intervals_and_at_the_end(steps: int, snapshots: int):
-    found = snapshot_steps(TINY.replace(steps=steps, snapshots=snapshots))
-    assert found[0] == 0
-    assert found[-1] == steps
-    assert len(found) <= snapshots
-    assert list(found) == sorted(set(found))
+    saved_after = snapshot_steps(TINY.replace(steps=steps, snapshots=snapshots))
+    assert saved_after[0] == 0
+    assert saved_after[-1] == steps
+    assert len(saved_after) <= snapshots
+    assert list(saved_after) == sorted(set(saved_after))
     if steps >= 4000:
-        gaps = [after - before for before, after in itertools.pairwise(found[1:])]
+        gaps = [after - before for before, after in itertools.pairwise(saved_after[1:])]
         assert gaps == sorted(gaps)
-        assert len(found) == snapshots
+        assert len(saved_after) == snapshots
 
 
 @pytest.mark.parametrize("snapshots", [0, 1])
-def test_few_enough_snapshots_are_none(snapshots: int):
+def test_fewer_than_two_snapshots_are_none(snapshots: int):
     assert snapshot_steps(TINY.replace(snapshots=snapshots)) == ()
 
 
@@ -79,14 +79,14 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, step: int, interrupt: Callable[[Training], None]) -> None:
-    """Interrupt once, while that step is being done."""
-    advance, todo = Training.learn, [step]
+    """Interrupt once, during that step."""
+    learn, steps_to_interrupt = Training.learn, [step]
 
     def interrupted(self: Training, *batch: torch.Tensor) -> float:
-        if todo and self.step + 1 == todo[0]:
-            todo.pop()
+        if steps_to_interrupt and self.step + 1 == steps_to_interrupt[0]:
+            steps_to_interrupt.pop()
             interrupt(self)
-        return advance(self, *batch)
+        return learn(self, *batch)
 
     monkeypatch.setattr(Training, "learn", interrupted)
 
@@ -99,9 +99,9 @@ def by_signal(_: Training) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.mark.parametrize(("interrupt", "kept"), [(by_exception, 2), (by_signal, 3)])
+@pytest.mark.parametrize(("interrupt", "steps_done"), [(by_exception, 2), (by_signal, 3)])
 def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
-    finished: Training, interrupt, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: Training, interrupt, steps_done: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     interrupt_after(monkeypatch, 3, interrupt)
     handler = signal.getsignal(signal.SIGINT)
@@ -109,10 +109,10 @@ def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
         train(tmp_path)
     assert signal.getsignal(signal.SIGINT) is handler
     assert not list((tmp_path / "out").iterdir())
-    # By a real signal the step is finished first: half of one could be neither kept nor repeated.
+    # After a real signal the current step is finished first: half a step could be neither saved nor repeated.
     stopped = Training("reverse", TINY)
     stopped.load_state(tmp_path / "runs" / "reverse.state.safetensors")
-    assert stopped.step == kept
+    assert stopped.step == steps_done
     train(tmp_path, resume=True)
     assert same(weights(Pipeline.load(tmp_path / "out" / "reverse.safetensors")), weights(finished))
     assert not list((tmp_path / "runs").glob("*"))
@@ -130,9 +130,7 @@ def test_ctrl_c_during_the_final_test_loses_nothing(finished: Training, tmp_path
 
 
 @pytest.mark.parametrize("name", ["out", "runs"])
-def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_trained(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_read_only_folder_is_refused_before_training(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / name).write_text("a file, not a folder")
     monkeypatch.setattr(Training, "learn", lambda *_: pytest.fail("it was trained"))
     with pytest.raises(CheckpointError, match=rf"^The folder .*{name} cannot be written to \(.*File exists: '.*{name}'\)\.$"):
@@ -140,7 +138,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_trained(
     assert all(path.is_file() or not list(path.iterdir()) for path in tmp_path.iterdir())
 
 
-def test_where_the_checkpoint_cannot_be_written_the_training_is_not_lost(finished: Training, tmp_path: Path):
+def test_a_run_whose_checkpoint_cannot_be_written_can_be_resumed(finished: Training, tmp_path: Path):
     (tmp_path / "out" / "reverse.safetensors").mkdir(parents=True)
     with pytest.raises(CheckpointError, match=r"checkpoint = 'reverse\.safetensors': cannot be written"):
         train(tmp_path)
@@ -150,7 +148,7 @@ def test_where_the_checkpoint_cannot_be_written_the_training_is_not_lost(finishe
     assert not list((tmp_path / "runs").iterdir())
 
 
-def test_a_snapshot_that_could_not_be_written_is_written_when_the_run_is_taken_up_again(tmp_path: Path):
+def test_a_snapshot_that_could_not_be_written_is_written_on_resume(tmp_path: Path):
     recipe, snapshots = TINY.replace(snapshots=3, steps=30), tmp_path / "out" / "snapshots" / "reverse"
     (snapshots / "000025.safetensors").mkdir(parents=True)
     with pytest.raises(CheckpointError, match="000025"):
@@ -211,7 +209,9 @@ def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, monkeypatch: pyt
         (["reverse", "--test"], "there is no such file"),
     ],
 )
-def test_what_the_command_refuses(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_refuses_invalid_requests(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     with pytest.raises(SystemExit) as caught:
         command(tmp_path, *arguments)
     assert caught.value.code == 2

@@ -1,4 +1,4 @@
-"""Every setting of a run."""
+"""The recipes and their settings."""
 
 import dataclasses
 import itertools
@@ -61,7 +61,7 @@ def test_each_description_is_complete_and_its_own():
 
 @pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
 @pytest.mark.parametrize("value", [0, -1])
-def test_what_must_be_at_least_one(name: str, value: int):
+def test_a_count_below_one_is_refused(name: str, value: int):
     with pytest.raises(ConfigError, match=f"{name} = {value}: must be at least 1"):
         recipe("reverse").replace(**{name: value})
 
@@ -81,7 +81,7 @@ def test_what_must_be_at_least_one(name: str, value: int):
         *((name, value, "must be a text") for name in ("world", "about", "preset") for value in (None, 3, ["x"])),
     ],
 )
-def test_a_bad_setting_is_refused_by_name_before_anything_is_trained(name: str, value: object, message: str):
+def test_an_invalid_setting_is_refused_by_name(name: str, value: object, message: str):
     with pytest.raises(ConfigError, match=f"^{name} = .*: {message}"):
         recipe("reverse").replace(**{name: value})
 
@@ -92,36 +92,36 @@ def test_a_config_that_is_not_pairs_is_refused(value: object):
         recipe("reverse").replace(config=value)
 
 
-def test_numbers_of_numpys_become_pythons():
+def test_numpy_numbers_become_python_numbers():
     chosen = recipe("reverse").replace(steps=np.int64(5), learning_rate=np.float32(0.5))
     assert json.loads(json.dumps(dataclasses.asdict(chosen)))["steps"] == 5
     assert (type(chosen.steps), type(chosen.learning_rate)) == (int, float)
 
 
-def test_the_bounds_belong_to_numbers_and_every_number_has_one():
+def test_every_number_has_bounds_and_nothing_else_has():
     hints = get_type_hints(Recipe)
     assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys()
 
 
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
-def test_a_seed_that_no_generator_takes_is_refused(seed: int):
+def test_a_seed_outside_the_range_of_the_generator_is_refused(seed: int):
     with pytest.raises(ConfigError, match=f"seed = {seed}: allowed are {-(2**63)} to {2**64 - 1}"):
         recipe("reverse").replace(seed=seed)
 
 
 @pytest.mark.parametrize("seed", [2**64 - 1, -(2**63)])
-def test_the_furthest_seeds_are_taken(seed: int):
+def test_the_least_and_greatest_seeds_are_accepted(seed: int):
     torch.Generator().manual_seed(recipe("reverse").replace(seed=seed).seed)
 
 
-def test_an_unknown_name_is_refused_with_those_there_are():
+def test_an_unknown_name_is_refused_with_the_list_of_names():
     with pytest.raises(InputError, match=r"^There is no recipe for 'klingon'; the models are .*reverse"):
         recipe("klingon")
     with pytest.raises(HeadlightError, match=r"^There is no world called 'klingon'; the worlds are addition, .*sort\.$"):
         Recipe(world="klingon", steps=1).make_config()
 
 
-def test_a_setting_of_another_name_is_refused_with_those_there_are():
+def test_an_unknown_setting_is_refused_with_the_list_of_settings():
     with pytest.raises(ConfigError, match="epochs = 3: is not a field; the fields are world, steps, batch"):
         recipe("reverse").replace(epochs=3)
     with pytest.raises(ConfigError, match="steps = None: must be given"):
@@ -133,7 +133,7 @@ def test_the_config_of_a_recipe_is_checked():
         Recipe(world="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
 
 
-def test_is_a_value():
+def test_recipes_compare_by_value_and_are_frozen():
     chosen = recipe("reverse")
     assert chosen.replace(steps=3) != chosen
     assert chosen.replace(steps=3).replace(steps=chosen.steps) == chosen

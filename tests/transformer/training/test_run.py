@@ -1,4 +1,4 @@
-"""One run of training: repeatable to the bit, stopped and taken up again as if nothing had been."""
+"""One training run: bit-identical when repeated, and when stopped and resumed."""
 
 import copy
 import itertools
@@ -25,7 +25,7 @@ from transformer.training.run import Training
 
 def test_the_same_recipe_gives_the_same_weights(finished: Training):
     again = Training("reverse", TINY)
-    torch.manual_seed(99)  # what others draw in between must not matter
+    torch.manual_seed(99)  # numbers drawn in between must not matter
     losses = []
     for step in again:
         losses.append(step.loss)
@@ -34,7 +34,7 @@ def test_the_same_recipe_gives_the_same_weights(finished: Training):
     assert losses == [step.loss for step in finished.steps]
 
 
-def test_training_draws_from_nobody_elses_random_numbers():
+def test_training_leaves_the_global_generator_unchanged():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -42,7 +42,7 @@ def test_training_draws_from_nobody_elses_random_numbers():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_step_draws_what_its_number_says():
+def test_the_dropout_of_a_step_depends_on_seed_and_step():
     """By a reference: the first loss of a run with heavy dropout, computed anew from the seed."""
     training = Training("reverse", TINY.replace(seed=4, bf16=False, config=(*TINY.config, ("dropout", 0.5))))
     model, (source, target) = copy.deepcopy(training.model).train(), training.batch_at(0)
@@ -53,13 +53,13 @@ def test_a_step_draws_what_its_number_says():
     assert training.advance().loss == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_weights_of_a_seed_are_those_they_always_were():
+def test_the_initial_weights_of_a_seed_never_change():
     """Checkpoints say which command made them; the command must go on making them."""
     first = Training("reverse", TINY.replace(seed=7)).model.output_projection.weight[0, :3]
     assert first.tolist() == pytest.approx([-0.0320238471, 0.1109679490, -0.2381999493], abs=1e-6)
 
 
-def test_runs_in_two_threads_do_not_draw_from_each_other():
+def test_runs_in_three_threads_give_the_same_weights_as_alone():
     slow = TINY.replace(steps=12, check_every=100, config=(*TINY.config, ("dropout", 0.5)))
     recipes = [slow.replace(seed=seed) for seed in (0, 1, 2)]
 
@@ -81,13 +81,13 @@ def test_another_recipe_gives_other_weights(finished: Training, change: dict[str
     assert not same(weights(other), weights(finished))
 
 
-def test_each_step_says_what_it_did(finished: Training):
+def test_each_step_reports_its_number_rate_loss_and_accuracy(finished: Training):
     steps = finished.steps
     assert [step.step for step in steps] == [1, 2, 3, 4, 5, 6]
     assert {step.steps for step in steps} == {6}
     assert [step.learning_rate for step in steps] == [TINY.rate_at(step) for step in range(6)]
     assert all(0 < step.loss < 10 for step in steps)
-    # It looks at held-out pairs every fourth step, and at the end.
+    # It checks held-out pairs every fourth step, and at the end.
     assert [step.step for step in steps if step.accuracy is not None] == [4, 6]
     assert [entry["step"] for entry in finished.history] == [4, 6]
     assert [step.seconds for step in steps] == sorted(step.seconds for step in steps)
@@ -109,11 +109,11 @@ def test_the_gradient_is_clipped(monkeypatch: pytest.MonkeyPatch):
     training, norms = Training("reverse", TINY.replace(clip=0.01)), []
     step = training.optimizer.step
 
-    def looking() -> None:
+    def recorded() -> None:
         norms.append(torch.cat([parameter.grad.flatten() for parameter in training.model.parameters()]).norm().item())
         step()
 
-    monkeypatch.setattr(training.optimizer, "step", looking)
+    monkeypatch.setattr(training.optimizer, "step", recorded)
     list(training)
     assert len(norms) == 6
     assert all(norm == pytest.approx(0.01, rel=1e-3) for norm in norms)
@@ -160,7 +160,7 @@ def test_padding_is_not_learned_from():
     assert training.learn(source, longer) == pytest.approx(loss, abs=1e-5)
 
 
-# --- what it learns from -----------------------------------------------------------------------------------------------
+# --- training data -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -188,7 +188,7 @@ def test_a_batch_has_sos_before_and_eos_after():
         assert all(row[length - 1] == 2 and (row[length:] == 0).all() for row, length in zip(rows, lengths, strict=True))
 
 
-def test_making_a_batch_leaves_the_model_in_the_mode_it_is_in(finished: Training):
+def test_making_a_batch_keeps_the_mode_of_the_model(finished: Training):
     for training in (True, False):
         finished.model.train(training)
         finished.batch_at(3)
@@ -202,11 +202,11 @@ def test_the_batch_of_a_step_depends_on_seed_and_step_alone():
     assert not torch.equal(one.batch_at(5)[0], one.batch_at(4)[0])
 
 
-# --- stopped and taken up again ----------------------------------------------------------------------------------------
+# --- stopped and resumed ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop", [0, 3, 4])
-def test_a_run_that_was_stopped_ends_as_one_that_was_not(finished: Training, stop: int, tmp_path: Path):
+def test_a_resumed_run_ends_like_an_uninterrupted_one(finished: Training, stop: int, tmp_path: Path):
     first = Training("reverse", TINY)
     list(itertools.islice(first, stop))
     first.save_state(tmp_path / "state")
@@ -228,7 +228,7 @@ def test_a_state_of_another_recipe_or_name_is_refused(tmp_path: Path):
             other.load_state(tmp_path / "state")
 
 
-def test_there_must_be_a_state(tmp_path: Path):
+def test_a_missing_state_is_refused(tmp_path: Path):
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(CheckpointError, match="there is no such file"):
             Training("reverse", TINY).load_state(path)
@@ -275,12 +275,12 @@ WEIGHT = "output_projection.weight"
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_signed_state_that_does_not_fit_is_refused_before_anything_is_changed(
+def test_an_invalid_state_with_a_valid_digest_changes_nothing(
     state: Path, tmp_path: Path, changed: object, tensors: dict[str, Tensor | None], message: str
 ):
     texts = read_header(state)
-    said = json.loads(texts["headlight-training"])
-    parts = {"headlight-training": json.dumps(said | changed if isinstance(changed, dict) else changed)}
+    state_record = json.loads(texts["headlight-training"])
+    parts = {"headlight-training": json.dumps(state_record | changed if isinstance(changed, dict) else changed)}
     values = {name: tensor for name, tensor in (load_file(state) | tensors).items() if tensor is not None}
     save_file(values, tmp_path / "state", parts | {"digest": digest(values, parts)})
     training = Training("reverse", TINY)

@@ -15,7 +15,7 @@ def test_solves(source: str, target: str):
 
 
 @pytest.mark.parametrize("source", ["a1", "été", "a-b", "7"])
-def test_has_no_rule_for_anything_but_letters(source: str):
+def test_solve_returns_none_for_other_texts(source: str):
     assert WORLD.solve(source) is None
 
 

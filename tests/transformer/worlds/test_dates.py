@@ -16,7 +16,7 @@ def split(source: str) -> list[str]:
     return WORLD.source_vocabulary.split(source)
 
 
-def test_a_form_is_named_after_what_it_looks_like():
+def test_a_form_is_named_after_an_example_of_it():
     assert {form: write(datetime.date(1998, 7, 14), form) for form in FORMS} == {form: form for form in FORMS}
 
 
@@ -26,7 +26,7 @@ def test_every_date_is_read_back_from_every_form(form: str):
         assert WORLD.solve(write(date, form)) == date.isoformat()
 
 
-# Each read by the standard library, which knows nothing of ours.
+# An independent reader: the standard library.
 @pytest.mark.parametrize(
     ("form", "standard"),
     [
@@ -85,7 +85,7 @@ def test_solves(source: str, target: str):
         *("july 1998", "july", "14 july", "tuesday", "14/7-98", "14/7/998", "14 7 98", "the 14th of brumaire 1998"),
     ],
 )
-def test_has_no_rule_for_what_is_no_date_of_these_years(source: str):
+def test_solve_returns_none_for_other_texts(source: str):
     assert WORLD.solve(source) is None
 
 
@@ -115,7 +115,7 @@ def test_there_is_no_alignment_without_a_date():
     assert WORLD.alignment(split("31/2/98"), list("1998-02-31")) is None
 
 
-def test_a_date_is_on_one_side_in_every_form():
+def test_a_date_is_in_one_split_in_every_form():
     for date in DATES[::5]:
         assert len({WORLD.is_held_out(write(date, form)) for form in FORMS}) == 1
 

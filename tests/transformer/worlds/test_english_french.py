@@ -1,4 +1,4 @@
-"""The English–French world: what every drawn sentence has to keep, its words, its splits and its pairs."""
+"""The English–French world: properties of every drawn sentence, its words, splits and pairs."""
 
 import random
 import re
@@ -37,7 +37,7 @@ def drawn() -> list[Pair]:
     return [WORLD.draw(rng) for _ in range(4_000)]
 
 
-def test_solve_gives_what_is_drawn(drawn: list[Pair]):
+def test_solve_gives_the_target_that_is_drawn(drawn: list[Pair]):
     for pair in drawn[:2_000]:
         assert WORLD.solve(pair.source) == pair.target, pair
 
@@ -68,7 +68,7 @@ def test_determiners_agree_with_the_noun_they_touch(drawn: list[Pair]):
 
 
 def test_pronoun_and_adjective_of_a_reason_agree_with_the_one_noun_that_fits(drawn: list[Pair]):
-    """Read off the words alone, without the parser."""
+    """Checked on the words alone, without the parser."""
     by_word = {adjective.english: adjective for adjective in ADJECTIVES}
     checked = 0
     for pair in drawn:
@@ -91,7 +91,7 @@ def test_pronoun_and_adjective_of_a_reason_agree_with_the_one_noun_that_fits(dra
     assert checked > 1_500
 
 
-def test_position_does_not_give_the_antecedent_away(drawn: list[Pair]):
+def test_position_does_not_reveal_the_antecedent(drawn: list[Pair]):
     first = last = two = 0
     for pair in drawn:
         if pair.form == "question":
@@ -174,13 +174,13 @@ def test_every_kind_has_both_genders_and_adjectives_of_its_own(kind: str):
     assert len(SELECTIVE_OF[kind]) >= 4
 
 
-def test_no_english_form_is_two_words_of_one_use():
+def test_no_english_form_is_ambiguous_within_a_word_class():
     assert len(NOUN_BY_FORM) == 2 * len(NOUNS)
     assert len({adjective.english for adjective in ADJECTIVES}) == len(ADJECTIVES)
     assert len({(verb.base, verb.takes_object) for verb in VERBS}) == len(VERBS)
 
 
-def test_a_sentence_and_its_variants_fall_on_one_side(world: EnglishFrench):
+def test_a_sentence_and_its_variants_are_in_one_split(world: EnglishFrench):
     main = "the dog did not reach the bridge"
     endings = (
         " .",

@@ -1,4 +1,4 @@
-"""The rules of the English–French world, one by one: what a sentence becomes, and what is none of its sentences."""
+"""The rules of the English–French world: sentences with their translations, and texts outside the grammar."""
 
 import pytest
 
@@ -257,7 +257,7 @@ def test_rule(source: str, target: str | None):
     assert WORLD.solve(source) == target
 
 
-def test_elision_and_contraction_wait_for_each_other():
+def test_elision_is_decided_before_contraction():
     assert settle(["de", "le", "homme"]) == ["de", "l'", "homme"]
     assert settle(["de", "le", "hérisson"]) == ["du", "hérisson"]
     assert settle(["de", "des", "oiseaux"]) == ["d'", "oiseaux"]

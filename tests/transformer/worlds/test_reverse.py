@@ -18,7 +18,7 @@ def test_solves(source: str, target: str):
 
 
 @pytest.mark.parametrize("source", ["a1", "été", "a-b", "7"])
-def test_has_no_rule_for_anything_but_letters(source: str):
+def test_solve_returns_none_for_other_texts(source: str):
     assert WORLD.solve(source) is None
 
 
@@ -37,5 +37,5 @@ def test_every_length_is_a_form():
     assert all(pair.form == f"length {len(pair.source)}" for pair in pairs)
 
 
-def test_typing_it_differently_does_not_change_sides():
+def test_capitals_and_spaces_do_not_change_the_split():
     assert {WORLD.is_held_out(source) for source in ("headlight", "Headlight", " head LIGHT ")} == {False}

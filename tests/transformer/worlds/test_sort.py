@@ -18,7 +18,7 @@ def test_solves(source: str, target: str):
 
 
 @pytest.mark.parametrize("source", ["a1", "été", "a-b", "7"])
-def test_has_no_rule_for_anything_but_letters(source: str):
+def test_solve_returns_none_for_other_texts(source: str):
     assert WORLD.solve(source) is None
 
 
@@ -26,7 +26,7 @@ def test_has_no_rule_for_anything_but_letters(source: str):
     ("source", "sources"),
     [("cab", (1, 2, 0)), ("banana", (1, 3, 5, 0, 2, 4)), ("aaa", (0, 1, 2)), ("dcba", (3, 2, 1, 0))],
 )
-def test_alignment_finds_each_letter_and_keeps_equal_ones_in_turn(source: str, sources: tuple[int, ...]):
+def test_alignment_keeps_equal_letters_in_their_order(source: str, sources: tuple[int, ...]):
     assert WORLD.alignment(source, sorted(source)) == tuple(enumerate(sources))
 
 

@@ -1,4 +1,4 @@
-"""What every world promises, checked for each one that is registered."""
+"""The protocol of a world, tested on every registered world."""
 
 import random
 import re
@@ -33,7 +33,7 @@ def trained(world: World) -> Iterator[Pair]:
 
 
 def test_every_world_of_the_package_is_registered():
-    """Found by another way than the package's own: by the text of its modules."""
+    """Compared with the names in the text of the modules."""
     folder = Path(transformer.worlds.__file__).parent
     named = {
         name for file in folder.glob("*.py") for name in re.findall(r'^    name = "(.+)"$', file.read_text(), re.MULTILINE)
@@ -47,19 +47,19 @@ def test_an_unknown_world_is_refused_with_the_names_of_all():
         transformer.worlds.world("klingon")
 
 
-def test_says_what_it_is(world: World):
+def test_is_registered_with_descriptions(world: World):
     assert WORLDS[world.name] is world
     assert world.description.strip()
     assert world.accepts.strip()
 
 
 def test_the_same_state_draws_the_same_pair(world: World):
-    ours, theirs = random.Random(1), random.Random(1)
+    first_rng, second_rng = random.Random(1), random.Random(1)
     random.seed(0)
-    first = [world.draw(ours) for _ in range(50)]
+    first = [world.draw(first_rng) for _ in range(50)]
     random.seed(1)
-    assert [world.draw(theirs) for _ in range(50)] == first
-    assert ours.getstate() == theirs.getstate()
+    assert [world.draw(second_rng) for _ in range(50)] == first
+    assert first_rng.getstate() == second_rng.getstate()
 
 
 @pytest.mark.parametrize("split", ["train", "held-out"])
@@ -70,7 +70,7 @@ def test_a_seed_repeats_its_pairs_and_another_gives_others(world: World, split: 
     assert list(islice(world.pairs(split, "three"), 50)) != first
 
 
-def test_nothing_held_out_is_ever_trained_on(world: World):
+def test_the_splits_share_no_source_and_no_key(world: World):
     splits: tuple[Split, ...] = ("train", "held-out")
     sources, keys = ({split: set() for split in splits} for _ in range(2))
     for split in splits:
@@ -82,13 +82,13 @@ def test_nothing_held_out_is_ever_trained_on(world: World):
     assert not keys["train"] & keys["held-out"]
 
 
-def test_both_splits_know_every_token(world: World, drawn: list[Pair]):
+def test_every_drawn_token_is_in_the_vocabulary(world: World, drawn: list[Pair]):
     for pair in drawn:
         assert not world.source_vocabulary.unknown(world.source_vocabulary.split(pair.source)), pair
         assert not world.target_vocabulary.unknown(world.target_vocabulary.split(pair.target)), pair
 
 
-def test_every_word_is_trained_on(world: World):
+def test_every_word_is_in_the_training_split(world: World):
     missing_sources, missing_targets = set(world.source_vocabulary.words), set(world.target_vocabulary.words)
     for pair in trained(world):
         missing_sources.difference_update(world.source_vocabulary.split(pair.source))
@@ -99,7 +99,7 @@ def test_every_word_is_trained_on(world: World):
     assert not missing_targets
 
 
-def test_longest_is_kept_and_reached(world: World, drawn: list[Pair]):
+def test_longest_is_the_greatest_length_drawn(world: World, drawn: list[Pair]):
     assert max(len(world.source_vocabulary.split(pair.source)) for pair in drawn) <= world.longest
     assert any(len(world.source_vocabulary.split(pair.source)) == world.longest for pair in trained(world))
 
@@ -115,11 +115,11 @@ def test_capitals_and_outer_spaces_change_nothing(world: World, drawn: list[Pair
 
 
 @pytest.mark.parametrize("source", ["", "   ", "☃", "\n☃ ☃"])
-def test_solve_has_no_answer_to_what_is_no_source(world: World, source: str):
+def test_solve_returns_none_for_other_texts(world: World, source: str):
     assert world.solve(source) is None
 
 
-def test_an_answer_reads_as_it_is_written(world: World, drawn: list[Pair]):
+def test_splitting_and_joining_an_answer_gives_it_back(world: World, drawn: list[Pair]):
     for pair in drawn:
         assert world.target_vocabulary.text(world.target_vocabulary.split(pair.target)) == pair.target
 
@@ -130,7 +130,7 @@ def test_forms_are_few_and_have_names(world: World, drawn: list[Pair]):
     assert len(forms) <= MOST_FORMS
 
 
-def test_examples_can_be_answered_and_say_what_to_look_for(world: World):
+def test_examples_have_an_answer_and_a_hint(world: World):
     assert len(world.examples) >= 6
     assert len({example.source for example in world.examples}) == len(world.examples)
     for example in world.examples:
@@ -151,7 +151,7 @@ def test_alignment_points_at_tokens(world: World, drawn: list[Pair]):
             assert all(0 <= row < len(target) and 0 <= column < len(source) for row, column in alignment), source_text
 
 
-def test_every_word_has_a_class_and_what_is_no_word_has_none(world: World):
+def test_every_word_has_a_class_and_other_tokens_have_none(world: World):
     for side, vocabulary in (("source", world.source_vocabulary), ("target", world.target_vocabulary)):
         classes = {token: world.word_class(token, side) for token in vocabulary.words}
         assert all(classes.values()), classes
@@ -173,5 +173,5 @@ def test_every_word_has_a_class_and_what_is_no_word_has_none(world: World):
         ("english-french", "source", {"cat": "noun", "it": "pronoun"}),
     ],
 )
-def test_words_are_what_they_are(name: str, side: Literal["source", "target"], expected: dict[str, str]):
+def test_word_classes(name: str, side: Literal["source", "target"], expected: dict[str, str]):
     assert {token: WORLDS[name].word_class(token, side) for token in expected} == expected

@@ -1,4 +1,4 @@
-"""The adjectives. Some can be said of anything; the others of one kind of noun only, and so decide what `it` is."""
+"""The adjectives. Some fit any noun; the others fit one kind of noun only, and so decide what `it` refers to."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ class Adjective:
 
     Attributes:
         forms: masculine, feminine, masculine plural, feminine plural.
-        kinds: the kinds of noun it is said of.
-        before: it stands before its noun in French.
-        before_vowel: the masculine singular before a noun that begins with a vowel (`bel`), where it has one.
-        predicative: it can follow `be`.
+        kinds: the kinds of noun it fits.
+        before: whether it precedes its noun in French.
+        before_vowel: the masculine singular before a noun that begins with a vowel (`bel`); empty if it has none.
+        predicative: whether it can follow `be`.
     """
 
     english: str
@@ -68,11 +68,11 @@ SELECTIVE = tuple(adjective for kinds, entries in _SELECTIVE.items() for adjecti
 ADJECTIVES = (*GENERAL, *SELECTIVE)
 ADJECTIVE_BY_WORD = {adjective.english: adjective for adjective in ADJECTIVES}
 
-# `beautiful`, `new` and `old` come three times: their fifth form is seldom called for.
-_OFTEN = [adjective for adjective in GENERAL for _ in range(3 if adjective.before_vowel else 1)]
-GENERAL_OF = {kind: tuple(a for a in _OFTEN if kind in a.kinds) for kind in KINDS}
+# `beautiful`, `new` and `old` come three times, because their fifth form is rarely needed.
+_WEIGHTED = [adjective for adjective in GENERAL for _ in range(3 if adjective.before_vowel else 1)]
+GENERAL_OF = {kind: tuple(a for a in _WEIGHTED if kind in a.kinds) for kind in KINDS}
 SELECTIVE_OF = {kind: tuple(a for a in SELECTIVE if kind in a.kinds) for kind in KINDS}
 
-# "the beautiful old house", "the big young dog": two adjectives that both stand before a French noun, in this order.
+# "the beautiful old house", "the big young dog": two adjectives that both precede a French noun, in this order.
 FIRST_OF_TWO = tuple(a for a in GENERAL if a.english in ("beautiful", "big", "small", "good", "pretty"))
 COLOURS = tuple(a for a in GENERAL if a.english in ("red", "green", "white", "black", "blue"))

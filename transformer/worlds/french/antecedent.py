@@ -1,4 +1,4 @@
-"""What the pronoun of a *because* clause stands for."""
+"""Find the noun that the pronoun of a *because* clause refers to."""
 
 from transformer.worlds.french.adjectives import Adjective
 from transformer.worlds.french.function_words import Agreement, Pronoun
@@ -6,7 +6,7 @@ from transformer.worlds.french.tree import Clause, NounPhrase, Sentence
 
 
 def candidates(clause: Clause) -> list[NounPhrase]:
-    """The noun phrases of a clause in their order; those inside a relative clause or after `of` do not count."""
+    """The noun phrases of a clause, in order, without those inside a relative clause or after `of`."""
     phrase = clause.phrase
     place = phrase.place.nominal if phrase.place else None
     nominals = (clause.subject, phrase.object, phrase.recipient, place)
@@ -14,7 +14,7 @@ def candidates(clause: Clause) -> list[NounPhrase]:
 
 
 def fits(phrase: NounPhrase, pronoun: Pronoun, adjective: Adjective) -> bool:
-    """Whether `pronoun was adjective` can be said of this noun phrase."""
+    """Whether `pronoun was adjective` fits this noun phrase."""
     noun, plural = phrase.noun, pronoun.agreement.plural
     if noun.kind not in adjective.kinds or phrase.plural != plural:
         return False
@@ -26,7 +26,7 @@ def fits(phrase: NounPhrase, pronoun: Pronoun, adjective: Adjective) -> bool:
 
 
 def antecedent(sentence: Sentence) -> NounPhrase | None:
-    """The one candidate that fits the *because* clause; None where none does, or more than one."""
+    """The one candidate that fits the *because* clause; None if no candidate fits, or several do."""
     if sentence.reason is None or sentence.reason.pronoun.subject not in ("he", "she", "it", "they"):
         return None
     pronoun, adjective = sentence.reason.pronoun, sentence.reason.predicate.adjective
@@ -35,10 +35,10 @@ def antecedent(sentence: Sentence) -> NounPhrase | None:
 
 
 def reason_agreement(sentence: Sentence) -> Agreement | None:
-    """What the French pronoun of the *because* clause agrees with; None where the sentence does not decide it.
+    """What the French pronoun of the *because* clause agrees with; None if the sentence does not decide it.
 
-    `it` and `they` take the gender of their antecedent, or the default one where the main clause has no noun at all;
-    the other pronouns say their own.
+    `it` and `they` take the gender of their antecedent, or the default one if the main clause has no noun. The other
+    pronouns have their own.
     """
     assert sentence.reason is not None
     pronoun = sentence.reason.pronoun

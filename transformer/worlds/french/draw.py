@@ -1,4 +1,4 @@
-"""Inventing sentences: the parts they are made of."""
+"""Draw the parts of a sentence at random."""
 
 import random
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ PLACES: dict[str, tuple[Kind, ...]] = {
 }
 WITH_OR_WITHOUT = ("with", "without")
 PERSONS = ("me", "you", "him", "her", "us", "them")
-# The verbs have a form of their own for `nous` and for `tu`, which nothing else practises.
+# `i`, `you` and `we` weigh more, because only they train the verb forms of `je`, `tu` and `nous`.
 SUBJECT_WEIGHTS = {"i": 1.5, "you": 2.0, "he": 1.0, "she": 1.5, "it": 0.7, "we": 3.0, "they": 1.0}
 
 
 class Draw:
-    """Parts of sentences, drawn with one random generator and nothing else."""
+    """Parts of sentences, drawn with one random generator."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -49,7 +49,7 @@ class Draw:
         return self.rng.choice(NOUNS_OF[self.rng.choice(kinds), gender or self.rng.choice("mf")])
 
     def determiner(self, plural: bool, negated_object: bool = False) -> str:
-        """`some` is not said after a negation; `any` is."""
+        """After a negation it is `any`, never `some`."""
         if self.chance(THE_SHARE):
             return "the"
         drawn = self.rng.choice(PLURAL if plural else SINGULAR)
@@ -77,12 +77,12 @@ class Draw:
         plural: float = PLURAL_SHARE,
     ) -> NounPhrase:
         """`adjectives`, `plural`: the share that has an adjective, and that is plural."""
-        noun, many = self.noun(kinds), self.chance(plural)
-        determiner = self.determiner(many, negated_object)
-        return NounPhrase(determiner, noun, many, self.adjectives(noun.kind, adjectives))
+        noun, is_plural = self.noun(kinds), self.chance(plural)
+        determiner = self.determiner(is_plural, negated_object)
+        return NounPhrase(determiner, noun, is_plural, self.adjectives(noun.kind, adjectives))
 
     def subject(self, kinds: Sequence[Kind], adjectives: float = 0.2, pronouns: float = PRONOUN_SHARE) -> Nominal:
-        """Somebody if the verb can be said of somebody, so that sentences stay sensible where they can."""
+        """Mostly a person or an animal, if the verb allows one, so that the sentence makes sense."""
         if "person" in kinds and self.chance(pronouns):
             return SUBJECTS[self.weighted(SUBJECT_WEIGHTS)]
         animate: Sequence[Kind] = [kind for kind in kinds if kind in ANIMATE]
@@ -93,7 +93,7 @@ class Draw:
         return OBJECTS[self.rng.choice([word for word in words if word not in barred])]
 
     def place(self, verb: Verb, subject: Nominal) -> Place:
-        """Where, or where from or to, as the verb allows; a pronoun now and then, if it can mean somebody."""
+        """A place or direction that the verb allows; sometimes with a pronoun for a person."""
         preposition = self.rng.choice(("in", "on", "under", "behind", "near", *WITH_OR_WITHOUT))
         if verb.directions and self.chance(0.4):
             preposition = self.rng.choice(verb.directions)
@@ -103,7 +103,7 @@ class Draw:
         return place if place.suits(verb) else self.place(verb, subject)
 
     def tense(self, verb: Verb, *tenses: Tense) -> Tense:
-        """One of `tenses`; a verb without an `-ing` form is not progressive."""
+        """One of `tenses`; a verb without an `-ing` form is past instead of imperfect, present instead of progressive."""
         tense = self.rng.choice(tenses or ("present", "progressive", "past", "imperfect"))
         return tense if verb.ing or tense in ("present", "past") else "past" if tense == "imperfect" else "present"
 
@@ -114,7 +114,7 @@ class Draw:
     def verb_phrase(
         self, verb: Verb, subject: Nominal, tense: Tense, negated: bool = False, adjectives: float = 0.2
     ) -> VerbPhrase:
-        """The verb with noun phrases where it takes an object, somebody to give it to, or cannot do without a place."""
+        """The verb with its object, a recipient in most sentences if it takes one, and a place if it needs one."""
         obj = self.noun_phrase(verb.objects, adjectives, negated) if verb.takes_object else None
         recipient = self.noun_phrase(("person",), adjectives) if verb.takes_recipient and self.chance(0.7) else None
         place = self.place(verb, subject) if verb.needs_place else None

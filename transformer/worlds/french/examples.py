@@ -1,8 +1,8 @@
-"""What to try first, and what to look for in it."""
+"""The examples of the English–French worlds, each with what to look for in it."""
 
 from transformer.worlds.world import Example
 
-# Never trained on, whatever its hash: the main clause of the pair of sentences everybody tries.
+# Held out of training, whatever its hash: the main clause of the two best-known sentences.
 SIGNATURE = "the animal did not cross the street"
 
 EXAMPLES = (

@@ -1,4 +1,4 @@
-"""The words that hold a sentence together: determiners, pronouns, prepositions, degrees and times."""
+"""The function words: determiners, pronouns, prepositions, degrees and times."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from transformer.worlds.french.nouns import Gender
 
 
 class Agreement(NamedTuple):
-    """What a French word can agree with. `slot` counts je, tu, il, nous, ils from 0."""
+    """Gender, number and person that a French word agrees with. `slot` counts je, tu, il, nous, ils from 0."""
 
     gender: Gender
     plural: bool
@@ -19,8 +19,8 @@ class Pronoun:
     """A personal pronoun.
 
     Conventions, so that every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine,
-    and so are `it` and `they` where no noun says otherwise. `indirect` and `stressed` are empty for `it`, which stands
-    for no person.
+    and so are `it` and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a
+    person.
     """
 
     subject: str
@@ -43,12 +43,12 @@ PRONOUNS = (
 )
 SUBJECTS = {pronoun.subject: pronoun for pronoun in PRONOUNS}
 OBJECTS = {pronoun.object: pronoun for pronoun in PRONOUNS}
-# Subjects and the objects they do not go with: those would be reflexive, which the grammar is not.
+# Subjects and the objects excluded with them: the grammar has no reflexive pronouns.
 REFLEXIVE = {"i": ("me", "us"), "we": ("us", "me"), "you": ("you",)}
 
 
 class Determiner(NamedTuple):
-    """The French of a determiner; empty where the English is not used with that number."""
+    """The French forms of a determiner; empty if the English is not used with that number."""
 
     masculine: str
     feminine: str

@@ -1,4 +1,4 @@
-"""The regular endings of both languages. Words that do not follow them are spelled out in the lexicon."""
+"""The regular endings of both languages. Irregular words are spelled out in the lexicon."""
 
 VOWELS = "aeiou"
 

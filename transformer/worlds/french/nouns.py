@@ -1,4 +1,4 @@
-"""The nouns, by kind: what an adjective can be said of. Every kind has both genders in about equal number."""
+"""The nouns, by kind. An adjective fits some kinds. Every kind has about as many masculine as feminine nouns."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,7 +23,7 @@ class Noun:
     kind: Kind
 
 
-# "english french", with plurals only where neither rule of `inflection` gives them: "man/men homme".
+# "english french"; with an English plural only if it is irregular: "man/men homme".
 _TABLE: dict[Kind, dict[Gender, str]] = {
     "animal": {
         "m": "animal animal, cat chat, dog chien, horse cheval, bird oiseau, hedgehog hérisson",

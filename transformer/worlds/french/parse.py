@@ -1,7 +1,7 @@
 """English tokens → tree.
 
-The reader is lenient; `parse` then writes the tree out again and wants the same tokens back, so agreement, articles and
-do-support need no rules of their own here.
+The reader is lenient. `parse` then writes the tree as English again and requires the same tokens, so agreement, articles
+and do-support need no rules here.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from transformer.worlds.french.verbs import VERBS, Verb
 
 
 def parse(tokens: Sequence[str]) -> Sentence | None:
-    """The tree of a sentence that the grammar can write; None for any other."""
+    """The tree of a sentence of the grammar; None for any other."""
     try:
         sentence = _Reader(tokens).sentence()
     except _UnreadableError:
@@ -49,29 +49,29 @@ class _UnreadableError(Exception):
 
 
 class _Reader:
-    """Reads from the left; every method consumes the tokens of what it returns."""
+    """Reads from the left. Every method consumes the tokens of the part it returns."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens, self.position = list(tokens), 0
 
-    def ahead(self, offset: int = 0) -> str:
+    def peek(self, offset: int = 0) -> str:
         index = self.position + offset
         return self.tokens[index] if index < len(self.tokens) else ""
 
     def next(self) -> str:
         self.position += 1
-        return self.ahead(-1)
+        return self.peek(-1)
 
-    def took(self, *words: str) -> str:
+    def accept(self, *words: str) -> str:
         """The next token if it is one of `words`, else an empty string."""
-        return self.next() if self.ahead() in words else ""
+        return self.next() if self.peek() in words else ""
 
     def sentence(self) -> Sentence:
         clause = self.clause()
-        reason = self.reason() if self.took("because") else None
-        time = self.took(*TIMES)
-        period = bool(self.took("."))
-        question = reason is not None and bool(self.took("what", "who"))
+        reason = self.reason() if self.accept("because") else None
+        time = self.accept(*TIMES)
+        period = bool(self.accept("."))
+        question = reason is not None and bool(self.accept("what", "who"))
         if question:
             self.position += 3
         if self.position != len(self.tokens):
@@ -96,28 +96,28 @@ class _Reader:
         return Reason(SUBJECTS[subject], "present" if be in BE_PRESENT else "imperfect", self.predicate())
 
     def predicate(self) -> Predicate:
-        degree, adjective = self.took(*DEGREES), ADJECTIVE_BY_WORD.get(self.next())
+        degree, adjective = self.accept(*DEGREES), ADJECTIVE_BY_WORD.get(self.next())
         if adjective is None or not adjective.predicative:
             raise _UnreadableError
         return Predicate(degree, adjective)
 
     def subject(self) -> Nominal:
-        word = self.took(*SUBJECTS)
+        word = self.accept(*SUBJECTS)
         return SUBJECTS[word] if word else self.noun_phrase()
 
     def noun_phrase(self, negated_object: bool = False) -> NounPhrase:
-        """`negated_object`: where `any` is said and `some` is not, and where an indefinite noun with a relative clause
-        would need the subjunctive."""
+        """`negated_object`: `any` is allowed and `some` is not; neither is an indefinite noun with a relative clause, which
+        would need the subjunctive in French."""
         determiner, adjectives = self.next(), []
         determiner = "a" if determiner == "an" else determiner
-        while self.ahead() in ADJECTIVE_BY_WORD:
+        while self.peek() in ADJECTIVE_BY_WORD:
             adjectives.append(ADJECTIVE_BY_WORD[self.next()])
         noun, plural = NOUN_BY_FORM.get(self.next(), (None, False))
         forms = DETERMINERS.get(determiner)
         if noun is None or forms is None or not (forms.plural if plural else forms.masculine):
             raise _UnreadableError
-        of = self.noun_phrase() if self.took("of") else None
-        word = self.took("that", "who")
+        of = self.noun_phrase() if self.accept("of") else None
+        word = self.accept("that", "who")
         relative = self.relative("who" if word == "who" else "that") if word else None
         if determiner == ("some" if negated_object else "any"):
             raise _UnreadableError
@@ -126,14 +126,14 @@ class _Reader:
         return NounPhrase(determiner, noun, plural, tuple(adjectives), of, relative)
 
     def relative(self, word: str) -> Relative:
-        has_subject = self.ahead() in SUBJECTS or self.ahead() in DETERMINERS or self.ahead() == "an"
+        has_subject = self.peek() in SUBJECTS or self.peek() in DETERMINERS or self.peek() == "an"
         subject, phrase = self.predication(object_before=True) if has_subject else (None, self.verb_phrase())
         return Relative("who" if word == "who" else "that", subject, phrase)
 
     def verb_phrase(self, object_before: bool = False) -> VerbPhrase:
         word = self.next()
         if word in BE_PRESENT + BE_PAST:
-            past, negated, verbs = word in BE_PAST, bool(self.took("not")), _matching("ing", self.ahead())
+            past, negated, verbs = word in BE_PAST, bool(self.accept("not")), _matching("ing", self.peek())
             if not verbs:
                 return VerbPhrase("imperfect" if past else "present", negated, self.predicate())
             self.next()
@@ -148,13 +148,13 @@ class _Reader:
         return self.complements("past", False, _matching("past", word), object_before)
 
     def complements(self, tense: Tense, negated: bool, verbs: list[Verb], object_before: bool) -> VerbPhrase:
-        noun_ahead = self.ahead() in DETERMINERS or self.ahead() == "an"
-        obj = self.nominal(negated) if noun_ahead or self.ahead() in OBJECTS else None
+        noun_ahead = self.peek() in DETERMINERS or self.peek() == "an"
+        obj = self.nominal(negated) if noun_ahead or self.peek() in OBJECTS else None
         verbs = [verb for verb in verbs if verb.takes_object == (object_before or obj is not None)]
         if not verbs or (object_before and obj is not None):
             raise _UnreadableError
-        recipient = self.nominal() if verbs[0].takes_recipient and self.took("to") else None
-        preposition = self.took(*PREPOSITIONS)
+        recipient = self.nominal() if verbs[0].takes_recipient and self.accept("to") else None
+        preposition = self.accept(*PREPOSITIONS)
         place = Place(preposition, self.nominal()) if preposition else None
         if any(isinstance(n, Pronoun) and not n.stressed for n in (recipient, place.nominal if place else None)):
             raise _UnreadableError
@@ -164,9 +164,9 @@ class _Reader:
 
     def nominal(self, negated_object: bool = False) -> Nominal:
         """`her` is a pronoun unless a noun phrase follows it."""
-        following = self.ahead(1)
-        determines = self.ahead() in DETERMINERS and (following in ADJECTIVE_BY_WORD or following in NOUN_BY_FORM)
-        if self.ahead() in OBJECTS and not determines:
+        following = self.peek(1)
+        determines = self.peek() in DETERMINERS and (following in ADJECTIVE_BY_WORD or following in NOUN_BY_FORM)
+        if self.peek() in OBJECTS and not determines:
             return OBJECTS[self.next()]
         return self.noun_phrase(negated_object)
 

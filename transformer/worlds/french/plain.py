@@ -12,7 +12,7 @@ from transformer.worlds.french.verbs import ANY_ANY, VERBS, WITH_ETRE, WITH_OBJE
 DIRECT = (*ANY_ANY, *WITH_OBJECT)
 GIVING = tuple(verb for verb in WITH_RECIPIENT if verb.takes_object)
 INTRANSITIVE = (*WITHOUT_OBJECT, *WITH_ETRE)
-# The verbs that the *because* sentences do not practise come twice.
+# The verbs that the *because* sentences do not use come twice.
 POOL = (*VERBS, *WITH_OBJECT, *WITH_RECIPIENT, *INTRANSITIVE)
 
 
@@ -24,13 +24,13 @@ def plain(draw: Draw) -> Clause:
 
 def agreement(draw: Draw) -> Clause:
     """A predicate, a participle with être, or a noun with adjectives."""
-    way = draw.rng.random()
-    if way < 0.5:
+    variant = draw.rng.random()
+    if variant < 0.5:
         subject = draw.subject(KINDS, adjectives=0.15, pronouns=0.2)
         return Clause(subject, _be(draw, subject, negated=draw.chance(0.15)))
-    verb = draw.rng.choice(WITH_ETRE if way < 0.7 else POOL)
-    subject = draw.subject(verb.subjects, adjectives=0.3 if way < 0.7 else 0.9, pronouns=0.2)
-    tense = "past" if way < 0.7 else draw.tense(verb)
+    verb = draw.rng.choice(WITH_ETRE if variant < 0.7 else POOL)
+    subject = draw.subject(verb.subjects, adjectives=0.3 if variant < 0.7 else 0.9, pronouns=0.2)
+    tense = "past" if variant < 0.7 else draw.tense(verb)
     return Clause(subject, draw.verb_phrase(verb, subject, tense, adjectives=0.7))
 
 
@@ -42,17 +42,17 @@ def negation(draw: Draw) -> Clause:
 
 
 def clitic(draw: Draw) -> Clause:
-    """A pronoun as the object, as the one something is given to, or as both."""
+    """A pronoun as the object, as the recipient, or as both."""
     verb = draw.rng.choice(DIRECT if draw.chance(0.65) else WITH_RECIPIENT)
     subject = draw.subject(verb.subjects)
     phrase = draw.verb_phrase(verb, subject, draw.tense(verb), negated=draw.chance(0.3), adjectives=0.1)
     if not verb.takes_recipient:
         words = (*PERSONS, "it") if set(verb.objects) & set(ANIMATE) else ("it", "them")
         return Clause(subject, replace(phrase, object=draw.object_pronoun(subject, words)))
-    way = draw.rng.random()
-    if way < 0.7 or not phrase.object:
+    variant = draw.rng.random()
+    if variant < 0.7 or not phrase.object:
         phrase = replace(phrase, recipient=draw.object_pronoun(subject, PERSONS))
-    if way > 0.4 and phrase.object:
+    if variant > 0.4 and phrase.object:
         phrase = replace(phrase, object=draw.object_pronoun(subject, ("it", "them")))
     return Clause(subject, phrase)
 
@@ -73,7 +73,7 @@ def relative(draw: Draw) -> Clause:
 
 
 def _with_object_relative(draw: Draw) -> NounPhrase:
-    """Mostly in the past, where the participle agrees with the head: `la maison que j'ai vue`."""
+    """Mostly in the past, because there the participle agrees with the head: `la maison que j'ai vue`."""
     verb = draw.rng.choice((*DIRECT, *GIVING))
     subject = draw.subject(verb.subjects, adjectives=0.0, pronouns=0.6)
     head = draw.noun_phrase(verb.objects, adjectives=0.1, plural=0.5)
@@ -96,12 +96,12 @@ def _with_subject_relative(draw: Draw) -> NounPhrase:
 
 
 def preposition(draw: Draw) -> Clause:
-    """A place, somebody to give to or to speak to, or a noun after `of`."""
-    way = draw.rng.random()
-    verb = draw.rng.choice(WITH_RECIPIENT if way < 0.25 else INTRANSITIVE if way < 0.7 else POOL)
+    """A place, a recipient, or a noun after `of`."""
+    variant = draw.rng.random()
+    verb = draw.rng.choice(WITH_RECIPIENT if variant < 0.25 else INTRANSITIVE if variant < 0.7 else POOL)
     subject = draw.subject(verb.subjects, adjectives=0.15)
     phrase = draw.verb_phrase(verb, subject, draw.tense(verb), draw.chance(0.15), adjectives=0.15)
-    if phrase.recipient is not None and way < 0.25:
+    if phrase.recipient is not None and variant < 0.25:
         return Clause(subject, phrase)
     if isinstance(phrase.object, NounPhrase) and draw.chance(0.5):
         return Clause(subject, replace(phrase, object=_with_of(draw, phrase.object)))

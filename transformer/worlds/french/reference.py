@@ -1,7 +1,7 @@
-"""Sentences with a *because* clause whose pronoun refers back, and only its adjective says to what.
+"""Sentences with a *because* clause whose adjective alone decides what its pronoun refers to.
 
-The two or three candidates are of different kinds, any kind in any place, and the adjective can be said of one of them
-only. Neither the order of the nouns nor the verb gives the antecedent away.
+The two or three candidates are of different kinds, in any order, and the adjective fits only one of them. Neither the order
+of the nouns nor the verb reveals the antecedent.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ KIND_WEIGHTS: dict[Kind, float] = {
     "clothing": 1.0,
 }
 DEGREE_WEIGHTS = {"too": 6.0, "very": 1.5, "so": 1.0, "": 1.5}
-# What the clause is made of: how many nouns, and whether `i`, `you` or `we` is the subject.
+# The parts of the clause; "pronoun" stands for `i`, `you` or `we` as the subject.
 FRAME_WEIGHTS = {
     "verb object": 5.0,
     "verb place": 2.0,
@@ -46,7 +46,7 @@ SPEAKERS = ("i", "you", "we")
 
 
 def main_clause(draw: Draw) -> Clause:
-    """A clause with one to three candidates of different kinds, any kind in any place."""
+    """A clause with one to three candidates of different kinds, in any order."""
     frame = draw.weighted(FRAME_WEIGHTS)
     nouns = _noun_phrases(draw, {"verb object place": 3, "pronoun object": 1}.get(frame, 2))
     subject = SUBJECTS[draw.rng.choice(SPEAKERS)] if frame.startswith("pronoun") else nouns.pop(0)
@@ -64,7 +64,7 @@ def main_clause(draw: Draw) -> Clause:
 
 
 def with_reason(draw: Draw, clause: Clause) -> Sentence:
-    """The clause with a reason that one of its candidates, each as likely, can be the subject of."""
+    """The clause with a reason about one of its candidates, each equally likely."""
     nouns = candidates(clause)
     named = draw.rng.choice(nouns)
     kind = named.noun.kind
@@ -89,9 +89,9 @@ def own_reason(draw: Draw, clause: Clause) -> Reason | None:
 
 
 def two_readings(draw: Draw, clause: Clause) -> tuple[Sentence, Sentence, int, int] | None:
-    """Two sentences that differ only in the adjective, and which candidates, counted from 0, they refer to.
+    """Two sentences that differ only in the adjective, and the index of the candidate that each refers to.
 
-    None where the clause has no two candidates of different gender that `it` or `they` can both stand for.
+    None if the clause has no two candidates of different gender that `it` or `they` can both refer to.
     """
     nouns = [(place, phrase) for place, phrase in enumerate(candidates(clause)) if phrase.noun.kind != "person"]
     draw.rng.shuffle(nouns)
@@ -121,9 +121,9 @@ def _noun_phrases(draw: Draw, count: int) -> list[NounPhrase]:
     phrases = []
     for kind in _kinds(draw, count):
         noun = draw.noun((kind,), _other_gender(draw, gender) if phrases else gender)
-        many = plural if one_number else draw.chance(0.5)
-        determiner = "the" if draw.chance(THE_SHARE) else draw.determiner(many)
-        phrases.append(NounPhrase(determiner, noun, many, draw.adjectives(kind, ADJECTIVE_SHARE)))
+        is_plural = plural if one_number else draw.chance(0.5)
+        determiner = "the" if draw.chance(THE_SHARE) else draw.determiner(is_plural)
+        phrases.append(NounPhrase(determiner, noun, is_plural, draw.adjectives(kind, ADJECTIVE_SHARE)))
     draw.rng.shuffle(phrases)
     return phrases
 

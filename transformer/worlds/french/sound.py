@@ -1,6 +1,6 @@
-"""How French neighbours change each other: elision (`le` `animal` → `l'` `animal`), contraction (`de` `le` → `du`).
+"""How neighbouring French words change each other: elision (`le` `animal` → `l'` `animal`), contraction (`de` `le` → `du`).
 
-Sentences are first written in full forms and then settled, so no rule of the grammar has to look ahead for these.
+A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar has to look ahead.
 """
 
 import unicodedata
@@ -20,7 +20,7 @@ ELIDED = {
     "te": "t'",
 }
 
-# After `de` the indefinite article falls away: `près de maisons`.
+# The indefinite article is dropped after `de`: `près de maisons`.
 CONTRACTED = {
     ("de", "le"): "du",
     ("de", "les"): "des",

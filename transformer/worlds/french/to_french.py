@@ -18,13 +18,13 @@ from transformer.worlds.french.verbs import AVOIR, ETRE, ETRE_IMPERFECT, Verb
 
 PARTICIPLE_ALONE = Agreement("m", False, 2)
 THIRD_PERSON = {("m", False): "il", ("f", False): "elle", ("m", True): "ils", ("f", True): "elles"}
-# me, te, nous come before le, la, les, and these before lui, leur.
+# me, te, nous precede le, la, les, and these precede lui, leur.
 CLITIC_ORDER = ("me", "te", "nous", "le", "la", "les", "lui", "leur")
 
 
 def french(sentence: Sentence) -> list[str] | None:
-    """The sentence as tokens of the "french" tokenizer, without the answer to its question; None where the pronoun of
-    its *because* clause could stand for nothing or for several things."""
+    """The sentence as tokens of the "french" tokenizer, without the answer to its question; None if the pronoun of
+    its *because* clause has no antecedent, or several."""
     words = clause(sentence.clause)
     if sentence.reason is not None:
         agreement = reason_agreement(sentence)
@@ -40,7 +40,7 @@ def french(sentence: Sentence) -> list[str] | None:
 
 
 def answer(sentence: Sentence) -> list[str] | None:
-    """The antecedent with the definite article and a period: `l'` `animal` `.`; None where there is none."""
+    """The antecedent with the definite article and a period: `l'` `animal` `.`; None if there is no antecedent."""
     named = antecedent(sentence)
     return None if named is None else settle([*noun_phrase(NounPhrase("the", named.noun, named.plural)), "."])
 

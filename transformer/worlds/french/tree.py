@@ -1,4 +1,4 @@
-"""A sentence before it is in any language."""
+"""The tree of a sentence, the same for both languages."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ Tense = Literal["present", "progressive", "past", "imperfect"]
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """`determiner` is a key of `DETERMINERS`; `adjectives` stand in the English order."""
+    """A noun with its determiner, a key of `DETERMINERS`, and its adjectives in the English order."""
 
     determiner: str
     noun: Noun
@@ -47,7 +47,7 @@ class Place:
     nominal: Nominal
 
     def suits(self, verb: Verb) -> bool:
-        """Whether it can follow this verb: `go` wants where to, and only some verbs have `from` or `to`."""
+        """Whether it can follow this verb: `go` needs a destination, and only some verbs take `from` or `to`."""
         if self.preposition in ("from", "to"):
             return self.preposition in verb.directions
         return self.preposition not in ("with", "without") or not verb.needs_place
@@ -68,7 +68,7 @@ class VerbPhrase:
 
 @dataclass(frozen=True)
 class Relative:
-    """`that sleeps`, or with a subject of its own `that the man sees`: then the head is the verb's object."""
+    """`that sleeps`, or with its own subject `that the man sees`: then the noun is the verb's object."""
 
     word: Literal["that", "who"]
     subject: Nominal | None

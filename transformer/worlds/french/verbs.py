@@ -1,4 +1,4 @@
-"""The verbs, with all the forms the grammar writes."""
+"""The verbs, with every form that the grammar uses."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,18 @@ Five = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb in both languages, as it is used with these complements.
+    """A verb in both languages, with the complements it takes.
 
     Attributes:
         base, third, past, ing: the English forms; `ing` is empty for a verb not used with `is …ing`.
         present, imperfect: je, tu, il, nous, ils.
         participle: masculine, feminine, masculine plural, feminine plural.
-        with_etre: the passé composé is formed with être.
-        takes_object, takes_recipient: whether a direct object must, and a `to` somebody may follow.
+        with_etre: whether the passé composé is formed with être.
+        takes_object: whether a direct object must follow.
+        takes_recipient: whether `to` and a person may follow.
         directions: which of `from` and `to` may follow, with a place.
-        needs_place: where to cannot be left out in French: `elle est allée` is not a sentence.
-        subjects, objects: the kinds it is drawn with.
+        needs_place: whether French requires a place: `elle est allée` is not a sentence.
+        subjects, objects: the kinds of noun it is drawn with.
     """
 
     base: str
@@ -85,7 +86,7 @@ def _verb(
     )
 
 
-# Loosely said of anything, so that neither the verb nor the place in the sentence gives the antecedent away.
+# They fit any two nouns, so that neither the verb nor the order of the nouns reveals the antecedent.
 ANY_ANY = (
     _verb("cross ing", "traverser", KINDS, KINDS),
     _verb("touch", "toucher", KINDS, KINDS),

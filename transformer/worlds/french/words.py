@@ -1,4 +1,4 @@
-"""Every word that the grammar can write, and what class each belongs to."""
+"""Every word of the grammar, with its class."""
 
 from transformer.worlds.french.adjectives import ADJECTIVES
 from transformer.worlds.french.function_words import DEGREES, DETERMINERS, PREPOSITIONS, PRONOUNS, TIMES
@@ -9,13 +9,13 @@ from transformer.worlds.french.verbs import AVOIR, ETRE, ETRE_IMPERFECT, VERBS, 
 
 
 def _forms(verb: Verb) -> tuple[str, ...]:
-    """The French forms. A participle with nothing to agree with stays in its first one."""
+    """The French forms. A participle that agrees with nothing is always masculine singular."""
     participles = verb.participle if verb.with_etre or verb.takes_object else verb.participle[:1]
     return (*verb.present, *(verb.imperfect if verb.ing else ()), *participles)
 
 
 def _classes(groups: dict[str, list[str]]) -> dict[str, str]:
-    """A word of two classes keeps the one named last: the one it is met in most."""
+    """Word → class. A word of two classes gets the one listed last, its most frequent."""
     return {word: name for name, words in groups.items() for word in words if word}
 
 
