@@ -1,6 +1,7 @@
-"""One way to say that something a person gave cannot be used."""
+"""The errors that the library raises on purpose, each a full sentence."""
 
 import string
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -13,9 +14,9 @@ class HeadlightError(ValueError):
         raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
 
     Args:
-        template: the English sentence, with a place for each value; `{name!r}` is the value's `repr`, shortened. The template
-            is also the key under which a translation of the sentence is found.
-        values: what stands in the places.
+        template: the English sentence with named places, always a literal: translations are found by it. `{name!r}` stands for
+            the value's `repr`, shortened.
+        values: for the places, by name. One may be another error: its sentence is put there.
 
     Attributes:
         template, values: as given.
@@ -29,23 +30,35 @@ class HeadlightError(ValueError):
         self.what, self.value, self.allowed = (values.get(name) for name in ("what", "value", "allowed"))
         super().__init__(self.sentence())
 
-    def sentence(self, template: str | None = None) -> str:
-        """The sentence with its values filled in, each shortened: any of them may hold a piece of a file.
+    def sentence(self, translations: Mapping[str, str] | None = None) -> str:
+        """The sentence with its values filled in. Each value is shortened, since any of them may hold a piece of a file.
 
         Args:
-            template: a translation of the English one, which is the default.
+            translations: English template → the same sentence in another language. Templates that are missing, or name a
+                place that this error does not have, stay English.
         """
-        return _Shortening().vformat(template or self.template, (), self.values)
+        translations = translations or {}
+        values = {
+            name: value.sentence(translations) if isinstance(value, HeadlightError) else value
+            for name, value in self.values.items()
+        }
+        try:
+            return _Shortening().vformat(translations.get(self.template, self.template), (), values)
+        except (LookupError, ValueError):
+            return _Shortening().vformat(self.template, (), values)
 
 
 class _Shortening(string.Formatter):
-    """Fills the places of a template; `repr` and text are cut to a length that a message can bear."""
+    """Fills the places of a template. A `repr` is cut to 60 characters, any other value to 1000."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         return shortened(value) if conversion == "r" else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return cut(format(value, format_spec), 1000)
+        try:
+            return cut(format(value, format_spec), 1000)
+        except (ValueError, OverflowError, RecursionError):  # Python writes out no number of thousands of digits
+            return shortened(value)
 
 
 class ConfigError(HeadlightError):
@@ -57,11 +70,11 @@ class InputError(HeadlightError):
 
 
 class PathError(HeadlightError):
-    """A path, head or position that this model does not have."""
+    """A path, head or position that this model does not have, or an edit that does not fit it."""
 
 
 class CheckpointError(HeadlightError):
-    """A file that is not a whole, sound Headlight checkpoint."""
+    """A file that is not a whole Headlight file, or cannot be written."""
 
 
 def shortened(value: object, limit: int = 60) -> str:

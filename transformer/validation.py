@@ -1,81 +1,107 @@
-"""Settings that come from files and from people: each is held against the type and the bounds its field declares."""
+"""Check settings from files and forms against the type and the bounds of their field."""
 
 import functools
 import math
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import MISSING, fields
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from transformer.errors import ConfigError
+from transformer.errors import ConfigError, cut
 
 Settings = TypeVar("Settings")
 
 
 def by_name(settings: type[Settings]) -> type[Settings]:
-    """Let a dataclass whose fields are given by name say itself what is wrong with them: the names are a person's, too.
-
-    Its constructor then raises `ConfigError`, where Python's `TypeError` would not say which fields there are: for a field of
-    another name, one that is left out, and values without a name.
+    """The dataclass with a constructor that raises `ConfigError` for an unknown field, a missing one, and values without a
+    name. Python's own `TypeError` would not list the fields.
     """
     declared: Any = settings
     known = [field.name for field in fields(declared)]
     needed = [field.name for field in fields(declared) if field.default is field.default_factory is MISSING]
-    there_are = f"the fields are {', '.join(known)}"
+    listed = ", ".join(known)
     make = declared.__init__
 
     @functools.wraps(make)
-    def made(self: Any, /, *nameless: Any, **values: Any) -> None:
-        if nameless:
-            raise ConfigError("fields", nameless, f"must be given by name; {there_are}")
+    def init(self: Any, /, *unnamed: Any, **values: Any) -> None:
+        if unnamed:
+            raise ConfigError(
+                "Fields are given by name, not as {values!r}; the fields are {fields}.", values=unnamed, fields=listed
+            )
         for name in values:
             if name not in known:
-                raise ConfigError(name, values[name], f"is not a field; {there_are}")
+                raise ConfigError("{name} is not a field; the fields are {fields}.", name=cut(name, 60), fields=listed)
         for name in needed:
             if name not in values:
-                raise ConfigError(name, None, f"must be given; {there_are}")
+                raise ConfigError("{name} is missing and has no default; the fields are {fields}.", name=name, fields=listed)
         make(self, **values)
 
-    declared.__init__ = made
+    declared.__init__ = init
     return settings
 
 
 def checked(name: str, value: Any, hint: Any) -> Any:
-    """The value of a field as the Python type that its hint names: numbers of NumPy's become Python's.
+    """The value of a field as the Python type of its hint: NumPy's numbers become Python's.
 
     Args:
         name: of the field.
-        hint: `int`, `float`, `bool`, `str` or a `Literal` of texts; what a field of another kind holds is not looked at.
+        hint: `int`, `float`, `bool`, `str` or a `Literal` of texts. Values of any other hint are returned unchecked.
 
     Raises:
         ConfigError: a value of another type, or NaN.
     """
     if get_origin(hint) is Literal:
-        if not isinstance(value, str) or value not in get_args(hint):
-            raise ConfigError(name, value, f"allowed are {', '.join(get_args(hint))}")
+        one_of(name, value, get_args(hint))
     elif hint is bool:
         if not isinstance(value, bool):
-            raise ConfigError(name, value, "allowed are True and False")
+            raise ConfigError("{name} is {value!r}; allowed are True and False.", name=name, value=value)
     elif hint is str:
         if not isinstance(value, str):
-            raise ConfigError(name, value, "must be a text")
+            raise ConfigError("{name} is {value!r}; it must be a text.", name=name, value=value)
     elif hint in (int, float):
-        if isinstance(value, bool) or not isinstance(value, Integral if hint is int else Real):
-            raise ConfigError(name, value, f"must be {'a whole number' if hint is int else 'a number'}")
-        if value != value:
-            raise ConfigError(name, value, "must be a number")
-        # A whole number stays one where a fraction may stand: too large for a float, it is for the bounds to refuse.
+        if hint is int and (isinstance(value, bool) or not isinstance(value, Integral)):
+            raise ConfigError("{name} is {value!r}; it must be a whole number.", name=name, value=value)
+        if isinstance(value, bool) or not isinstance(value, Real) or value != value:
+            raise ConfigError("{name} is {value!r}; it must be a number.", name=name, value=value)
+        # An integer stays one in a float's field: it may be too large for a float, and `within` then refuses it.
         return int(value) if isinstance(value, Integral) else float(value)
     return value
 
 
-def within(name: str, value: int | float, least: int | float, most: int | float = math.inf, meaning: str = "") -> None:
-    """Refuse a number outside its bounds, both of which are allowed; infinity never is.
+def as_list(given: Any) -> list[Any] | None:
+    """The items of a list, tuple, array, generator, or anything else with an order; a text counts as its characters.
+
+    None for anything else: bytes, mappings and sets among them, whose items are not what a person meant, or have no order.
+    """
+    if isinstance(given, bytes | bytearray | memoryview | Mapping | Set):
+        return None
+    try:
+        return list(given)
+    except TypeError:
+        return None
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """The value, if it is one of the texts that are allowed.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    allowed = tuple(allowed)
+    if not isinstance(value, str) or value not in allowed:
+        raise ConfigError("{name} is {value!r}; allowed are {allowed}.", name=name, value=value, allowed=", ".join(allowed))
+    return value
+
+
+def within(name: str, value: int | float, least: int | float, most: int | float = math.inf) -> None:
+    """Refuse a number below `least` or above `most`. Infinity is always refused.
 
     Raises:
         ConfigError: it is outside.
     """
     if value == math.inf:
-        raise ConfigError(name, value, "must be finite")
+        raise ConfigError("{name} is {value!r}; it must be finite.", name=name, value=value)
+    if most == math.inf and value < least:
+        raise ConfigError("{name} is {value!r}; it must be at least {least}.", name=name, value=value, least=least)
     if not least <= value <= most:
-        allowed = f"must be at least {least}" if most == math.inf else f"allowed are {least} to {most}"
-        raise ConfigError(name, value, allowed + (f", {meaning}" if meaning else ""))
+        raise ConfigError("{name} is {value!r}; allowed are {least} to {most}.", name=name, value=value, least=least, most=most)

@@ -42,6 +42,8 @@ def explained() -> Iterator[None]:
 
 def sentence(error: HeadlightError) -> str:
     """What an error says, as a sentence of a page. What another error than of an input names is a field: it keeps its case."""
+    if error.what is None:  # a sentence already; the rest goes with the former form of errors
+        return error.sentence()
     said, given = str(error), f"{error.what} = {shortened(error.value)}"
     if isinstance(error.value, str) and not error.value.strip() and said.startswith(given):
         said = text("common")["empty"].format(what=error.what) + said.removeprefix(given)

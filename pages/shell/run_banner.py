@@ -7,7 +7,7 @@ from pages.shell.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.text import text
 from transformer import Trace
-from transformer.pipeline.pipeline import BABBLE
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS
 
 
 def show_reading(view: View, batch: bool = False) -> Trace:
@@ -33,7 +33,7 @@ def show_reading(view: View, batch: bool = False) -> Trace:
             view.answer(item=item)
         trace = view.batch_trace() if batch else view.trace()
     if not view.pipeline.trained:
-        st.markdown(words["untrained"].format(most=BABBLE))
+        st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
     for item in items:
         _show_answer(view, item)
     return trace

@@ -1,7 +1,6 @@
-"""What a person gets who hands the library something of the wrong kind: one sentence that names it, not a stack trace.
+"""Values of the wrong kind are refused in one sentence that names them, not in an error of Python's.
 
-In the other tests, a hook checks every annotation before the library sees a value; a person who installs it has no such hook.
-So these run in a process of their own, without it.
+In the other tests a hook checks every annotation before the library gets a value. These run in another process, without it.
 """
 
 import json
@@ -19,6 +18,9 @@ from transformer.tracing.interventions import *
 from transformer.tracing.phrases import all_interventions, interventions
 from transformer.analysis.token_geometry import nearest, token_table
 from transformer.analysis.position_geometry import model_table
+from pathlib import Path
+from transformer.pipeline.card import Card
+from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
 from transformer.pipeline.untrained import Untrained
 
 torch.manual_seed(0)
@@ -37,13 +39,13 @@ for _ in range(90):
     deep = [deep]
 """
 AFTER = """
-found = {}
+outcomes = {}
 for code in json.load(sys.stdin):
     try:
-        found[code] = ["nothing", repr(eval(code))]
+        outcomes[code] = ["nothing", repr(eval(code))]
     except Exception as error:
-        found[code] = [type(error).__name__, str(error)]
-json.dump(found, sys.stdout)
+        outcomes[code] = [type(error).__name__, str(error)]
+json.dump(outcomes, sys.stdout)
 """
 
 REFUSED = {
@@ -76,10 +78,30 @@ REFUSED = {
     "run_traced(torch.nn.Linear(2, 2), source, target)": "must be a Transformer, or have its `config` and `taps`",
     "Transformer('vanilla')": "config = 'vanilla': must be a TransformerConfig, such as TransformerConfig.preset('vanilla')",
     "Transformer(sizes)": "must be a TransformerConfig",
-    "Pipeline.load(['reverse'])": "model = ['reverse']: shipped are",
-    "Pipeline.load('runs/reverse.safetensors')": "any other file is given as a Path",
-    "reverse.save('nowhere/x', 'float16')": "dtype = 'float16': must be a type of floating-point numbers",
+    "Pipeline.load(['reverse'])": "There is no model ['reverse']; shipped are",
+    "Pipeline.load(np.array(['reverse']))": "There is no model array(['reverse']",
+    "Pipeline.load(None)": "There is no model None; shipped are",
+    "Pipeline.load('runs/reverse.safetensors')": "Give the path of any other file as a Path",
+    # files
+    "Pipeline.load(Path('tests'))": "'tests' is a folder; give the path of a file",
+    "Pipeline.load(Path())": "'.' is a folder",
+    "Pipeline.load(Path('x\\0'))": "There is no file",
+    "reverse.save('nowhere/x', 'float16')": "dtype is 'float16'; it must be a floating-point type",
+    "reverse.save('nowhere/x', np.float32)": "it must be a floating-point type",
+    "reverse.save('nowhere/x', torch.int64)": "dtype is torch.int64; it must be a floating-point type",
     "reverse.save('x\\0', torch.float16)": "cannot be written (embedded null byte)",
+    "reverse.save(None)": "The path of a file must be a text or a Path, not None",
+    "reverse.save(b'x')": "The path of a file must be a text or a Path, not b'x'",
+    "reverse.save('')": "cannot be written",
+    "load_checkpoint(5)": "The path of a file must be a text or a Path, not 5",
+    "load_checkpoint('')": "'.' is a folder",
+    "load_checkpoint(['a'])": "The path of a file must be a text or a Path, not ['a']",
+    "read_card(5)": "The path of a file must be a text or a Path, not 5",
+    "read_card(None)": "The path of a file must be a text or a Path, not None",
+    "read_metadata(np.array(['a']))": "The path of a file must be a text or a Path, not array",
+    "save_checkpoint('nowhere/x', reverse)": "A checkpoint must be a Checkpoint, not Pipeline(",
+    "Card.from_json(5)": "5 is not a Headlight card",
+    "Card.from_json(b'[')": "b'[' is not a Headlight card",
     # ids
     "model(source[0], target)": "source ids = 'torch.int64 (3,)': must be a tensor [batch, length] of whole numbers",
     "model(source[None], target)": "source ids = 'torch.int64 (1, 1, 3)'",
@@ -94,20 +116,103 @@ REFUSED = {
     "strict.decode(target.repeat(2, 1), memory, mask)": "batch = (1, 2): source and target must have the same number of rows",
     "model(source.repeat(2, 1), target)": "batch = (2, 1): source and target must have the same number of rows",
     # texts
-    "reverse.trace(None)": "source text = None: must be a text, or a list of texts",
-    "reverse.trace(b'abc')": "source text = b'abc': must be a text, or a list of texts",
-    "reverse.trace(3)": "source text = 3: must be a text",
-    "reverse.trace([None])": "source text = None: must be text",
-    "reverse.trace([['ab']])": "source text = ['ab']: must be text",
-    "reverse.trace('ab', 5)": "target text = 5: must be a text",
-    "reverse.trace('ab', [5])": "target text = 5: must be text",
-    "reverse.answer(None)": "source text = None: must be text",
-    "reverse.answers('ab')": "source texts = 'ab': must be a list of texts",
-    "reverse.read('ab', 'sideways')": "side = 'sideways': allowed are source and target",
-    "Untrained.of('vanilla', 'the cat')": "source texts = 'the cat': must be a list of texts",
-    "Untrained.of('vanilla', ['the cat'], 'le chat')": "target texts = 'le chat': must be a list of texts",
-    "Untrained.of('vanilla', [None])": "source texts = [None]: must be a list of texts",
+    **{
+        f"reverse.{method}({value})": f"{value}."
+        for method in ("read", "answer", "answers", "trace", "source_vocabulary.split")
+        for value in ("5", "1.5", "None", "True", "b'abc'", "{'ab': 1}", "bytearray(b'a')", "np.int64(5)")
+    },
+    **{
+        f"reverse.{method}({value})": "A text must be a string; this one is "
+        for method in ("answers", "trace", "source_vocabulary.split")
+        for value in ("[None]", "[5]", "[['ab']]", "[b'ab']", "np.array([['ab']])", "(n for n in (1, 2))", "[()]", "[np.nan]")
+    },
+    **{
+        f"reverse.{method}({value})": "list of texts, not "
+        for method in ("answers", "trace")
+        for value in ("{'ab'}", "frozenset({'ab'})", "np.array('ab')", "memoryview(b'ab')", "reverse", "object()")
+    },
+    **{f"reverse.{method}({value})": "at least one" for method in ("answers", "trace") for value in ("[]", "()", "iter([])")},
+    "reverse.answers('ab')": "`answers` takes a list of texts, not the text 'ab'; `answer` takes one",
+    "reverse.answers(reverse.read('ab'))": "`answers` takes a list of texts, not Reading(",
+    "reverse.answers(['ab', None])": "Text 2 cannot be read. A text must be a string; this one is None",
+    "reverse.trace(['ab', 'b' * 99])": "Text 2 cannot be read. Your text has 99 characters; this model reads up to 62.",
+    "reverse.trace(['ab', 'b'], ['ba', 5])": "Target 2 cannot be read. A text must be a string; this one is 5",
+    "reverse.trace('ab', 5)": "Give a text or a list of texts, not 5",
+    "reverse.trace('ab', [5])": "A text must be a string; this one is 5",
+    "reverse.trace('ab', {'ba'})": "Give a text or a list of texts, not {'ba'}",
+    "reverse.trace('ab', [])": "There are 1 sources and 0 targets; each source needs one target",
+    "reverse.trace('ab', reverse.read('ba'))": "was read as another side or by another model",
+    "reverse.trace(reverse.read('ba', 'target'))": "was read as another side or by another model",
+    "reverse.trace(Pipeline.load('english-french').read('a cat'))": "There is no token id",
+    "reverse.trace(reverse.answers(['ab'])[0])": "A text must be a string; this one is Answer(",
+    "reverse.as_target('abc')": "An answer must be one that `answers` gave, not 'abc'",
+    "reverse.as_target(None)": "An answer must be one that `answers` gave, not None",
+    **{
+        f"reverse.{call}{side})": f"side is {side.removeprefix('np.').removesuffix(')')}"
+        for call in ("read('ab', ", "longest(", "vocabulary(", "batch([[1]], ")
+        for side in ("'sideways'", "None", "0", "['source']", "np.array(['source'])", "True")
+    },
+    # tokens and ids
+    **{
+        f"reverse.source_vocabulary.{method}({value})": "okens must be a list of texts, not"
+        for method in ("ids", "text", "unknown")
+        for value in ("5", "None", "b'ab'", "{'a': 1}", "{'a'}", "1.5", "np.array('a')")
+    },
+    **{
+        f"reverse.source_vocabulary.{method}({value})": "A token must be a text; this one is"
+        for method in ("ids", "text", "unknown")
+        for value in ("[None, 7]", "['a', None]", "[b'a']", "[['a']]", "np.arange(2)", "range(2)", "torch.arange(2)")
+    },
+    **{
+        f"reverse.source_vocabulary.tokens_of({value})": "whole number"
+        for value in ("5", "None", "'12'", "[None]", "[1.0]", "['1']", "[True]", "{1}", "{1: 2}", "b'ab'", "[[1]]", "[np.nan]")
+    },
+    "reverse.source_vocabulary.tokens_of(np.array([[1, 2]]))": "whole number",
+    "reverse.source_vocabulary.tokens_of(torch.tensor([1.5]))": "whole number",
+    "reverse.source_vocabulary.tokens_of([10**5000])": "There is no token id <int> here; allowed are 0 to",
+    "reverse.batch('abc', 'source')": "A token id must be a whole number; this one is 'a'",
+    "reverse.batch([1, 2], 'source')": "Token ids must be a list of whole numbers, not 1",
+    "reverse.batch([[1, 2.5]], 'source')": "A token id must be a whole number; this one is 2.5",
+    "reverse.batch([[1], None], 'source')": "Token ids must be a list of whole numbers, not None",
+    "reverse.batch(5, 'source')": "A batch must be a list of rows of token ids, not 5",
+    "reverse.batch({1: [1]}, 'source')": "A batch must be a list of rows of token ids, not {1: [1]}",
+    "reverse.batch([], 'source')": "There is no text; at least one is needed",
+    "reverse.batch([[10**30]], 'source')": "There is no token id 1000000",
+    "Vocabulary(5, 'english')": "A vocabulary must be a list of texts, not 5",
+    "Vocabulary.of(None, 'english')": "A vocabulary must be a list of texts, not None",
+    "Vocabulary.of([b'a'], 'english')": "The vocabulary has the token b'a'; every token must be a text",
+    "Vocabulary.of('ab', None)": "tokenizer is None; allowed are characters",
+    "Vocabulary.of('ab', np.array(['english']))": "tokenizer is array(",
+    "Vocabulary.from_json(5)": "The vocabulary 5 is not a JSON object",
+    # untrained models
+    "Untrained.of('vanilla', 'the cat')": "Sources must be a list of texts, not the text 'the cat'",
+    "Untrained.of('vanilla', ['the cat'], 'le chat')": "Targets must be a list of texts, not the text 'le chat'",
+    "Untrained.of('vanilla', [None])": "A text must be a string; this one is None",
     "Untrained.of('vanilla', ['a ' * 65]).build().read('a ' * 65)": "has 65 words or digits; this model reads up to 64",
+    **{
+        f"Untrained.of('vanilla', {value})": f"Give a list of texts, not {value}."
+        for value in ("5", "None", "1.5", "b'ab'", "{'a'}", "{'a': 1}", "True")
+    },
+    **{
+        f"Untrained.of('vanilla', {value})": "A text must be a string; this one is"
+        for value in ("[5]", "[b'ab']", "[['ab']]", "np.arange(2)")
+    },
+    "Untrained.of('vanilla', ['ab'], 5)": "Give a list of texts, not 5",
+    "Untrained.of('vanilla', ['ab'], [5])": "A text must be a string; this one is 5",
+    "Untrained.of('vanilla', ['ab'], sizes=5)": "Sizes must be fields with their values, such as {'d_model': 64}, not 5",
+    "Untrained.of('vanilla', ['ab'], sizes='d_model')": "Sizes must be fields with their values",
+    "Untrained.of('vanilla', ['ab'], sizes=[('d_model', 8)])": "Sizes must be fields with their values",
+    "Untrained.of('vanilla', ['ab'], sizes=False)": "Sizes must be fields with their values",
+    "Untrained.of('vanilla', ['ab'], sizes={5: 1})": "5 is not the name of a field",
+    "Untrained.of('vanilla', ['ab'], sizes={'d_model': [8]})": "d_model is [8]; it must be a number, a text, True or False",
+    "Untrained.of('vanilla', ['ab'], sizes={'d_model': None})": "d_model is None; it must be a number",
+    "Untrained.of('vanilla', ['ab'], sizes={'d_model': 8.5}).config": "d_model is 8.5; it must be a whole number",
+    "Untrained.of('vanilla', ['ab'], sizes={'source_vocab': 7}).config": "source_vocab follows from the texts",
+    "Untrained.of('vanilla', ['ab'], sizes={'wings': 2}).config": "wings is not a field; the fields are",
+    **{
+        f"Untrained.of({value}, ['ab'])": f"preset is {value.removeprefix('np.').removesuffix(')')}"
+        for value in ("5", "None", "'bert'", "['vanilla']", "np.array(['vanilla'])", "{'vanilla'}")
+    },
     "interventions(None, model.config)": "edit = None: allowed are silence KIND layer N",
     "all_interventions('no positions', model.config)": "edits = 'no positions': must be a list of phrases",
     "all_interventions(None, model.config)": "edits = None: must be a list of phrases",
@@ -126,7 +231,7 @@ REFUSED = {
     "alone.attention_tokens('cross')": "the decoder ran alone",
     "alone['encoder.output']": "path = 'encoder.output': there is no such tap; nearest are decoder.output",
 }
-TAKEN = {
+ACCEPTED = {
     "edited(Ablate(attention, heads=np.array([0, 1]))) == 0": "False",
     "len({Ablate(attention, heads=heads) for heads in ((0, 2), [0, 2], np.array([0, 2]), torch.tensor([0, 2]))})": "1",
     "len({Scale(attention, factor=factor) for factor in (2, 2.0, np.float32(2), torch.tensor(2.0))})": "1",
@@ -137,16 +242,26 @@ TAKEN = {
         "tensor(False)"
     ),
     "len(run_traced(model, source.int(), target.int()))": "122",
+    "reverse.answers(np.array(['ab']))[0].text": "'ba'",
+    "reverse.answers(text for text in ('ab', 'c'))[1].text": "'c'",
+    "reverse.answers([np.str_('ab')])[0].text": "'ba'",
+    "reverse.trace(('ab',), np.array(['ba'])).target_tokens": "(('<sos>', 'b', 'a'),)",
+    "reverse.source_vocabulary.ids(np.array(['a', 'b']))": "[4, 5]",
+    "reverse.source_vocabulary.tokens_of(torch.tensor([4, 5]))": "('a', 'b')",
+    "reverse.source_vocabulary.tokens_of(np.uint8([4, 5]))": "('a', 'b')",
+    "reverse.batch(np.array([[1, 2]]), 'source').tolist()": "[[1, 2]]",
+    "reverse.batch((row for row in ((1,), (1, 2))), 'source').tolist()": "[[1, 0], [1, 2]]",
+    "Untrained.of('vanilla', np.array(['a b']), sizes={'d_model': np.int64(8), 'heads': 2}).config.d_model": "8",
     "run_traced(model.bfloat16(), source, target)['logits'].numpy().dtype": "dtype('float32')",
 }
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, list[str]]:
-    """What each of them gives: the name of its error, or `nothing`; and what it says."""
+def outcomes() -> dict[str, list[str]]:
+    """For each code the name of its error and the message, or `nothing` and the `repr` of its value."""
     done = subprocess.run(
         [sys.executable, "-c", BEFORE + AFTER],
-        input=json.dumps([*REFUSED, *TAKEN]),
+        input=json.dumps([*REFUSED, *ACCEPTED]),
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[2],
@@ -157,13 +272,13 @@ def found() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("code", REFUSED)
-def test_what_is_refused_is_said_in_a_sentence(code: str, found: dict[str, list[str]]):
-    kind, message = found[code]
+def test_a_wrong_value_is_refused_in_a_sentence(code: str, outcomes: dict[str, list[str]]):
+    kind, message = outcomes[code]
     assert kind in ("InputError", "PathError", "ConfigError", "CheckpointError"), message
     assert REFUSED[code] in message
-    assert len(message) < 1100 if "KIND" in message else len(message) < 400
+    assert len(message) < (1100 if "KIND" in message or "the fields are" in message else 400)
 
 
-@pytest.mark.parametrize("code", TAKEN)
-def test_numbers_of_any_library_are_taken(code: str, found: dict[str, list[str]]):
-    assert found[code] == ["nothing", TAKEN[code]]
+@pytest.mark.parametrize("code", ACCEPTED)
+def test_values_of_any_library_are_accepted(code: str, outcomes: dict[str, list[str]]):
+    assert outcomes[code] == ["nothing", ACCEPTED[code]]

@@ -1,4 +1,4 @@
-"""What a Transformer is made of: sizes, and every point on which three well-known versions of it disagree."""
+"""The sizes of a Transformer, and a field for every point on which three well-known versions of it disagree."""
 
 import dataclasses
 import json
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_type_hints
 
 from transformer.errors import ConfigError
-from transformer.validation import by_name, checked, within
+from transformer.validation import by_name, checked, one_of, within
 
-# A bound on each field alone catches a mistyped one. All of them together still ask for more memory than a machine has: who
-# builds what comes from a file or a form counts it first (`transformer.network.cost.parameters`).
+# Each bound catches a mistyped field. Several fields near their bounds still need more memory than a machine has, so
+# code that builds a model from a file or a form counts it first (`cost.parameters`, `TransformerConfig.table_numbers`).
 LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
 LARGEST_VOCAB = 1_000_000
 LARGEST_TABLE = 1 << 25  # max_len × d_model
-# What float32 still tells from −∞ and from 0.
+# float32 tells these from −∞ and from 0.
 LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
@@ -57,8 +57,8 @@ class TransformerConfig:
         initialization: `pytorch` (each module's own default) or `xavier` (Xavier uniform on every matrix).
 
     Raises:
-        ConfigError: a field has a value that cannot be built, is left out though it has no default, or is none of these; says
-            which, what it was and what is allowed.
+        ConfigError: a field is unknown, missing though it has no default, or has a value that cannot be built. The message
+            names the field, its value and what is allowed.
     """
 
     source_vocab: int
@@ -98,20 +98,32 @@ class TransformerConfig:
             within(name, getattr(self, name), 1, LARGEST_VOCAB)
         for name, most in LARGEST.items():
             within(name, getattr(self, name), 1, most)
-        within("source_pad", self.source_pad, 0, self.source_vocab - 1, "an id of the source vocabulary")
-        within("target_pad", self.target_pad, 0, self.target_vocab - 1, "an id of the target vocabulary")
+        within("source_pad", self.source_pad, 0, self.source_vocab - 1)
+        within("target_pad", self.target_pad, 0, self.target_vocab - 1)
         if self.max_len * self.d_model > LARGEST_TABLE:
-            allowed = f"allowed are up to {LARGEST_TABLE // self.d_model} with d_model = {self.d_model}"
-            raise ConfigError("max_len", self.max_len, allowed)
+            raise ConfigError(
+                "max_len is {value!r}; with d_model {d_model}, allowed are up to {most}.",
+                value=self.max_len,
+                d_model=self.d_model,
+                most=LARGEST_TABLE // self.d_model,
+            )
         if self.d_model % self.heads:
-            raise ConfigError("d_model", self.d_model, f"must be a multiple of heads = {self.heads}")
+            raise ConfigError(
+                "d_model is {value!r}; it must be a multiple of heads, which is {heads}.", value=self.d_model, heads=self.heads
+            )
         if not 0 <= self.dropout < 1:
-            raise ConfigError("dropout", self.dropout, "allowed is a probability from 0 up to, but not, 1")
+            raise ConfigError("dropout is {value!r}; it must be a probability from 0 to below 1.", value=self.dropout)
         if not LEAST_EPS <= self.norm_eps < 1:
-            raise ConfigError("norm_eps", self.norm_eps, f"allowed is a number from {LEAST_EPS} up to, but not, 1")
+            raise ConfigError(
+                "norm_eps is {value!r}; it must be a number from {least} to below 1.", value=self.norm_eps, least=LEAST_EPS
+            )
         if self.mask_fill != -math.inf and not LOWEST_FILL <= self.mask_fill <= -1_000:
             # A milder fill would leave hidden keys a visible share of the attention.
-            raise ConfigError("mask_fill", self.mask_fill, f"allowed are -1000 down to {LOWEST_FILL}, and -inf")
+            raise ConfigError(
+                "mask_fill is {value!r}; allowed are -1000 down to {lowest}, and -inf.",
+                value=self.mask_fill,
+                lowest=LOWEST_FILL,
+            )
 
     @property
     def d_head(self) -> int:
@@ -119,23 +131,26 @@ class TransformerConfig:
         return self.d_model // self.heads
 
     @property
+    def table_numbers(self) -> int:
+        """Numbers in the tables of positions of both sides that are computed, not trained."""
+        return 2 * self.max_len * self.d_model if self.position == "sinusoidal" else 0
+
+    @property
     def score_scale(self) -> float:
         """What scores are divided by: √d_head or √d_model."""
         return math.sqrt(self.d_head if self.score_divisor == "d_head" else self.d_model)
 
     @classmethod
-    def preset(cls, name: str, **values: Any) -> "TransformerConfig":
+    def preset(cls, name: str, /, **values: Any) -> "TransformerConfig":
         """The named variant, with `values` in place of its own. Vocabulary sizes default to 10, as in the worked example.
 
         Raises:
             ConfigError: no preset or no field of that name, or a bad value.
         """
-        if not isinstance(name, str) or name not in PRESETS:
-            raise ConfigError("preset", name, f"allowed are {', '.join(PRESETS)}")
-        values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[name] | values
+        values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[one_of("preset", name, PRESETS)] | values
         return cls(**values)
 
-    def replace(self, **values: Any) -> "TransformerConfig":
+    def replace(self, /, **values: Any) -> "TransformerConfig":
         """A copy with other values in the named fields.
 
         Raises:
@@ -158,19 +173,19 @@ class TransformerConfig:
         try:
             values = json.loads(text)
         except (TypeError, ValueError, RecursionError):
-            raise ConfigError("config", text, "is not JSON") from None
+            raise ConfigError("The configuration {text!r} is not JSON.", text=text) from None
         if not isinstance(values, dict):
-            raise ConfigError("config", values, "must be a set of fields with their values")
+            raise ConfigError("The configuration is {value!r}; it must be a JSON object of fields and values.", value=values)
         try:
             values["mask_fill"] = float(values.get("mask_fill", "-10000"))
         except (TypeError, ValueError, OverflowError):
-            raise ConfigError("mask_fill", values["mask_fill"], "must be a number or -inf") from None
+            raise ConfigError("mask_fill is {value!r}; it must be a number or -inf.", value=values["mask_fill"]) from None
         return cls(**values)
 
 
 FIELD_TYPES = get_type_hints(TransformerConfig)
 
-# Each is one column of the table of variants; what a column shares with the class's defaults is not repeated.
+# Each is one column of the table of variants; values equal to the class's defaults are left out.
 PRESETS: dict[str, dict[str, Any]] = {
     "vanilla": {},
     "pytorch": {

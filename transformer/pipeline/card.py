@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself: where it comes from and how good it is."""
+"""The record in a checkpoint of where its model comes from and how good it is."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from transformer.errors import CheckpointError
 
-MOST = 1 << 60  # of anything: more than is ever counted, and still a number that can be formatted
+MOST = 1 << 60  # of anything counted; still a number that can be formatted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,11 +16,11 @@ class Card:
     """The record of one training run, kept in the checkpoint itself.
 
     Attributes:
-        world: which world it was trained in; empty for a model that never was.
+        world: which world it was trained in; empty for an untrained model.
         description: one line for a picker.
         accepts: what a person may type.
-        longest: tokens of the longest source it was trained on; of the longest it reads, where it never was.
-        command: the command that made it; empty where none did.
+        longest: tokens of the longest source it was trained on; of the longest it reads, if it is untrained.
+        command: the command that made it; empty if none did.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
         trained_on: pairs it was trained on, repetitions counted.
         minutes: how long that took, in minutes.
@@ -51,13 +51,13 @@ class Card:
         """Every field, by name, as JSON.
 
         Raises:
-            CheckpointError: a field holds what JSON or UTF-8 cannot.
+            CheckpointError: a field holds a value that JSON or UTF-8 cannot hold.
         """
         try:
             text = json.dumps(dataclasses.asdict(self), ensure_ascii=False)
-            text.encode()  # half of a surrogate pair could be neither written nor shown
+            text.encode()  # half of a surrogate pair can be neither written nor shown
         except (TypeError, ValueError, RecursionError) as error:
-            raise CheckpointError("card", self, f"cannot be written ({error})") from None
+            raise CheckpointError("The card cannot be written ({problem}).", problem=str(error)) from None
         return text
 
     @classmethod
@@ -70,20 +70,43 @@ class Card:
         try:
             values = json.loads(text)
             for name, hint in get_type_hints(cls).items():
-                if name in values and not fits(values[name], hint, 1 if name.startswith("accuracy") else MOST):
-                    raise CheckpointError("card", values[name], f"is no {name} of a Headlight card")
+                if name in values:
+                    _check_field(name, values[name], hint)
             card = cls(**values)
-            card.to_json()  # refuses what could not be shown
+            card.to_json()  # refuses text that cannot be shown
             return card
         except (TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):
                 raise
-            raise CheckpointError("card", text, "is not a Headlight card") from None
+            raise CheckpointError("{text!r} is not a Headlight card.", text=text) from None
+
+
+def _check_field(name: str, value: Any, hint: Any) -> None:
+    most = 1 if name.startswith("accuracy") else MOST
+    if fits(value, hint, most):
+        return
+    if hint is str:
+        raise CheckpointError("The card's {name} is {value!r}; it must be a text.", name=name, value=value)
+    if hint is int:
+        raise CheckpointError(
+            "The card's {name} is {value!r}; it must be a whole number from 0 to {most}.", name=name, value=value, most=most
+        )
+    if hint is float:
+        raise CheckpointError(
+            "The card's {name} is {value!r}; it must be a number from 0 to {most}.", name=name, value=value, most=most
+        )
+    raise CheckpointError(
+        "The card's {name} is {value!r}; it must be of the form {form}, with numbers from 0 to {most}.",
+        name=name,
+        value=value,
+        form=str(hint),
+        most=most,
+    )
 
 
 def fits(value: Any, hint: Any, most: int = MOST) -> bool:
-    """Whether a value read from JSON is what the hint says, down to the items of a list or a mapping, with every number from 0
-    to `most`: all that a card or the state of a run holds is a count, a share, a loss or a time."""
+    """Whether a value read from JSON has the type of the hint, down to the items of a list or a mapping, and every number is
+    from 0 to `most`. Cards and states of runs hold counts, shares, losses and times only."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True

@@ -1,9 +1,10 @@
 """Models on disk: one safetensors file each, with configuration, vocabularies and card in its metadata.
 
-Nothing is ever unpickled, so a file from a stranger can do no more than be refused.
+Nothing is ever unpickled, so a file from a stranger can run no code.
 """
 
 import hashlib
+import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,16 +25,19 @@ from transformer.pipeline.card import Card
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
+# Numbers in tables that are not trained, and so not in the file: a small file must not fill the memory.
+LARGEST_TABLES = 1 << 23
+LARGEST_FLOAT = 1e38
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
 class Checkpoint(NamedTuple):
-    """What a file holds.
+    """The contents of a file.
 
     Attributes:
-        model: the network, in evaluation mode where it was read from a file.
-        source_vocabulary, target_vocabulary: of as many tokens as its configuration says.
-        card: where it comes from and how good it is.
+        model: the network, in evaluation mode if it was read from a file.
+        source_vocabulary, target_vocabulary: with as many tokens as the model's configuration says.
+        card: where the model comes from and how good it is.
     """
 
     model: Transformer
@@ -47,10 +51,13 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
 
     Raises:
         CheckpointError: the file cannot be written; or it could not be loaded again, because a number is not finite in that
-            type, a vocabulary does not fit the model, or the card holds what a card cannot. Nothing is left behind.
+            type, a vocabulary does not fit the model, or a field of the card is invalid. Nothing is left behind.
     """
+    path = as_path(path)
+    if not isinstance(checkpoint, Checkpoint):
+        raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise CheckpointError("dtype", dtype, "must be a type of floating-point numbers")
+        raise CheckpointError("dtype is {dtype!r}; it must be a floating-point type, such as torch.float32.", dtype=dtype)
     tensors = {name: tensor.to(dtype).contiguous() for name, tensor in checkpoint.model.state_dict().items()}
     metadata = {
         "config": checkpoint.model.config.to_json(),
@@ -59,140 +66,205 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
         "card": checkpoint.card.to_json(),
     }
     metadata |= {"headlight": FORMAT, "digest": digest(tensors, metadata)}
-    # Read back before anybody else can: what `load_checkpoint` would refuse is not written.
-    write_whole(path, save(tensors, metadata), check=lambda beside: _read(beside, Path(path).name))
+    # It is read back before it gets its name, so that no file is written that `load_checkpoint` would refuse.
+    write_whole(path, save(tensors, metadata), check=lambda beside: _read(beside, path.name))
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """Read a checkpoint into a model in evaluation mode.
 
     Raises:
-        CheckpointError: the file is missing, damaged, truncated, or not one of ours; says which.
+        CheckpointError: the file is missing, truncated, damaged, not one of ours, or its model could overflow.
     """
-    return _read(Path(path), Path(path).name)
+    path = as_path(path)
+    return _read(path, path.name)
 
 
 def _read(path: Path, name: str) -> Checkpoint:
-    """`load_checkpoint`, with the name that its errors give the file."""
+    """`load_checkpoint` of a file that errors call `name`."""
     with opened(path, name) as file:
         metadata = _ours(file, name)
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
     try:
         parts = {part: metadata[part] for part in PARTS}
         config = TransformerConfig.from_json(parts["config"])
-        # Before a tensor is looked at, so that a header that lies about its size costs nothing; and before a model is built,
-        # for the same reason. (Building on PyTorch's meta device would need no count, but brings 800 modules that take
-        # seconds to import.)
+        # Sizes are counted before a tensor is read or a model built, so that a false header costs no memory. (PyTorch's meta
+        # device would need no count, but imports 800 modules, which takes seconds.)
         count, needed = sum(tensor.numel() for tensor in tensors.values()), parameters(config)
         if count != needed:
-            raise CheckpointError("checkpoint", name, f"has {count} parameters, its configuration must have {needed}")
+            raise CheckpointError(
+                "The file {name!r} has {count} parameters; its configuration needs {needed}.",
+                name=name,
+                count=count,
+                needed=needed,
+            )
+        if config.table_numbers > max(LARGEST_TABLES, count):
+            raise CheckpointError(
+                "The file {name!r} asks for tables of {tables} numbers beside its {count} parameters; allowed are {most}.",
+                name=name,
+                tables=config.table_numbers,
+                count=count,
+                most=max(LARGEST_TABLES, count),
+            )
         if metadata["digest"] != digest(tensors, parts):
-            raise CheckpointError("checkpoint", name, "is damaged: its contents do not match its own digest")
+            raise CheckpointError("The file {name!r} is damaged: its contents do not match its digest.", name=name)
         source, target = (Vocabulary.from_json(parts[f"{side}_vocabulary"]) for side in ("source", "target"))
         card = Card.from_json(parts["card"])
     except CheckpointError:
         raise
     except HeadlightError as error:
-        raise CheckpointError("checkpoint", name, f"holds a bad value: {error}") from error
+        raise CheckpointError("The file {name!r} holds a bad value. {problem}", name=name, problem=error) from error
     except (KeyError, ValueError, RuntimeError) as error:
-        raise CheckpointError("checkpoint", name, f"is damaged: {error}") from error
-    wanted = [(config.source_vocab, config.source_pad), (config.target_vocab, config.target_pad)]
-    if [(len(source), source.pad), (len(target), target.pad)] != wanted:
-        raise CheckpointError("checkpoint", name, "its vocabularies do not fit its configuration")
+        raise CheckpointError("The file {name!r} is damaged ({problem}).", name=name, problem=str(error)) from error
+    expected = [(config.source_vocab, config.source_pad), (config.target_vocab, config.target_pad)]
+    if [(len(source), source.pad), (len(target), target.pad)] != expected:
+        raise CheckpointError("The vocabularies in the file {name!r} do not fit its configuration.", name=name)
     return Checkpoint(_built(config, tensors, name), source, target, card)
 
 
 def read_card(path: str | Path) -> Card:
-    """The card alone, without reading the tensors: quick, but the digest is over both, so that a text which was changed is
-    found by `load_checkpoint` alone.
+    """The card alone, without reading the tensors. That is quick, but does not compare the digest, as `load_checkpoint` does.
 
     Raises:
-        CheckpointError: the file is missing, truncated or not one of ours, or its card is none.
+        CheckpointError: the file is missing, truncated or not one of ours, or its card is invalid.
     """
     metadata = read_metadata(path)
     if "card" not in metadata:
-        raise CheckpointError("checkpoint", Path(path).name, "has no card")
+        raise CheckpointError("The file {name!r} has no card.", name=as_path(path).name)
     return Card.from_json(metadata["card"])
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """The texts of one of our files: `PARTS`, `headlight` (the format) and `digest`. None of them is held against the digest.
+    """The texts of one of our files: `PARTS`, `headlight` (the format) and `digest`. They are not compared with the digest.
 
     Raises:
         CheckpointError: the file is missing, truncated or not one of ours.
     """
-    with opened(path, Path(path).name) as file:
-        return _ours(file, Path(path).name)
+    path = as_path(path)
+    with opened(path, path.name) as file:
+        return _ours(file, path.name)
+
+
+def as_path(path: Any) -> Path:
+    """A text or a path as a path.
+
+    Raises:
+        CheckpointError: it is neither.
+    """
+    if not isinstance(path, str | Path):
+        raise CheckpointError("The path of a file must be a text or a Path, not {path!r}.", path=path)
+    return Path(path)
 
 
 @contextmanager
-def opened(path: str | Path, name: str, what: str = "checkpoint") -> Iterator[Any]:
-    """A safetensors file to read from. It is opened once: a save that replaces it meanwhile changes nothing for its reader.
+def opened(path: Path, name: str) -> Iterator[Any]:
+    """A safetensors file to read from. It is opened once: saving over it meanwhile changes nothing for its reader.
 
     Args:
-        path: where it is.
-        name: what an error calls it.
-        what: it should be.
+        path: of the file.
+        name: of the file, for errors.
 
     Raises:
-        CheckpointError: it is missing, not whole, or cannot be read; also where that shows within the context.
+        CheckpointError: it is missing, truncated, or cannot be read, also if that shows within the context.
     """
     try:
-        if not Path(path).is_file():
-            raise CheckpointError(what, name, "there is no such file")
+        if path.is_dir():
+            raise CheckpointError("{name!r} is a folder; give the path of a file.", name=name or str(path))
+        if not path.is_file():
+            raise CheckpointError("There is no file {name!r}.", name=name)
         with safetensors.safe_open(path, framework="pt") as file:
             yield file
     except CheckpointError:
         raise
     except (OSError, ValueError, RuntimeError, MemoryError, safetensors.SafetensorError) as error:
-        raise CheckpointError(what, name, f"is not a whole safetensors file ({error})") from error
+        raise CheckpointError(
+            "The file {name!r} is not a whole safetensors file ({problem}).", name=name, problem=str(error)
+        ) from error
 
 
 def _ours(file: Any, name: str) -> dict[str, str]:
     metadata = file.metadata() or {}
     if metadata.get("headlight") != FORMAT:
-        raise CheckpointError("checkpoint", name, "is a safetensors file, but not one that Headlight wrote")
+        raise CheckpointError("The file {name!r} is a safetensors file, but Headlight did not write it.", name=name)
     return metadata
 
 
 def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -> Transformer:
     with _Undrawn():
         model = Transformer(config)
-    check_tensors(tensors, {key: tuple(tensor.shape) for key, tensor in model.state_dict().items()}, "checkpoint", name)
+    check_tensors(tensors, {key: tuple(tensor.shape) for key, tensor in model.state_dict().items()}, name)
+    largest = max(float(tensor.abs().max()) for tensor in tensors.values() if tensor.numel())
+    if largest_number(config, largest) > LARGEST_FLOAT:
+        raise CheckpointError(
+            "The file {name!r} has weights as large as {largest:.3g}; a forward pass could overflow.",
+            name=name,
+            largest=largest,
+        )
     model.load_state_dict(tensors)
     return model.eval()
 
 
 class _Undrawn(TorchFunctionMode):
-    """Within this context, and in this thread alone, initialisation draws nothing and leaves the weights as they lie in memory.
+    """Within this context, in this thread only, initialisation draws nothing and leaves the weights uninitialised.
 
-    They are about to be overwritten, and PyTorch's one generator may be in use by who trains in another thread.
+    They are about to be overwritten, and another thread may be training with PyTorch's one generator.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if "generator" in kwargs:  # only what draws takes one
+        if "generator" in kwargs:  # only functions that draw take one
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
 
 
-def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], what: str, name: str) -> None:
-    """Refuse tensors that are not of these names and shapes, or hold anything but finite floating-point numbers.
+def largest_number(config: TransformerConfig, weight: float) -> float:
+    """A bound on every number in a forward pass of any text, before softmax, if no weight is larger than `weight`.
+
+    Each step is as large as it can get: a LayerNorm gives at most √d_model, and all terms of a sum have one sign.
+    """
+    d_model, root = config.d_model, math.sqrt(config.d_model)
+
+    def linear(x: float, width: int) -> float:
+        return weight * (width * x + 1)
+
+    norm, embedded = weight * (root + 1), weight * (root + 1) + 1
+    x = max(norm, embedded)
+    hidden = linear(linear(x, d_model), config.d_ff)
+    encoded = x + 2 * config.encoder_layers * max(linear(linear(x, d_model), d_model), hidden)
+    memory = encoded if config.norm_first and not config.final_norm else norm
+    value = linear(max(x, memory), d_model)
+    decoded = x + 3 * config.decoder_layers * max(linear(value, d_model), hidden)
+    scores = config.d_head * linear(x, d_model) * value
+    # A LayerNorm adds up squares; without one at the end, logits are made of the sum itself.
+    return max(scores, d_model * encoded**2, d_model * decoded**2, linear(decoded, d_model))
+
+
+def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
+    """Refuse tensors of other names or shapes, or with anything but finite floating-point numbers.
 
     Raises:
-        CheckpointError: of `what`, a file of that `name`; says which tensor.
+        CheckpointError: for the file `name`; the message names the tensor.
     """
     for key in sorted(shapes.keys() | tensors.keys()):
-        if key not in tensors or key not in shapes:
-            raise CheckpointError(what, name, f"{key} is {'none of its tensors' if key in tensors else 'missing'}")
-        if tuple(tensors[key].shape) != shapes[key]:
-            raise CheckpointError(what, name, f"{key} has shape {tuple(tensors[key].shape)}, must have {shapes[key]}")
-        if not tensors[key].is_floating_point() or not tensors[key].float().isfinite().all():
-            raise CheckpointError(what, name, f"{key} holds values that are not finite numbers")
+        if key not in tensors:
+            raise CheckpointError("The file {name!r} lacks the tensor {tensor}.", name=name, tensor=key)
+        if key not in shapes:
+            raise CheckpointError("The file {name!r} has a tensor {tensor}, which its model lacks.", name=name, tensor=key)
+        tensor = tensors[key]
+        if tuple(tensor.shape) != shapes[key]:
+            raise CheckpointError(
+                "In the file {name!r}, {tensor} has shape {shape}; it must have {expected}.",
+                name=name,
+                tensor=key,
+                shape=tuple(tensor.shape),
+                expected=shapes[key],
+            )
+        if not tensor.is_floating_point() or not tensor.float().isfinite().all():
+            raise CheckpointError("In the file {name!r}, {tensor} holds values that are not finite.", name=name, tensor=key)
 
 
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
-    """SHA-256 over every tensor and text, by name, in hexadecimal: tells a damaged file from a sound one."""
+    """SHA-256 over every tensor and text, by name, in hexadecimal."""
     sha = hashlib.sha256()
     for name in sorted(parts):
         sha.update(f"{name}\0{parts[name]}\0".encode())
@@ -202,20 +274,18 @@ def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
     return sha.hexdigest()
 
 
-def write_whole(path: str | Path, data: bytes, what: str = "checkpoint", check: Callable[[Path], object] = Path) -> None:
-    """Write beside, then rename: whoever reads at the same time, or a run that dies half-way, meets no half file.
+def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path) -> None:
+    """Write a file that appears whole or not at all: its data goes to another file first, which is then renamed.
 
     Args:
-        path: of the file; its folder is made where there is none.
-        data: what it is to hold.
-        what: an error calls it.
-        check: is called with the file before it has its name, and may refuse it by raising.
+        path: of the file; its folder is made if it is missing.
+        data: its content.
+        check: is called with the file before it is renamed, and refuses it by raising.
 
     Raises:
         CheckpointError: the system does not let it be written.
     """
-    path = Path(path)
-    beside = path.parent / f"{secrets.token_hex(8)}.part"  # two that write one file must not write into one another
+    beside = path.parent / f"{secrets.token_hex(8)}.part"  # two writers of one file need two files
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -226,5 +296,5 @@ def write_whole(path: str | Path, data: bytes, what: str = "checkpoint", check: 
             beside.unlink(missing_ok=True)
     except CheckpointError:
         raise
-    except (OSError, ValueError) as error:  # a ValueError: no path may hold the character of number 0
-        raise CheckpointError(what, path.name, f"cannot be written ({error})") from error
+    except (OSError, ValueError) as error:  # a ValueError: a path with the character of number 0
+        raise CheckpointError("The file {name!r} cannot be written ({problem}).", name=path.name, problem=str(error)) from error

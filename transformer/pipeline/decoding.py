@@ -12,11 +12,11 @@ from transformer.network.model import Transformer
 
 
 class Generated(NamedTuple):
-    """What greedy decoding wrote.
+    """The ids that greedy decoding wrote.
 
     Attributes:
-        ids: per batch item the ids written, without `<sos>` and `<eos>`.
-        ended: per batch item whether it wrote `<eos>` itself, or was stopped at the limit.
+        ids: of each batch item, without `<sos>` and `<eos>`.
+        ended: of each batch item: True if it wrote `<eos>`, False if it was stopped at the limit.
     """
 
     ids: list[list[int]]
@@ -27,16 +27,16 @@ class Generated(NamedTuple):
 def greedy(
     model: Transformer, source: Int[Tensor, "batch source"], sos: int, eos: int, limit: int, never: Sequence[int] = ()
 ) -> Generated:
-    """Write the most probable token, read it back in, and go on until `<eos>`.
+    """The ids of greedy decoding: write the most probable token, append it to the decoder's input, repeat until `<eos>`.
 
-    The encoder runs once. The decoder reads its whole prefix at every step: at the lengths of this project that costs
-    less than the bookkeeping of a key–value cache would add to the code.
+    The encoder runs once. The decoder reads its whole prefix at every step: texts here are short, so a key–value cache would
+    save too little for the code it needs.
 
     Args:
         source: ids of the sources, padded to one length.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len - 1`.
-        never: ids that are passed over, however probable.
+        never: ids that are never written.
     """
     memory, mask = model.encode(source)
     limit = min(limit, model.config.max_len - 1)

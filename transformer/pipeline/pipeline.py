@@ -1,11 +1,11 @@
-"""From text to a trace: a model, its two vocabularies, and the card that says where they come from."""
+"""From a text to an answer and a trace: a model, its two vocabularies, and the card that describes them."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Int
@@ -18,39 +18,47 @@ from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import Checkpoint, load_checkpoint, read_card, save_checkpoint
 from transformer.pipeline.decoding import greedy
-from transformer.text.vocabulary import Unknown, Vocabulary
+from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.trace import Trace, run_traced
+from transformer.validation import as_list
 
 CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
-# The most tokens that an untrained model writes.
-BABBLE = 12
+MAX_UNTRAINED_TOKENS = 12  # that an untrained model writes: it has not learned when to stop
+CHARACTERS_PER_TOKEN = 100  # a text with more for each token that fits is refused before it is split
+TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
 Side = Literal["source", "target"]
 
 
-class Reading(NamedTuple):
-    """A text as a model reads it.
+@dataclass(frozen=True)
+class Reading:
+    """A text as a model reads it. `Pipeline.answers` and `Pipeline.trace` take it in place of the text.
 
     Attributes:
-        tokens: what stands on the axes: `<sos>`, the tokens with `<unk>` for those it does not know, and for a source
-            `<eos>`. A target is the decoder's input, which has no `<eos>`: that is what the last position must predict.
+        tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
+            the decoder's input, which has no `<eos>`: the last position must predict it.
         ids: of those tokens.
-        unknown: the tokens it does not know, with the nearest it does.
+        unknown: the unknown tokens, with the known ones nearest to each.
+        typed: the tokens of the text alone, known or not.
+        side: `source` or `target`.
     """
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     unknown: tuple[Unknown, ...]
+    typed: tuple[str, ...]
+    side: Side
 
 
-class Answer(NamedTuple):
-    """What a model wrote.
+@dataclass(frozen=True)
+class Answer:
+    """What a model wrote. `Pipeline.trace` takes it as a target.
 
     Attributes:
         text: as a person would write it.
-        tokens: what it wrote, without `<sos>` and `<eos>`.
-        ended: False if it had to be stopped.
+        tokens: without `<sos>` and `<eos>`.
+        ended: False if the model was stopped before it wrote `<eos>`.
     """
 
     text: str
@@ -58,14 +66,17 @@ class Answer(NamedTuple):
     ended: bool
 
 
+Source = str | Reading
+Target = str | Reading | Answer | None
+
+
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """Everything needed to go from a text to a trace, with no state of its own: one serves any number of threads.
+    """Answers and traces of one model. It has no state of its own, so any number of threads can share it.
 
     Attributes:
-        trained: False for a model with random weights (`transformer.pipeline.untrained`). It reads at most
-            `card.longest` tokens, and writes as many as it reads, `BABBLE` at most, none of them special: it has not learned
-            when to stop.
+        trained: False for a model with random weights (`transformer.pipeline.untrained`). It reads at most `card.longest`
+            tokens, and writes as many as it reads, `MAX_UNTRAINED_TOKENS` at most, none of them special.
     """
 
     name: str
@@ -81,30 +92,33 @@ class Pipeline:
 
         Raises:
             InputError: no shipped model has that name.
-            CheckpointError: the file is missing, damaged or foreign.
+            CheckpointError: the file is missing, damaged, or not one of ours.
         """
         if isinstance(name, Path):
             return cls(name.stem, *load_checkpoint(name))
-        if not isinstance(name, str) or name not in cls.available():
-            shipped = ", ".join(cls.available()) or "none"
-            raise InputError("model", name, f"shipped are {shipped}; any other file is given as a Path")
+        shipped = cls.available()
+        if not isinstance(name, str) or name not in shipped:
+            raise InputError(
+                "There is no model {name!r}; shipped are {shipped}. Give the path of any other file as a Path.",
+                name=name,
+                shipped=", ".join(shipped) or "none",
+            )
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models: name → one line of what it does. A file that is cut off, is not one of ours or has no card is
-        left out, and the log says so: one bad download must not take the others with it. `load` finds out whether the
-        contents are sound."""
-        found = {}
+        """The shipped models: name → one line of what it does. A file that is truncated, is not one of ours or has no card is
+        left out with a warning in the log, so that the others stay usable. Only `load` checks the tensors."""
+        descriptions = {}
         for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
             try:
-                found[path.stem] = read_card(path).description
+                descriptions[path.stem] = read_card(path).description
             except CheckpointError as error:
                 LOG.warning("a shipped model is left out: %s", error)
-        return found
+        return descriptions
 
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
-        """Write a checkpoint that `load` reads back, its parameters stored as `dtype`."""
+        """Write a checkpoint that `load` reads back, its parameters stored as `dtype`. Raises as `save_checkpoint`."""
         save_checkpoint(path, Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 
     @property
@@ -118,8 +132,8 @@ class Pipeline:
         Raises:
             InputError: there is no such side.
         """
-        if side not in ("source", "target"):
-            raise InputError("side", side, "allowed are source and target")
+        if not isinstance(side, str) or side not in ("source", "target"):
+            raise InputError("side is {side!r}; allowed are source and target.", side=side)
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
     @cached_property
@@ -134,90 +148,101 @@ class Pipeline:
         return most if self.trained else min(most, self.card.longest)
 
     def read(self, text: str, side: Side = "source") -> Reading:
-        """A text as ids.
+        """A text as tokens and ids.
 
         Raises:
-            InputError: no text, nothing to read in it, or more tokens than the model has positions for.
+            InputError: not a text, nothing to read in it, or more tokens than the model has positions for.
         """
-        vocabulary = self.vocabulary(side)
-        if not isinstance(text, str):
-            raise InputError(f"{side} text", text, "must be text")
-        tokens = vocabulary.split(text)
-        # No words are in the vocabulary of an untrained model whose texts had none that can be seen.
-        if not (tokens and vocabulary.words) and (side == "source" or not vocabulary.framed):
-            raise InputError(f"{side} text", text, f"there is nothing to read; type {self.card.accepts}")
-        if len(tokens) > self.longest(side):
-            why = f" (max_len {self.config.max_len})" if self.trained else ""
-            found = vocabulary.tokenizer.counted(len(tokens))
-            raise InputError(f"{side} text", text, f"has {found}; this model reads up to {self.longest(side)}{why}")
-        ids = vocabulary.ids(tokens)
+        vocabulary, most = self.vocabulary(side), self.longest(side)
+        most_characters = CHARACTERS_PER_TOKEN * (most + 1)
+        if len(a_text(text)) > most_characters:
+            raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=most_characters)
+        typed = vocabulary.split(text)
+        if len(typed) > most:
+            tokenizer = vocabulary.tokenizer
+            template = tokenizer.source_too_long if side == "source" else tokenizer.target_too_long
+            raise InputError(template, count=len(typed), most=most)
+        # The vocabulary of an untrained model has no words if its texts had none.
+        if not (typed and vocabulary.words):
+            if side == "source":
+                raise InputError("There is nothing to read in your text; type {accepts}.", accepts=self.card.accepts)
+            if not vocabulary.framed:
+                raise InputError("There is nothing to read in your target; type {accepts}.", accepts=self.card.accepts)
+        ids = vocabulary.ids(typed)
         if vocabulary.framed:
             ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
-        return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(tokens))
+        return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
 
-    def answer(self, source: str, edits: Sequence[Edit] = ()) -> str:
-        """The greedy output for a text, as text.
-
-        Raises:
-            InputError: a text the model cannot read.
-            PathError: an edit that does not fit the model.
-        """
+    def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
+        """The greedy output for a text, as text. Raises as `answers`."""
         return self.answers([source], edits)[0].text
 
-    def answers(self, sources: Sequence[str], edits: Sequence[Edit] = ()) -> list[Answer]:
-        """The greedy output for each of several texts, in one batch. Raises as `answer`."""
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+        """The greedy output for each of several texts, in one batch.
+
+        Args:
+            sources: texts, or what `read` made of them.
+            edits: interventions, in force while the answers are written.
+
+        Raises:
+            InputError: a text that the model cannot read.
+            PathError: an edit that does not fit the model.
+        """
         if isinstance(sources, str):
-            raise InputError("source texts", sources, "must be a list of texts; `answer` takes one")
-        rows, vocabulary = [self.read(source).ids for source in sources], self.target_vocabulary
-        # Room for any true answer, and an end to the babble of a model that never learned to stop.
-        limits = [2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, BABBLE) for row in rows]
-        never = () if self.trained else vocabulary.specials
-        ids = self.batch(rows, "source")
-        with tracing(self.model, edits, keep=False):
-            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), never)
-        answers = []
-        for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
-            # What it wrote beyond its own limit is owed to a longer neighbour: alone, it would have been stopped.
-            tokens = vocabulary.tokens_of(row[:limit])
-            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
-        return answers
+            raise InputError("`answers` takes a list of texts, not the text {text!r}; `answer` takes one.", text=sources)
+        listed = as_list(sources)
+        if listed is None:
+            raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
+        return self._answers([reading.ids for reading in self._readings(listed, "source")], as_edits(edits))
 
     def as_target(self, answer: Answer) -> str:
-        """The text to give as target for the decoder to read this answer."""
+        """The text that the decoder reads as this answer, where a target must be typed. `trace` takes the answer itself.
+
+        Raises:
+            InputError: it is not an answer.
+        """
+        if not isinstance(answer, Answer):
+            raise InputError("An answer must be one that `answers` gave, not {answer!r}.", answer=answer)
         vocabulary = self.target_vocabulary
         return answer.text if vocabulary.framed else vocabulary.text((vocabulary.tokens[vocabulary.sos], *answer.tokens))
 
     def trace(
-        self,
-        source: str | Sequence[str],
-        target: str | Sequence[str | None] | None = None,
-        edits: Sequence[Edit] = (),
+        self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
         """One forward pass, everything in it.
 
+        To show an answer and its trace, read and answer once:
+
+            reading = pipeline.read(text)
+            answer = pipeline.answers([reading], edits)[0]
+            trace = pipeline.trace(reading, answer, edits)
+
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end.
-            target: what the decoder reads (teacher forcing); the model's own greedy answer where it is None.
+            source: a text, or several for a batch; shorter ones are padded at the end. What `read` made of a text may stand
+                in its place.
+            target: what the decoder reads (teacher forcing): a text, what `read` made of it as a target, or an answer; the
+                model's own greedy answer where it is None.
             edits: interventions, in force while the answer is written and while it is traced.
 
         Raises:
-            InputError: a text the model cannot read, or a batch whose sides differ in number.
+            InputError: a text that the model cannot read, or a batch whose sides differ in number.
             PathError: an edit that does not fit the model.
         """
-        edits = as_edits(edits)
-        sources = _several("source", source)
-        readings = [self.read(text) for text in sources]
-        targets = [None] * len(sources) if target is None else _several("target", target)
+        edits, sources = as_edits(edits), _several(source)
+        sources = self._readings(sources, "source")
+        targets = [None] * len(sources) if target is None else _several(target)
         if len(targets) != len(sources):
-            raise InputError("batch", (len(sources), len(targets)), "source and target must have the same number of texts")
-        # All of them, though some be given: edits say which texts they mean by their places in the batch.
-        own = self.answers(sources, edits) if None in targets else []
-        vocabulary = self.target_vocabulary
-        rows = [
-            (vocabulary.sos, *vocabulary.ids(own[item].tokens)) if given is None else self.read(given, "target").ids
-            for item, given in enumerate(targets)
-        ]
-        source_ids, target_ids = self.batch([r.ids for r in readings], "source"), self.batch(rows, "target")
+            raise InputError(
+                "There are {sources} sources and {targets} targets; each source needs one target.",
+                sources=len(sources),
+                targets=len(targets),
+            )
+        source_rows = [reading.ids for reading in sources]
+        # The whole batch is answered even if only one target is missing: edits name texts by their place in the batch.
+        own = self._answers(source_rows, edits) if any(given is None for given in targets) else []
+        targets = [own[item] if given is None else given for item, given in enumerate(targets)]
+        target_rows = [reading.ids for reading in self._readings(targets, "target")]
+        source_ids, target_ids = self.batch(source_rows, "source"), self.batch(target_rows, "target")
         return run_traced(
             self.model,
             source_ids,
@@ -231,22 +256,72 @@ class Pipeline:
         """Rows of ids as one tensor, shorter ones filled up with `<pad>` at the end.
 
         Raises:
-            InputError: no rows.
+            InputError: no rows, or rows that are not lists of ids of the vocabulary.
         """
-        if not rows:
-            raise InputError(f"{side} batch", 0, "at least one text is needed")
-        length, pad = max(map(len, rows)), self.vocabulary(side).pad
-        return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows])
+        vocabulary, listed = self.vocabulary(side), as_list(rows)
+        if listed is None:
+            raise InputError("A batch must be a list of rows of token ids, not {rows!r}.", rows=rows)
+        if not listed:
+            raise InputError("There is no text; at least one is needed.")
+        lists = [as_ids(row) for row in listed]
+        length = max(map(len, lists))
+        padded = [[*row, *[vocabulary.pad] * (length - len(row))] for row in lists]
+        for row in padded:
+            vocabulary.tokens_of(row)  # refuses ids that do not exist
+        return torch.tensor(padded, dtype=torch.long)
+
+    def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
+        """Each text read, unless it was before. An error names the text by its number where there are several."""
+        readings = []
+        for number, text in enumerate(texts, 1):
+            try:
+                readings.append(self._reading(text, side))
+            except InputError as error:
+                if len(texts) == 1:
+                    raise
+                if side == "source":
+                    raise InputError("Text {number} cannot be read. {problem}", number=number, problem=error) from None
+                raise InputError("Target {number} cannot be read. {problem}", number=number, problem=error) from None
+        return readings
+
+    def _reading(self, text: Any, side: Side) -> Reading:
+        vocabulary = self.vocabulary(side)
+        if isinstance(text, Answer) and side == "target":
+            tokens = (vocabulary.tokens[vocabulary.sos], *text.tokens)
+            text = Reading(tokens, tuple(vocabulary.ids(tokens)), (), text.tokens, side)
+        if not isinstance(text, Reading):
+            return self.read(a_text(text), side)
+        if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
+            raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
+        return text
+
+    def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
+        vocabulary = self.target_vocabulary
+        # Room for any true answer, and an end for a model that never learned to stop.
+        limits = [
+            2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, MAX_UNTRAINED_TOKENS) for row in rows
+        ]
+        never = () if self.trained else vocabulary.specials
+        ids = self.batch(rows, "source")
+        with tracing(self.model, edits, keep=False):
+            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), never)
+        answers = []
+        for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
+            # A row may go beyond its own limit because of a longer neighbour; alone, it would have been stopped.
+            tokens = vocabulary.tokens_of(row[:limit])
+            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
+        return answers
 
 
-def _several(side: Side, given: object) -> list[Any]:
+def _several(given: Any) -> list[Any]:
     """A text alone, or several, as a list.
 
     Raises:
         InputError: it is neither.
     """
-    if isinstance(given, str):
+    if isinstance(given, str | Reading | Answer):
         return [given]
-    if isinstance(given, bytes) or not isinstance(given, Iterable):
-        raise InputError(f"{side} text", given, "must be a text, or a list of texts")
-    return list(given)
+    listed = as_list(given)
+    if listed is None:
+        raise InputError("Give a text or a list of texts, not {given!r}.", given=given)
+    return listed

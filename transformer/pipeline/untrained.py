@@ -1,32 +1,35 @@
-"""Models of any size with random weights, to look at shapes and at how a computation goes where no training is in the way.
+"""Models of any size with random weights, to look at shapes and at the computation alone.
 
-    asked = Untrained.of("shared_heads", ["1 5 6 4 3 9 5 2 0"], ["1 7 4 3 5 9 2"])
-    asked.parameters       # 7616010, counted without building anything
-    asked.build().trace("1 5 6 4 3 9 5 2 0", "1 7 4 3 5 9 2")
+    untrained = Untrained.of("shared_heads", ["1 5 6 4 3 9 5 2 0"], ["1 7 4 3 5 9 2"])
+    untrained.parameters       # 7616010, counted without building anything
+    untrained.build().trace("1 5 6 4 3 9 5 2 0", "1 7 4 3 5 9 2")
 
-Such a model has no vocabulary of its own. It is made of what a person typed: of the words, in the order they first stand; or,
-where all that was typed are whole numbers, of ids, read as they are.
+The vocabulary of such a model comes from the texts that were typed: their words, in the order they first occur; or, if all of
+them are whole numbers, the ids up to the largest.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from transformer.errors import InputError
-from transformer.network.config import TransformerConfig
+from transformer.errors import ConfigError, InputError
+from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.cost import parameters
 from transformer.network.model import Transformer
 from transformer.pipeline.card import Card
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.pipeline import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Pipeline
 from transformer.text.tokenizer import Tokenizer, tokenizer, unseen
-from transformer.text.vocabulary import SPECIALS, Vocabulary
+from transformer.text.vocabulary import NO_SUCH_ID, SPECIALS, Vocabulary, a_text, as_tokens
+from transformer.validation import as_list, one_of
 
 WORDS = "words and digits"
-# Tokens of the longest text such a model reads, and the largest id: a slip of the finger must not fill the memory.
+# Tokens of the longest text such a model reads, and the largest id: a mistyped digit must not fill the memory.
 LONGEST, LARGEST_ID = 64, 999
 LEAST_IDS = 10
 ACCEPTS = f"up to {LONGEST} words, or whole numbers from 0 to {LARGEST_ID}, which are read as ids"
@@ -34,21 +37,21 @@ NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 
 def split_ids(text: str) -> list[str]:
-    """`[1, 05, 6]` → `1`, `5`, `6`; anything that is no whole number stays as it is."""
+    """`[1, 05, 6]` → `1`, `5`, `6`; anything else than a whole number stays as it is."""
     parts = re.sub(r"[\[\](),;]", " ", text).split()
     return [str(int(part)) if NUMBER.fullmatch(part) and len(part) < 20 else part for part in parts]
 
 
 def are_ids(texts: Iterable[str]) -> bool:
-    """Whether every token of some texts is a whole number; not where there is none."""
+    """Whether the texts have tokens, all of them whole numbers."""
     tokens = [token for text in texts for token in split_ids(text)]
     return bool(tokens) and all(NUMBER.fullmatch(token) for token in tokens)
 
 
 @dataclass(frozen=True)
 class Ids(Vocabulary):
-    """Ids without words: the token of id 7 is `7`. Nothing is put before or after a text. By custom 0 is padding, 1 starts and
-    2 ends; what the model writes by itself starts from 1."""
+    """A vocabulary of ids without words: the token of id 7 is `7`. Nothing is put before or after a text. By convention 0 is
+    padding, 1 starts and 2 ends; an answer of the model starts from 1."""
 
     framed: ClassVar[bool] = False
 
@@ -82,22 +85,27 @@ class Ids(Vocabulary):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        return Tokenizer(split_ids, " ".join, "id")
+        return Tokenizer(
+            split_ids,
+            " ".join,
+            "Your text has {count} ids; this model reads up to {most}.",
+            "Your target has {count} ids; this model reads up to {most}.",
+        )
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """The tokens as numbers.
 
         Raises:
-            InputError: one of them is none, or beyond the last id.
+            InputError: one of them is not a whole number, or beyond the last id.
         """
-        tokens = list(tokens)
-        for token in tokens:
+        listed = as_tokens(tokens)
+        for token in listed:
             if token not in self._id_of:
-                raise InputError("token id", token, f"allowed are 0 to {len(self.tokens) - 1}")
-        return [self._id_of[token] for token in tokens]
+                raise InputError(NO_SUCH_ID, token=token, most=len(self.tokens) - 1)
+        return [self._id_of[token] for token in listed]
 
-    def text(self, tokens: Sequence[str]) -> str:
-        return " ".join(tokens)
+    def text(self, tokens: Iterable[str]) -> str:
+        return " ".join(as_tokens(tokens))
 
     def unknown(self, tokens: Iterable[str]) -> tuple[()]:
         return ()
@@ -105,7 +113,7 @@ class Ids(Vocabulary):
 
 @dataclass(frozen=True)
 class Untrained:
-    """What describes an untrained model wholly, so that it can stand in a cache key: two that are equal have equal weights.
+    """A complete description of an untrained model, to build it from and as a cache key: equal descriptions have equal weights.
 
     Attributes:
         preset: the variant.
@@ -122,21 +130,28 @@ class Untrained:
     def of(
         cls, preset: str, sources: Sequence[str], targets: Sequence[str | None] = (), sizes: Mapping[str, int] | None = None
     ) -> "Untrained":
-        """The model for some texts. Its target words are those of the typed targets; of the sources, where there are none.
+        """The model for some texts. Its target words are those of the typed targets, or of the sources if no target is typed.
+
+        Args:
+            preset: the variant.
+            sources: texts.
+            targets: texts, and None for each that is not typed.
+            sizes: fields of the configuration with other values than the preset's.
 
         Raises:
-            InputError: no lists of texts, or whole numbers that are no ids.
+            InputError: not lists of texts, a text that is far too long, or whole numbers that are not ids.
+            ConfigError: no preset of that name, or `sizes` that are not fields with values.
         """
-        for side, texts in (("source", sources), ("target", targets)):
-            if isinstance(texts, str) or not all(
-                isinstance(text, str) or (text is None and side == "target") for text in texts
-            ):
-                raise InputError(f"{side} texts", texts, "must be a list of texts")
-        given = [text for text in targets if text is not None]
-        size = tuple((sizes or {}).items())
-        if are_ids([*sources, *given]):
-            return cls(preset, _ids_needed(sources), _ids_needed(given or sources), size)
-        return cls(preset, _words_of(sources), _words_of(given) or _words_of(sources), size)
+        if isinstance(sources, str):
+            raise InputError("Sources must be a list of texts, not the text {text!r}.", text=sources)
+        if isinstance(targets, str):
+            raise InputError("Targets must be a list of texts, not the text {text!r}.", text=targets)
+        typed, forced = _texts(sources), [text for text in _texts(targets, may_lack=True) if text is not None]
+        one_of("preset", preset, PRESETS)
+        fields = _fields({} if sizes is None else sizes)
+        if are_ids([*typed, *forced]):
+            return cls(preset, _ids_needed(typed), _ids_needed(forced or typed), fields)
+        return cls(preset, _words_of(typed), _words_of(forced) or _words_of(typed), fields)
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
@@ -145,15 +160,17 @@ class Untrained:
 
     @property
     def config(self) -> TransformerConfig:
-        """Raises:
-        ConfigError: sizes that cannot be built.
+        """The preset's, with these sizes.
+
+        Raises:
+            ConfigError: sizes that cannot be built.
         """
         source, target = (side if isinstance(side, int) else len(SPECIALS) + len(side) for side in (self.source, self.target))
         return TransformerConfig.preset(self.preset, source_vocab=source, target_vocab=target, **dict(self.sizes))
 
     @property
     def parameters(self) -> int:
-        """How many there will be, counted without building it. Raises as `config`."""
+        """How many the model has, counted without building it. Raises as `config`."""
         return parameters(self.config)
 
     def build(self) -> Pipeline:
@@ -166,11 +183,11 @@ class Untrained:
 
 
 class _Drawn(TorchFunctionMode):
-    """Within this context, and in this thread alone, what the initialisation draws comes from a generator of its own.
+    """Within this context, in this thread only, initialisation draws from a generator of its own.
 
-    PyTorch's global generator is one for all threads: seeding it, and putting its state back afterwards, would change the
-    numbers another thread is drawing meanwhile. Each tensor gets a seed of its own, by its place in the order, so one more
-    word in a table leaves the weights of the layers as they were.
+    PyTorch's global generator is shared by all threads: seeding it and restoring its state would change the numbers that
+    another thread draws meanwhile. Each tensor is seeded by its place in the order, so that one more word in a table leaves
+    the weights of the layers unchanged.
     """
 
     def __init__(self) -> None:
@@ -185,18 +202,46 @@ class _Drawn(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+def _texts(texts: Any, may_lack: bool = False) -> list[Any]:
+    """A list of texts, some of them None if they may be lacking.
+
+    Raises:
+        InputError: it is something else, or a text is longer than any that the model reads.
+    """
+    listed, most = as_list(texts), CHARACTERS_PER_TOKEN * (LONGEST + 1)
+    if listed is None:
+        raise InputError("Give a list of texts, not {texts!r}.", texts=texts)
+    for text in listed:
+        if not (may_lack and text is None) and len(a_text(text)) > most:
+            raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=most)
+    return listed
+
+
+def _fields(sizes: Any) -> tuple[tuple[str, Any], ...]:
+    if not isinstance(sizes, Mapping):
+        raise ConfigError("Sizes must be fields with their values, such as {{'d_model': 64}}, not {sizes!r}.", sizes=sizes)
+    for name, value in sizes.items():
+        if not isinstance(name, str):
+            raise ConfigError("Sizes must be fields with their values; {name!r} is not the name of a field.", name=name)
+        if name in ("source_vocab", "target_vocab"):
+            raise ConfigError("{name} follows from the texts; leave it out.", name=name)
+        if not isinstance(value, str | Number | np.bool_):  # anything else may have no hash, and could not be a cache key
+            raise ConfigError("{name} is {value!r}; it must be a number, a text, True or False.", name=name, value=value)
+    return tuple(sizes.items())
+
+
 def _ids_needed(texts: Sequence[str]) -> int:
-    found = [token for text in texts for token in split_ids(text)]
-    for token in found:
-        # By length first: Python refuses to make a number of thousands of digits.
+    ids = [token for text in texts for token in split_ids(text)]
+    for token in ids:
+        # By length first: Python converts no number of thousands of digits.
         if len(token) > len(str(LARGEST_ID)) or not 0 <= int(token) <= LARGEST_ID:
-            raise InputError("token id", token, f"allowed are 0 to {LARGEST_ID}")
-    return max(LEAST_IDS, *(int(token) + 1 for token in found)) if found else LEAST_IDS
+            raise InputError(NO_SUCH_ID, token=token, most=LARGEST_ID)
+    return max([LEAST_IDS, *(int(token) + 1 for token in ids)])
 
 
 def _words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Every word once, in the order they stand. What cannot be seen, such as a space of no width, is none: it would be a label
-    with nothing on it. As every model does, this one reads it as `<unk>`."""
+    """Every word once, in the order they first occur. Invisible tokens, such as half of a surrogate pair, are left out: they
+    would be empty labels. The model reads them as `<unk>`."""
     tokens = [token for text in texts for token in tokenizer(WORDS).split(text)]
     return tuple(dict.fromkeys(token for token in tokens if not unseen(token)))
 

@@ -1,16 +1,16 @@
-"""Text ⇄ tokens. A tokenizer is a pair of plain functions with a name, so that a checkpoint can say which one it needs."""
+"""Text ⇄ tokens. A tokenizer is two plain functions and a name; a checkpoint stores the name."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from transformer.errors import ConfigError
+from transformer.validation import one_of
 
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
 DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
 
-# English writes these together; the worlds are made of the long forms.
+# The worlds of words use the long forms only.
 CONTRACTIONS = {
     "can't": "can not",
     "cannot": "can not",
@@ -28,56 +28,73 @@ CONTRACTIONS = {
 }
 ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 
-WORD = r"[^\W\d_]+"
-ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|[^\w\s]")
+# Characters without width or ink, which a person cannot see and so did not mean: control characters but white space, soft
+# hyphens, marks of writing direction, zero-width spaces, byte-order marks, variation selectors, tags, and the like.
+INVISIBLE = (
+    "\\x00-\\x08\\x0e-\\x1b\\x7f-\\x84\\x86-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+BLANK = "\u2800\u3164\uffa0"  # as wide as a letter, but empty: Braille's blank and the fillers of Hangul
+# ZWNJ and ZWJ: they have a meaning only between letters of scripts without case (Hindi, Persian), their marks, and emoji.
+JOINERS = "\u200c\u200d"
+JOINED = ("Lo", "Mn", "Mc", "So", "Sk")  # Unicode's categories of those characters
+UNSEEN = re.compile(rf"[\s{INVISIBLE}{BLANK}{JOINERS}\ud800-\udfff]*")
+
+LETTERS = r"[^\W\d_]+"
+WORD = rf"{LETTERS}(?:[{JOINERS}]{LETTERS})*"
+SIGN = rf"[^\w\s](?:[{JOINERS}]\S)*"
+ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|{SIGN}")
 # `l'`, `qu'`, … are tokens of their own; `aujourd'hui` is one word in spite of its apostrophe.
-FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|[^\w\s]")
-WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|[^\w\s]")
-# What takes no ink though it counts as a letter, a mark or a symbol: the joiner of graphemes, fillers of Hangul, inherent
-# vowels of Khmer, selectors of variants, the blank of Braille.
-NO_INK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
-NOT_SHOWN = ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")  # Unicode's categories of commands, halves of surrogate pairs, and blanks
+FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|{SIGN}")
+WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|{SIGN}")
+CHARACTERS = re.compile(rf"\S(?:[{JOINERS}]\S)*")
 
 
 class Tokenizer(NamedTuple):
     """How a text becomes tokens and tokens become a text again.
 
     Attributes:
-        split: text → tokens. Case, spacing and typographic marks are made plain first.
+        split: text → tokens, in time linear in the length of the text. It is made `plain` first.
         join: tokens → text as a person would write it.
-        unit: what one token is called in a message ("letter", "word").
+        source_too_long, target_too_long: the error for a text of too many tokens, with places `count` and `most`.
     """
 
     split: Callable[[str], list[str]]
     join: Callable[[Sequence[str]], str]
-    unit: str
-
-    def counted(self, tokens: int) -> str:
-        """A number of tokens, by what they are called: `1 word or digit`, `2 words or digits`."""
-        kinds = self.unit.split(" or ")
-        return f"{tokens} {' or '.join(kind + 's' * (tokens != 1) for kind in kinds)}"
+    source_too_long: str
+    target_too_long: str
 
 
 def plain(text: str) -> str:
-    """Lower case, composed accents, straight apostrophes and hyphens: what a person means, not how they typed it."""
-    return unicodedata.normalize("NFC", text).translate(APOSTROPHES).translate(DASHES).lower()
+    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without characters that cannot be
+    seen. Joiners stay where they join letters or emoji."""
+    seen = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", text))
+    typed = unicodedata.normalize("NFC", seen).translate(APOSTROPHES).translate(DASHES).lower()
+    return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)
+
+
+def _joined(match: re.Match[str]) -> str:
+    before, after = match[1], match[2]
+    joins = after and unicodedata.category(before) in JOINED and unicodedata.category(after) in JOINED
+    return match[0][:2] if joins else before
 
 
 def unseen(text: str) -> bool:
-    """Whether nothing of a text would show on a screen: every character is a blank, say, or has no width."""
-    return all(unicodedata.category(sign) in NOT_SHOWN or NO_INK.fullmatch(sign) for sign in text)
+    """Whether nothing of a text would show on a screen: it has only blanks, characters without width, and halves of surrogate
+    pairs."""
+    return UNSEEN.fullmatch(text) is not None
 
 
 def sentence(text: str) -> str:
-    """`plain`, with the punctuation of a written sentence reduced to what the worlds of words know: a question mark, and a
-    period for everything else that ends a sentence. Commas, quotes and the like are dropped."""
+    """A `plain` text with question marks, and a period in place of everything else that ends a sentence. Commas, quotes and
+    brackets are dropped: the worlds of words do not have them."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
-    """Every character but blanks, `plain`: `A b!` → `a` `b` `!`."""
-    return [character for character in plain(text) if not character.isspace()]
+    """The characters of a `plain` text without its blanks: `A b!` → `a` `b` `!`. Characters that a joiner joins are one."""
+    return CHARACTERS.findall(plain(text))
 
 
 def split_english(text: str) -> list[str]:
@@ -103,17 +120,31 @@ def join_elided(tokens: Sequence[str]) -> str:
 def _uncontracted(word: str) -> str:
     if word in CONTRACTIONS:
         return CONTRACTIONS[word]
-    for ending, long in ENDINGS.items():
+    for ending, long in ENDINGS.items() if "'" in word else ():
         if word.endswith(ending) and len(word) > len(ending):
             return word.removesuffix(ending) + long
     return word
 
 
+TOO_MANY_WORDS = (
+    "Your text has {count} words; this model reads up to {most}.",
+    "Your target has {count} words; this model reads up to {most}.",
+)
 TOKENIZERS = {
-    "characters": Tokenizer(split_characters, "".join, "character"),
-    "english": Tokenizer(split_english, " ".join, "word"),
-    "french": Tokenizer(split_french, join_elided, "word"),
-    "words and digits": Tokenizer(split_words_and_digits, " ".join, "word or digit"),
+    "characters": Tokenizer(
+        split_characters,
+        "".join,
+        "Your text has {count} characters; this model reads up to {most}.",
+        "Your target has {count} characters; this model reads up to {most}.",
+    ),
+    "english": Tokenizer(split_english, " ".join, *TOO_MANY_WORDS),
+    "french": Tokenizer(split_french, join_elided, *TOO_MANY_WORDS),
+    "words and digits": Tokenizer(
+        split_words_and_digits,
+        " ".join,
+        "Your text has {count} words or digits; this model reads up to {most}.",
+        "Your target has {count} words or digits; this model reads up to {most}.",
+    ),
 }
 
 
@@ -121,8 +152,6 @@ def tokenizer(name: str) -> Tokenizer:
     """The tokenizer of that name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: no tokenizer has that name.
     """
-    if name not in TOKENIZERS:
-        raise ConfigError("tokenizer", name, f"allowed are {', '.join(TOKENIZERS)}")
-    return TOKENIZERS[name]
+    return TOKENIZERS[one_of("tokenizer", name, TOKENIZERS)]

@@ -3,19 +3,66 @@
 import difflib
 import json
 import operator
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from transformer.errors import ConfigError, InputError
-from transformer.text.tokenizer import Tokenizer, tokenizer, unseen
-from transformer.validation import checked
+from transformer.text.tokenizer import TOKENIZERS, Tokenizer, tokenizer, unseen
+from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
-CLOSE = 0.55  # of 1: how alike a known word must be to be offered for an unknown one
+CLOSE = 0.55  # of 1: how similar a known word must be to be offered for an unknown one
 SPECIALS = (PAD, SOS, EOS, UNK)
+SURROGATE = re.compile("[\ud800-\udfff]")  # halves of pairs, which no file can hold
+NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."
+
+
+def a_text(text: Any) -> str:
+    """The text, if it is one.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(text, str):
+        raise InputError("A text must be a string; this one is {text!r}.", text=text)
+    return text
+
+
+def as_tokens(tokens: Any) -> list[str]:
+    """Tokens from any ordered source as a list.
+
+    Raises:
+        InputError: something else, or one of them is not a text.
+    """
+    listed = as_list(tokens)
+    if listed is None:
+        raise InputError("Tokens must be a list of texts, not {tokens!r}.", tokens=tokens)
+    for token in listed:
+        if not isinstance(token, str):
+            raise InputError("A token must be a text; this one is {token!r}.", token=token)
+    return listed
+
+
+def as_ids(ids: Any) -> list[int]:
+    """Token ids from any ordered source as a list of Python's integers.
+
+    Raises:
+        InputError: something else, or one of them is not a whole number.
+    """
+    listed = as_list(ids)
+    if listed is None:
+        raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids)
+    for token_id in listed:
+        if isinstance(token_id, bool) or not hasattr(token_id, "__index__"):
+            raise InputError("A token id must be a whole number; this one is {id!r}.", id=token_id)
+    try:
+        return [operator.index(token_id) for token_id in listed]
+    except TypeError:  # a tensor or an array of several numbers, or of fractions
+        raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids) from None
 
 
 @dataclass(frozen=True)
@@ -32,44 +79,41 @@ class Vocabulary:
 
     Attributes:
         tokens: every token; `tokens[i]` has id `i`. Length `vocab`. Any sequence may be given.
-        tokenizer_name: how a text is cut into such tokens (`transformer.text.tokenizer.TOKENIZERS`).
+        tokenizer_name: of the tokenizer that cuts a text into such tokens (`transformer.text.tokenizer.TOKENIZERS`).
 
     Raises:
-        ConfigError: the special tokens are missing, a token stands twice or cannot be seen, or no tokenizer has that name.
+        ConfigError: the special tokens are missing, a token is not a text, stands twice or cannot be seen, or no tokenizer has
+            that name.
     """
 
     tokens: tuple[str, ...]
     tokenizer_name: str
-    # Whether `<sos>` and `<eos>` are put around what a person typed (`transformer.pipeline.untrained.Ids` reads it as it is).
+    # Whether `<sos>` and `<eos>` are put around a text (`transformer.pipeline.untrained.Ids` reads it as typed).
     framed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "tokens", tuple(self.tokens))
-            "".join(self.tokens).encode()  # half of a surrogate pair could be neither written nor shown
-        except (TypeError, UnicodeEncodeError):
-            raise ConfigError("vocabulary", self.tokens, "every token must be a text") from None
+        object.__setattr__(self, "tokens", _texts(self.tokens))
         if self.tokens[: len(SPECIALS)] != SPECIALS:
-            raise ConfigError("vocabulary", self.tokens[: len(SPECIALS)], f"must start with {' '.join(SPECIALS)}")
+            raise ConfigError(
+                "The vocabulary starts with {tokens!r}; it must start with {specials}.",
+                tokens=self.tokens[: len(SPECIALS)],
+                specials=" ".join(SPECIALS),
+            )
         for token in filter(unseen, self.tokens):
-            raise ConfigError("vocabulary", token, "no token may be empty or blank: it could not be seen")
+            raise ConfigError("The vocabulary has the token {token!r}; no token may be empty or invisible.", token=token)
         if len(set(self.tokens)) != len(self.tokens):
             ((twice, _),) = Counter(self.tokens).most_common(1)
-            raise ConfigError("vocabulary", twice, "every token may stand only once")
-        tokenizer(checked("tokenizer", self.tokenizer_name, str))
+            raise ConfigError("The vocabulary has {token!r} twice; every token may stand only once.", token=twice)
+        one_of("tokenizer", self.tokenizer_name, TOKENIZERS)
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
         """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids.
 
         Raises:
-            ConfigError: a token that is no text, or cannot be seen; no tokenizer of that name.
+            ConfigError: a token that is not a text, or cannot be seen; no tokenizer of that name.
         """
-        try:
-            words = sorted(set(tokens))
-        except TypeError:
-            raise ConfigError("vocabulary", tokens, "every token must be a text") from None
-        return cls((*SPECIALS, *words), tokenizer_name)
+        return cls((*SPECIALS, *sorted(set(_texts(tokens)))), tokenizer_name)
 
     def __len__(self) -> int:
         """Tokens in all, the special ones included."""
@@ -106,35 +150,44 @@ class Vocabulary:
         return tokenizer(self.tokenizer_name)
 
     def split(self, text: str) -> list[str]:
-        """A person's text as tokens, known or not."""
-        return self.tokenizer.split(text)
-
-    def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The id of each token; that of `<unk>` for a token that is not known."""
-        return [self._id_of.get(token, self._id_of[UNK]) for token in tokens]
-
-    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id, special ones included: what stands on an axis.
+        """A text as tokens, known or not.
 
         Raises:
-            InputError: an id that is not in the vocabulary, or is no whole number.
+            InputError: it is not a text.
         """
-        try:
-            places = [operator.index(token_id) for token_id in ids]
-        except TypeError:
-            raise InputError("token ids", ids, "must be whole numbers") from None
-        for place in places:
-            if not 0 <= place < len(self.tokens):
-                raise InputError("token id", place, f"allowed are 0 to {len(self.tokens) - 1}")
-        return tuple(self.tokens[place] for place in places)
+        return self.tokenizer.split(a_text(text))
 
-    def text(self, tokens: Sequence[str]) -> str:
-        """Tokens as a person would write them, without `<pad>`, `<sos>` and `<eos>`."""
-        return self.tokenizer.join([token for token in tokens if token not in (PAD, SOS, EOS)])
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id of each token; that of `<unk>` for an unknown token.
+
+        Raises:
+            InputError: something that is not a token.
+        """
+        return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
+
+    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The token of each id, special ones included: the labels of an axis.
+
+        Raises:
+            InputError: an id that is not in the vocabulary, or is not a whole number.
+        """
+        indices = as_ids(ids)
+        for index in indices:
+            if not 0 <= index < len(self.tokens):
+                raise InputError(NO_SUCH_ID, token=index, most=len(self.tokens) - 1)
+        return tuple(self.tokens[index] for index in indices)
+
+    def text(self, tokens: Iterable[str]) -> str:
+        """Tokens as a person would write them, without `<pad>`, `<sos>` and `<eos>`.
+
+        Raises:
+            InputError: something that is not a token.
+        """
+        return self.tokenizer.join([token for token in as_tokens(tokens) if token not in (PAD, SOS, EOS)])
 
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
-        """The tokens that will be read as `<unk>`, each once, in the order they stand."""
-        missing = dict.fromkeys(token for token in tokens if token not in self._id_of)
+        """The tokens that will be read as `<unk>`, each once, in the order they stand. Raises as `ids`."""
+        missing = dict.fromkeys(token for token in as_tokens(tokens) if token not in self._id_of)
         return tuple(
             Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing
         )
@@ -156,8 +209,25 @@ class Vocabulary:
         except ConfigError:
             raise
         except (KeyError, TypeError, ValueError, RecursionError):
-            raise ConfigError("vocabulary", text, "must hold a tokenizer's name and a list of tokens") from None
+            raise ConfigError(
+                "The vocabulary {text!r} is not a JSON object of a `tokenizer` and its `tokens`.", text=text
+            ) from None
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
         return {token: token_id for token_id, token in enumerate(self.tokens)}
+
+
+def _texts(tokens: Any) -> tuple[str, ...]:
+    """The tokens of a vocabulary. Sets and mappings are fine here: `Vocabulary.of` sorts their items.
+
+    Raises:
+        ConfigError: one of them is not a text that can be written to a file.
+    """
+    listed = list(tokens) if isinstance(tokens, Mapping | Set) else as_list(tokens)
+    if listed is None:
+        raise ConfigError("A vocabulary must be a list of texts, not {tokens!r}.", tokens=tokens)
+    for token in listed:
+        if not isinstance(token, str) or SURROGATE.search(token):
+            raise ConfigError("The vocabulary has the token {token!r}; every token must be a text.", token=token)
+    return tuple(listed)

@@ -21,14 +21,13 @@ from transformer.errors import CheckpointError
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.pipeline.card import Card, fits
-from transformer.pipeline.checkpoint import check_tensors, digest, opened, write_whole
+from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, write_whole
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 from transformer.worlds import Pair
 
-STATE = "training state"  # what an error calls the file
 BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of Adam, section 5.3
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam stores for each parameter, from its first step on
 _GENERATOR = threading.Lock()
@@ -204,7 +203,7 @@ class Training:
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}
-        write_whole(path, save(tensors, parts | {"digest": digest(tensors, parts)}), STATE)
+        write_whole(as_path(path), save(tensors, parts | {"digest": digest(tensors, parts)}))
 
     def load_state(self, path: str | Path) -> None:
         """Resume from a file of `save_state`. A refused file changes nothing.
@@ -212,8 +211,9 @@ class Training:
         Raises:
             CheckpointError: the file is missing, is damaged, or belongs to a run with another recipe.
         """
-        name = Path(path).name
-        with opened(path, name, STATE) as file:
+        path = as_path(path)
+        name = path.name
+        with opened(path, name) as file:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
         try:
@@ -231,7 +231,7 @@ class Training:
             raise CheckpointError(message, name=name, error=str(error)) from error
         if not (fits(step, int, self.recipe.steps) and fits(seconds, float) and fits(history, list[dict[str, int | float]])):
             raise CheckpointError("The training state {name!r} is damaged: its step, seconds or history is invalid.", name=name)
-        check_tensors(tensors, self._shapes(step), STATE, name)
+        check_tensors(tensors, self._shapes(step), name)
         self._restore(tensors)
         self.step, self.seconds, self.history = step, seconds, history
 

@@ -62,7 +62,7 @@ def test_a_reload_keeps_the_view(visitor: Visitor) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is nothing to read"),
+        ("", "There is nothing to read in your text"),
         ("ab3", "“3”, which this model does not know"),
         ("🙂", "1 to 12 letters from a to z"),
         ("<script>alert(1)</script>", "“<”, which this model does not know"),

@@ -208,7 +208,7 @@ def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
 def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
     app = on_page(HOME, model="reverse", source=source)
     assert len(app.error) == 1
-    assert "there is nothing to read" in app.error[0].value
+    assert "There is nothing to read" in app.error[0].value
     headings = [header.value for header in app.subheader]
     assert WORDS["starts_heading"] in headings
     assert WORDS["map_heading"] not in headings

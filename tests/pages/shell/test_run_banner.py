@@ -76,7 +76,7 @@ def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
 
 def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
     app = on_page(ATTENTION, model="own sizes", n_heads="3")
-    assert "d_model = 64: must be a multiple of heads = 3" in said(app)
+    assert "d_model is 64; it must be a multiple of heads, which is 3" in said(app)
     assert len(app.get("page_link")) >= 1
 
 
@@ -98,7 +98,7 @@ def test_a_page_says_an_error_in_a_sentence(error: HeadlightError, expected: str
 @pytest.mark.parametrize("source", ["", "   "])
 def test_an_empty_source_is_called_so(source: str) -> None:
     app = on_page(ATTENTION, model="reverse", source=source)
-    assert said(app) == "Source text is empty: there is nothing to read; type 1 to 12 letters from a to z."
+    assert said(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself."""
+"""The card of a checkpoint."""
 
 import dataclasses
 import json
@@ -64,7 +64,7 @@ def test_only_what_has_no_default_is_needed():
 def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[object]):
     for value in values:
         text = json.dumps(json.loads(CARD.to_json()) | {name: value})
-        with pytest.raises(CheckpointError, match=f"is no {name} of a Headlight card"):
+        with pytest.raises(CheckpointError, match=f"^The card's {name} is .*; it must be "):
             Card.from_json(text)
 
 

@@ -12,7 +12,7 @@ from transformer.analysis.importance import head_importance
 from transformer.errors import ConfigError, InputError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
-from transformer.pipeline.pipeline import BABBLE
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS
 from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Ids, Untrained, are_ids, split_ids
 
 SOURCES = ("1 5 6 4 3 9 5 2 0", "1 8 7 3 4 5 6 7 2")
@@ -71,12 +71,14 @@ def test_without_a_target_the_words_of_the_source_are_all_there_is_to_write():
 
 
 @pytest.mark.parametrize("sign", ["\u200b", "\u200d", "\u00ad", "\ufeff", "\u202e", "\x00", "\u3164", "\ufe0f", "\udc80"])
-def test_what_cannot_be_seen_is_no_word(sign: str):
+def test_invisible_characters_are_not_words(sign: str):
     asked = small("vanilla", f"the {sign} cat {sign}", targets=(f"{sign} le",))
     assert (asked.source, asked.target) == (("the", "cat"), ("le",))
     trace = asked.build().trace(f"the {sign} cat", "le")
-    assert trace.source_tokens == (("<sos>", "the", "<unk>", "cat", "<eos>"),)
-    with pytest.raises(InputError, match="there is nothing to read"):
+    # Half of a surrogate pair is a lost character, not one without width, so it stays a token.
+    lost = ["<unk>"] if sign == "\udc80" else []
+    assert trace.source_tokens == (("<sos>", "the", *lost, "cat", "<eos>"),)
+    with pytest.raises(InputError, match="There is nothing to read"):
         small("vanilla", sign).build().trace(sign)
     assert small("vanilla", "a", targets=(sign,)).target == ("a",)
 
@@ -140,15 +142,15 @@ def test_too_long_a_text_is_refused_and_the_longest_is_read(unit: str):
     pipeline = small("pytorch", unit).build()
     for side in ("source", "target"):
         assert len(pipeline.read(unit * LONGEST, side).tokens) >= LONGEST
-        with pytest.raises(InputError, match=f"this model reads up to {LONGEST}$"):
+        with pytest.raises(InputError, match=f"this model reads up to {LONGEST}\\.$"):
             pipeline.read(unit * (LONGEST + 1), side)
 
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_nothing_to_read_is_refused(text: str):
-    with pytest.raises(InputError, match="there is nothing to read"):
+    with pytest.raises(InputError, match="There is nothing to read"):
         small("vanilla", text).build().trace(text)
-    with pytest.raises(InputError, match="there is nothing to read"):
+    with pytest.raises(InputError, match="There is nothing to read"):
         small("vanilla", "1").build().read(text, "target")
 
 
@@ -247,15 +249,15 @@ def test_bytes_are_those_of_the_weights_and_of_fixed_tables():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "said"),
+    ("sizes", "message"),
     [
-        ({"heads": 3, "d_model": 64}, "d_model = 64: must be a multiple of heads = 3"),
-        ({"d_ff": 0}, "d_ff = 0: allowed are 1"),
-        ({"wings": 2}, "wings = 2: is not a field"),
+        ({"heads": 3, "d_model": 64}, "d_model is 64; it must be a multiple of heads, which is 3"),
+        ({"d_ff": 0}, "d_ff is 0; allowed are 1"),
+        ({"wings": 2}, "wings is not a field"),
     ],
 )
-def test_sizes_that_cannot_be_built_name_the_field(sizes: dict[str, int], said: str):
-    with pytest.raises(ConfigError, match=said):
+def test_sizes_that_cannot_be_built_name_the_field(sizes: dict[str, int], message: str):
+    with pytest.raises(ConfigError, match=message):
         _ = Untrained.of("vanilla", [WORDS], sizes=sizes).parameters
 
 
@@ -264,11 +266,11 @@ def test_sizes_that_cannot_be_built_name_the_field(sizes: dict[str, int], said: 
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("text", [WORDS, "3 3 7", "word " * LONGEST, "7"])
-def test_it_babbles_as_many_tokens_as_it_reads_and_never_a_special_one(preset: str, text: str):
+def test_it_writes_as_many_tokens_as_it_reads_and_never_a_special_one(preset: str, text: str):
     pipeline = small(preset, text).build()
     (answer,) = pipeline.answers([text])
     vocabulary = pipeline.target_vocabulary
-    assert len(answer.tokens) == min(len(text.split()), BABBLE)
+    assert len(answer.tokens) == min(len(text.split()), MAX_UNTRAINED_TOKENS)
     assert not answer.ended
     assert not {vocabulary.tokens[at] for at in vocabulary.specials} & set(answer.tokens)
     # What it wrote can be typed as a target and is then read as the same tokens.

@@ -69,13 +69,13 @@ def test_the_closest_are_never_special_tokens():
 
 @pytest.mark.parametrize("token_id", [-1, 4 + len(WORDS), 10**20])
 def test_an_id_that_is_not_there_is_refused(token_id: int):
-    with pytest.raises(InputError, match=f"token id = {token_id}: allowed are 0 to {3 + len(WORDS)}"):
+    with pytest.raises(InputError, match=f"There is no token id {token_id} here; allowed are 0 to {3 + len(WORDS)}"):
         VOCABULARY.tokens_of([0, token_id])
 
 
 @pytest.mark.parametrize("ids", [["1"], [1.0], [None], None, 3])
 def test_an_id_that_is_no_whole_number_is_refused(ids: object):
-    with pytest.raises(InputError, match="must be whole numbers"):
+    with pytest.raises(InputError, match=r"must be a (list of )?whole numbers?"):
         inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids)
 
 
@@ -95,18 +95,18 @@ def test_text_leaves_special_tokens_out_but_shows_unk():
         ((), "must start with <pad> <sos> <eos> <unk>"),
         (("a", "b"), "must start with"),
         (("<sos>", "<pad>", "<eos>", "<unk>"), "must start with"),
-        ((*SPECIALS, "a", "b", "a"), "vocabulary = 'a': every token may stand only once"),
+        ((*SPECIALS, "a", "b", "a"), "The vocabulary has 'a' twice; every token may stand only once"),
         ((*SPECIALS, "<pad>"), "every token may stand only once"),
-        ((*SPECIALS, ""), "no token may be empty or blank"),
-        ((*SPECIALS, " "), "no token may be empty or blank"),
-        ((*SPECIALS, "a", "\u3000\n"), "no token may be empty or blank"),
-        ((*SPECIALS, "a", "\u200b"), r"'\\u200b': no token may be empty or blank"),
-        ((*SPECIALS, "\u3164\x00"), "no token may be empty or blank"),
+        ((*SPECIALS, ""), "no token may be empty or invisible"),
+        ((*SPECIALS, " "), "no token may be empty or invisible"),
+        ((*SPECIALS, "a", "\u3000\n"), "no token may be empty or invisible"),
+        ((*SPECIALS, "a", "\u200b"), r"'\\u200b'; no token may be empty or invisible"),
+        ((*SPECIALS, "\u3164\x00"), "no token may be empty or invisible"),
         ((*SPECIALS, 1), "every token must be a text"),
         ((*SPECIALS, None), "every token must be a text"),
         ((*SPECIALS, "\ud800"), "every token must be a text"),
-        (None, "every token must be a text"),
-        (7, "every token must be a text"),
+        (None, "must be a list of texts"),
+        (7, "must be a list of texts"),
     ],
 )
 def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
@@ -116,7 +116,7 @@ def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
 
 @pytest.mark.parametrize("tokens", [["a", 1], [1, 2], [["a"]], ["a", None], ["a", " "], ["\ud800"], None, 3])
 def test_words_that_are_no_texts_are_refused(tokens: object):
-    with pytest.raises(ConfigError, match=r"^vocabulary = .*: (every token must be a text|no token may be empty)"):
+    with pytest.raises(ConfigError, match=r"(every token must be a text|no token may be empty|must be a list of texts)"):
         inspect.unwrap(Vocabulary.of.__func__)(Vocabulary, tokens, "english")
 
 
@@ -127,13 +127,13 @@ def test_any_sequence_of_tokens_is_taken():
 
 def test_one_token_too_many_is_found_at_once_among_many():
     many = [str(number) for number in range(200_000)]
-    with pytest.raises(ConfigError, match="vocabulary = '199999': every token may stand only once"):
+    with pytest.raises(ConfigError, match="The vocabulary has '199999' twice"):
         Vocabulary((*SPECIALS, *many, many[-1]), "english")
 
 
 @pytest.mark.parametrize("name", ["klingon", None, ["english"]])
 def test_an_unknown_tokenizer_is_refused(name: object):
-    with pytest.raises(ConfigError, match=f"tokenizer = {re.escape(repr(name))}"):
+    with pytest.raises(ConfigError, match=f"tokenizer is {re.escape(repr(name))}; allowed are characters"):
         Vocabulary(SPECIALS, name)
 
 

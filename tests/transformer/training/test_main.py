@@ -203,10 +203,10 @@ def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, monkeypatch: pyt
     [
         ([], "name a model, or --all"),
         (["klingon"], "There is no recipe for 'klingon'; the models are english-french, "),
-        (["reverse", "--resume"], "there is no such file"),
+        (["reverse", "--resume"], "There is no file"),
         (["reverse", "--steps", "0"], "steps = 0: must be at least 1"),
         (["reverse", "--steps", "many"], "invalid int value"),
-        (["reverse", "--test"], "there is no such file"),
+        (["reverse", "--test"], "There is no file"),
     ],
 )
 def test_the_command_refuses_invalid_requests(

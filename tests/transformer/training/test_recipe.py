@@ -62,7 +62,7 @@ def test_each_description_is_complete_and_its_own():
 @pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_count_below_one_is_refused(name: str, value: int):
-    with pytest.raises(ConfigError, match=f"{name} = {value}: must be at least 1"):
+    with pytest.raises(ConfigError, match=f"{name} is {value}; it must be at least 1"):
         recipe("reverse").replace(**{name: value})
 
 
@@ -82,7 +82,7 @@ def test_a_count_below_one_is_refused(name: str, value: int):
     ],
 )
 def test_an_invalid_setting_is_refused_by_name(name: str, value: object, message: str):
-    with pytest.raises(ConfigError, match=f"^{name} = .*: {message}"):
+    with pytest.raises(ConfigError, match=f"^{name} is .*; (it )?{message}"):
         recipe("reverse").replace(**{name: value})
 
 
@@ -105,7 +105,7 @@ def test_every_number_has_bounds_and_nothing_else_has():
 
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
 def test_a_seed_outside_the_range_of_the_generator_is_refused(seed: int):
-    with pytest.raises(ConfigError, match=f"seed = {seed}: allowed are {-(2**63)} to {2**64 - 1}"):
+    with pytest.raises(ConfigError, match=f"seed is {seed}; allowed are {-(2**63)} to {2**64 - 1}"):
         recipe("reverse").replace(seed=seed)
 
 
@@ -122,9 +122,9 @@ def test_an_unknown_name_is_refused_with_the_list_of_names():
 
 
 def test_an_unknown_setting_is_refused_with_the_list_of_settings():
-    with pytest.raises(ConfigError, match="epochs = 3: is not a field; the fields are world, steps, batch"):
+    with pytest.raises(ConfigError, match="epochs is not a field; the fields are world, steps, batch"):
         recipe("reverse").replace(epochs=3)
-    with pytest.raises(ConfigError, match="steps = None: must be given"):
+    with pytest.raises(ConfigError, match="steps is missing and has no default"):
         Recipe(world="reverse")
 
 

@@ -230,7 +230,7 @@ def test_a_state_of_another_recipe_or_name_is_refused(tmp_path: Path):
 
 def test_a_missing_state_is_refused(tmp_path: Path):
     for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(CheckpointError, match="there is no such file"):
+        with pytest.raises(CheckpointError, match="There is no file"):
             Training("reverse", TINY).load_state(path)
 
 
