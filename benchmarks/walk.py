@@ -1,42 +1,67 @@
-"""How long does a step of the walk take on a model of the paper's size, and what does its trace hold in memory?
+"""How long does a step of the walk take on a model of the paper's size, on a canvas and in Plotly?
 
-    python -m benchmarks.walk [--steps 44] [--markdown]
+    python -m benchmarks.walk [--steps 12] [--markdown]
 
-`vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), 64 tokens on each side, in a real browser. Each press
-of the arrow key steps one tensor on; time runs from the key to the frame after the picture of the next tensor is painted.
-The steps go through one encoder layer and into one decoder layer, so that every kind of tensor is among them.
+`vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), 64 tokens on each side, in a real browser: the app as it
+is, whose picture of a step is drawn on a canvas, and the same app with `stop_figure` in its place, each with a server of its
+own. Each press of the arrow key steps one tensor on, in the two by turns; time runs from the key to the frame after the last
+change of the picture. The steps go through an encoder layer and through a decoder layer.
 """
 
 import argparse
+import os
 import platform
 import statistics
+import sys
+import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from pages.ui.limits import TRACE_BYTES
 from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
-from transformer.analysis.walk import kind_of
+from transformer.analysis.walk import walk
 from transformer.pipeline.untrained import Untrained
 
 TOKENS = 64
-SECONDS, MEGABYTES = 0.5, 150  # promised for a step, and for a trace
+SECONDS, MEGABYTES = 0.4, 150  # promised for a step, and for a trace
 STARTS = ("encoder.layers.2.self_attention.query.projected", "decoder.layers.2.self_attention.query.projected")
+STILL = 0.5  # seconds without a change after which a step is over
 
+# The app, but for what draws a step.
+PEER = """
+import runpy
+import streamlit as st
+from pages.layers import walk
+from transformer.figures.walk import stop_figure
+
+def picture(inputs, operation, result, says, key, hint=True):
+    st.plotly_chart(stop_figure(inputs, operation, result), key=key, alt=says, config={"displaylogo": False})
+
+walk.picture = picture
+runpy.run_path("app.py")
+"""
+
+# Notes when the picture last changed, and when the frame after it was shown.
 WATCH = """() => {
-    const host = [...document.querySelectorAll('*')].find((each) => each.shadowRoot?.querySelector('.stop'));
-    const stop = host.shadowRoot.querySelector('.stop');
-    const seen = window.seen = { pressed: 0, painted: 0, path: '' };
-    const path = () => [...stop.querySelectorAll('.panel')].at(-1).dataset.path;
-    seen.path = path();
+    const seen = window.seen = { pressed: 0, painted: 0, count: 0 };
+    const pictures = '[data-testid="stPlotlyChart"], .stop';
     addEventListener('keydown', () => (seen.pressed = performance.now()), true);
-    new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => {
-        if (path() === seen.path) return;
-        seen.path = path();
-        seen.painted = performance.now();
-    }))).observe(stop, { attributes: true, attributeFilter: ['data-painted'] });
+    const note = (records) => {
+        if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
+        seen.count += 1;
+        requestAnimationFrame(() => setTimeout(() => (seen.painted = performance.now())));
+    };
+    const all = { childList: true, subtree: true, attributes: true };
+    new MutationObserver(note).observe(document.body, all);
+    for (const host of document.querySelectorAll('*')) {
+        if (host.shadowRoot?.querySelector('.stop')) new MutationObserver(note).observe(host.shadowRoot, all);
+    }
 }"""
 
 
@@ -46,59 +71,102 @@ def texts() -> tuple[str, str]:
     return source, target
 
 
-def step(page: Page) -> tuple[str, float]:
-    """The next tensor: its path, and the seconds until it was painted."""
-    before = page.evaluate("seen.path")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("before => seen.path !== before", arg=before, polling=20)
-    path, pressed, painted = page.evaluate("[seen.path, seen.pressed, seen.painted]")
-    time.sleep(0.4)  # whatever else the page still draws is no part of the next step
-    return path, (painted - pressed) / 1000
+@contextmanager
+def pages() -> Iterator[dict[str, str]]:
+    """Addresses of the app with either picture, each on a server of its own."""
+    with ExitStack() as stack:
+        # Streamlit looks for pages beside the script.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for entry in ROOT.iterdir():
+            (folder / entry.name).symlink_to(entry)
+        (folder / "peer.py").write_text(PEER, encoding="utf-8")
+        canvas, plotly = (stack.enter_context(serving(script)) for script in (ROOT / "app.py", folder / "peer.py"))
+        yield {"canvas": canvas, "Plotly": plotly}
+
+
+class Visit:
+    """A page on the walk, to be stepped."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.address, self.sent = address, 0
+        self.page = browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page.set_default_timeout(120_000)
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._received))
+
+    def _received(self, payload: str | bytes) -> None:
+        self.sent += len(payload)
+
+    def start(self, path: str) -> None:
+        source, target = texts()
+        link = urlencode({"model": "vanilla", "source": source, "target": target, "stop": path})
+        self.page.goto(f"{self.address}/layers?{link}")
+        self.page.locator(".stop[data-painted], .js-plotly-plot .main-svg").first.wait_for()
+        time.sleep(3)
+        self.page.evaluate(WATCH)
+
+    def step(self) -> tuple[float, float]:
+        """Seconds until the next tensor was painted, and kilobytes sent for it."""
+        self.page.bring_to_front()
+        before, sent = self.page.evaluate("seen.count"), self.sent
+        self.page.keyboard.press("ArrowRight")
+        last, since, deadline = before, time.monotonic(), time.monotonic() + 60
+        while last == before or time.monotonic() - since < STILL:
+            time.sleep(0.02)
+            count = self.page.evaluate("seen.count")
+            if count != last:
+                last, since = count, time.monotonic()
+            if time.monotonic() > deadline:
+                raise TimeoutError("nothing was painted after the arrow key")
+        pressed, painted = self.page.evaluate("[seen.pressed, seen.painted]")
+        return (painted - pressed) / 1000, (self.sent - sent) / 1000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=44, help="from each of the two starts")
+    parser.add_argument("--steps", type=int, default=12, help="from each of the two starts")
     parser.add_argument("--markdown", action="store_true")
     asked = parser.parse_args()
     source, target = texts()
     trace = Untrained.of("vanilla", (source,), (target,)).build().trace(source, target)
-    found: dict[str, list[float]] = defaultdict(list)
-    sent = 0
-
-    def received(payload: str | bytes) -> None:
-        nonlocal sent
-        sent += len(payload)
-
-    with serving(ROOT / "app.py") as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.on("websocket", lambda socket: socket.on("framereceived", received))
+    paths = [stop.path for stop in walk(trace)]
+    kinds = {stop.path: stop.kind for stop in walk(trace)}
+    times: dict[str, dict[str, list[float]]] = {"canvas": defaultdict(list), "Plotly": defaultdict(list)}
+    sent: dict[str, list[float]] = defaultdict(list)
+    with ExitStack() as stack:
+        addresses = stack.enter_context(pages())
+        browser = stack.enter_context(sync_playwright()).chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        visits = {name: Visit(browser, address) for name, address in addresses.items()}
         for start in STARTS:
-            page.goto(f"{address}/layers?{urlencode({'model': 'vanilla', 'source': source, 'target': target, 'stop': start})}")
-            page.locator(".stop[data-painted]").wait_for(timeout=120_000)
-            time.sleep(3)
-            page.evaluate(WATCH)
-            sent = 0
+            for visit in visits.values():
+                visit.start(start)
             for number in range(asked.steps + 1):
-                path, seconds = step(page)
-                if number:  # the first is for warming up
-                    found[kind_of(path)].append(seconds)
-        print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}\n")
+                kind = kinds[paths[paths.index(start) + number + 1]]
+                for name, visit in visits.items():
+                    seconds, kilobytes = visit.step()
+                    if number:  # the first is for warming up
+                        times[name][kind].append(seconds)
+                        sent[name].append(kilobytes)
+                        print(kind, name, f"{seconds:.2f} s {kilobytes:.0f} kB", file=sys.stderr)
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}, {load}\n")
         browser.close()
-    print(f"trace: {trace.nbytes / 2**20:.0f} MB (≤{MEGABYTES}); {TRACE_BYTES // trace.nbytes} of them fit in the cache")
-    print(f"sent: {sent / (asked.steps + 1) / 1000:.0f} kB a step on average\n")
-    rows = [
-        [kind, str(len(times)), f"{statistics.median(times):.2f}", f"{max(times):.2f}"] for kind, times in sorted(found.items())
-    ]
-    every = [seconds for times in found.values() for seconds in times]
-    kept = f"≤{SECONDS:g}: {'yes' if statistics.median(every) <= SECONDS else 'NO'}"
-    rows.append([f"all ({kept})", str(len(every)), f"{statistics.median(every):.2f}", f"{max(every):.2f}"])
-    header = ["tensor", "steps", "median s", "most s"]
+    print(f"trace: {trace.nbytes / 2**20:.0f} MB (≤{MEGABYTES}); {TRACE_BYTES // trace.nbytes} of them fit in the cache\n")
+    header = ["tensor", "steps", *(f"{name}, {what}" for name in times for what in ("median s", "most s"))]
+    rows = [_row(kind, [times[name][kind] for name in times]) for kind in sorted(times["canvas"])]
+    every = [[seconds for kind in times[name].values() for seconds in kind] for name in times]
+    rows.append(_row("all", every))
     if asked.markdown:
         rows = [["---"] * len(header), *rows]
     for cells in [header, *rows]:
-        print(f"| {' | '.join(cells)} |" if asked.markdown else f"{cells[0]:36}{cells[1]:>7}{cells[2]:>10}{cells[3]:>10}")
+        print(f"| {' | '.join(cells)} |" if asked.markdown else f"{cells[0]:30}" + "".join(f"{cell:>18}" for cell in cells[1:]))
+    print()
+    for name, seconds in zip(times, every, strict=True):
+        middle = statistics.median(seconds)
+        print(f"{name}: {middle:.2f} s, {statistics.median(sent[name]):.0f} kB a step; ≤{SECONDS:g} s: {middle <= SECONDS}")
+
+
+def _row(kind: str, columns: list[list[float]]) -> list[str]:
+    return [kind, str(len(columns[0])), *(f"{f(seconds):.2f}" for seconds in columns for f in (statistics.median, max))]
 
 
 if __name__ == "__main__":

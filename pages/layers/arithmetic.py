@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.layers.stops import title
-from pages.layers.tensors import Drawn, picture
+from pages.layers.tensors import picture
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import latex, number, shape, share, whole
@@ -18,8 +18,8 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
+from transformer.figures.panels import Panel, TensorView
 from transformer.figures.residual import unit_bars
-from transformer.figures.walk import Panel
 from transformer.network.layers import AddNorm, FeedForward
 
 MOST_UNITS = 10
@@ -109,10 +109,10 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
         show_source(FeedForward)
 
 
-def _row(stop: Stop, vector: np.ndarray, most: float) -> Drawn:
+def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:
     """One position's vector as it is drawn."""
     panel = Panel(vector.astype(np.float32)[None, None], ("", "", stop.axes[-1]), False, "signed")
-    return Drawn(stop.path, title(stop), shape(vector.shape), panel, float(most) or 1.0, "", {})
+    return TensorView(stop.path, title(stop), shape(vector.shape), panel, float(most) or 1.0, "", {})
 
 
 def _numbers(labels: list[str], values: list[str]) -> None:

@@ -16,7 +16,7 @@ from transformer import Trace
 from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.walk import Stop, caller
 from transformer.figures.head_steps import Matrix, tensor_map
-from transformer.figures.walk import MOST_COLUMNS, strongest
+from transformer.figures.panels import MOST_COLUMNS, strongest
 from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
 

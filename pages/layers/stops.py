@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pages.layers.tensors import Drawn
 from pages.ui.format import latex, number, shape
 from pages.ui.text import text
 from transformer import Trace, TransformerConfig
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
-from transformer.figures import KIND_COLORS
-from transformer.figures.walk import Scale, largest, panel
+from transformer.figures import KIND_COLORS, panels
+from transformer.figures.panels import Scale, TensorView, panel
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.trace import KINDS, Step
 
@@ -63,7 +62,7 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
     return found
 
 
-def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> Drawn:
+def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     """A stop as it is drawn: one text of the batch, one head or all (None)."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
@@ -71,10 +70,10 @@ def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | N
     found = tokens(trace, stop.path, item)
     if step.axes[-1] == "vocab":
         found["vocab"] = pipeline.target_vocabulary.tokens
-    return Drawn(stop.path, title(stop), shape(stop.shape), shown, shown.most, color, found)
+    return TensorView(stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, found)
 
 
-def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
+def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> TensorView:
     """The ids of one side, which are no tensor of the trace."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows = trace.source_tokens if side == "source" else trace.target_tokens
@@ -82,10 +81,12 @@ def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> Drawn:
     shown = panel(ids, ("batch", side), "ids", item)
     # Raw ids are their own tokens: written in the cells, they need not stand beside them too.
     raw = all(token == str(at) for token, at in zip(rows[item], ids[item], strict=True))
-    return Drawn(path, words["given_ids"], shape(ids.shape), shown, shown.most, "", {} if raw else {side: rows[item]})
+    return TensorView(path, words["given_ids"], shape(ids.shape), shown, shown.limit, "", {} if raw else {side: rows[item]})
 
 
-def inputs(pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None) -> list[Drawn]:
+def inputs(
+    pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
+) -> list[TensorView]:
     """What a stop was made of, as it is drawn."""
     return [
         drawn_ids(pipeline, trace, path, item)
@@ -95,11 +96,11 @@ def inputs(pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: St
     ]
 
 
-def in_one_scale(stop: Stop, found: Sequence[Drawn]) -> list[Drawn]:
+def in_one_scale(stop: Stop, found: Sequence[TensorView]) -> list[TensorView]:
     """Inputs and result with the same colours for the same numbers, where they are of the same kind."""
     if stop.operation not in COMPARABLE:
         return list(found)
-    return [one._replace(most=most) for one, most in zip(found, largest([one.panel for one in found]), strict=True)]
+    return panels.in_one_scale(found)
 
 
 def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:

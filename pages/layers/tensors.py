@@ -1,12 +1,12 @@
 """Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
 
-Drawn by the page, not by Plotly: a step must repaint in a moment, exact numbers are to be had by pointing at them, and a
+TensorView by the page, not by Plotly: a step must repaint in a moment, exact numbers are to be had by pointing at them, and a
 component that has a key is not built anew at each step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ import streamlit as st
 from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import token_at
 from pages.ui.text import text
+from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, thumbnail
 from transformer.figures.theme import LINE, MASKED
-from transformer.figures.walk import MOST_COLUMNS, Panel, shades, thumbnail
 
 HERE = Path(__file__).parent
 # Of a miniature, in pixels: of the widest and of the highest of a strip.
@@ -28,28 +28,7 @@ _strip = mounted(HERE / "strip")
 _outline = mounted(HERE / "outline")
 
 
-class Drawn(NamedTuple):
-    """A panel with what is written about it.
-
-    Attributes:
-        path: of the tensor.
-        title, shape: written above it.
-        panel: the numbers.
-        most: what its strongest colour stands for.
-        color: of a mask, as hex.
-        tokens: axis → the tokens that stand on it.
-    """
-
-    path: str
-    title: str
-    shape: str
-    panel: Panel
-    most: float
-    color: str
-    tokens: Mapping[str, Sequence[str]]
-
-
-def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, key: str, hint: bool = True) -> None:
+def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, says: str, key: str, hint: bool = True) -> None:
     """Inputs, what was done, and the result, all in one scale: a cell is as wide and as high in each.
 
     The exact numbers are sent, so that pointing tells them, and dragging over columns opens these.
@@ -80,7 +59,7 @@ def picture(inputs: Sequence[Drawn], operation: str, result: Drawn, says: str, k
     _stop(key=key, data=parcel(data, np.concatenate(numbers)))
 
 
-def numbers(shown: Drawn) -> pd.DataFrame:
+def numbers(shown: TensorView) -> pd.DataFrame:
     """The numbers of a panel, a row for each row of each head."""
     tiles, rows, _ = shown.panel.values.shape
     names = shown.tokens.get(shown.panel.axes[1], range(rows))
@@ -92,19 +71,19 @@ def numbers(shown: Drawn) -> pd.DataFrame:
     return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
 
 
-def all_numbers(frames: Sequence[Drawn]) -> pd.DataFrame:
+def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
     """The numbers of several panels, one below the other under their paths; a narrow one leaves the columns of a wide one
     empty."""
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 
-def _scale_of(frames: Sequence[Drawn]) -> tuple[float, float]:
+def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
     """Pixels a row and a column in miniatures of several tensors, so that the highest and the widest still fit."""
     sizes = [_cells(frame.panel) for frame in frames]
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
-def strip(parts: Mapping[str, Sequence[Drawn]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
+def strip(parts: Mapping[str, Sequence[TensorView]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
     """Miniatures in order, all in one scale, with arrows between.
 
     Args:
@@ -121,7 +100,7 @@ def strip(parts: Mapping[str, Sequence[Drawn]], selected: str, says: str, key: s
         height, width = _cells(frame.panel)
         # To scale, but never too small to be seen or hit.
         wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
-        levels = thumbnail(frame.panel, high, wide, frame.most)
+        levels = thumbnail(frame.panel, high, wide, frame.limit)
         sent.append(
             {
                 "path": frame.path,
@@ -158,7 +137,7 @@ def picked(key: str, paths: Sequence[str]) -> str | None:
     return path if isinstance(path, str) and path in paths else None
 
 
-def _sent(drawn: Drawn, at: int) -> tuple[dict[str, Any], np.ndarray]:
+def _sent(drawn: TensorView, at: int) -> tuple[dict[str, Any], np.ndarray]:
     """A panel as the browser takes it: what is said about it, and its numbers as bytes, which will stand at a place."""
     panel = drawn.panel
     tiles, rows, columns = panel.values.shape
@@ -176,8 +155,8 @@ def _sent(drawn: Drawn, at: int) -> tuple[dict[str, Any], np.ndarray]:
         "axes": list(panel.axes),
         "strip": panel.strip,
         "scale": panel.scale,
-        "most": drawn.most,
-        "most_said": float(f"{drawn.most:.3g}"),
+        "most": drawn.limit,
+        "most_said": float(f"{drawn.limit:.3g}"),
         "color": drawn.color,
         "at": at,
         "masked": panel.hidden is not None,
@@ -186,7 +165,7 @@ def _sent(drawn: Drawn, at: int) -> tuple[dict[str, Any], np.ndarray]:
     }, np.concatenate(bytes_)
 
 
-def _tokens(drawn: Drawn, axis: str, count: int) -> list[str] | None:
+def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:
     found = drawn.tokens.get(axis)
     return [str(token) for token in found] if found is not None and len(found) == count else None
 

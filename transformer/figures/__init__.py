@@ -1,6 +1,9 @@
 """Pictures: arrays and labels in, `go.Figure` out. No model, no page."""
 
 from transformer.figures.attention import head_map
+from transformer.figures.layer_walk import layer_figure
+from transformer.figures.panels import tensor_view
 from transformer.figures.theme import KIND_COLORS
+from transformer.figures.walk import stop_figure
 
-__all__ = ["KIND_COLORS", "head_map"]
+__all__ = ["KIND_COLORS", "head_map", "layer_figure", "stop_figure", "tensor_view"]

@@ -1,138 +1,179 @@
-"""A tensor made ready to be drawn to scale: which of its axes go down, which go across, and how large a number can be.
+"""One stop of a walk as a figure: inputs, operation and result, to scale with one another."""
 
-Pictures of a walk are drawn on a canvas by the page (`pages/widgets/tensors`), because a step must repaint in a moment, and
-the exact numbers must be there to be pointed at. What can be decided without a browser is decided here.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped, UInt8
-from plotly.colors import sample_colorscale
+import plotly.graph_objects as go
 
-from transformer.figures.theme import SIGNED, WEIGHTS
+from transformer.figures.arrangement import (
+    LABELLED_ROW,
+    LINE_HEIGHT,
+    Arrangement,
+    Length,
+    Place,
+    Size,
+    arrange,
+    gutters,
+    heads_across,
+    names_tokens,
+    placed,
+    room,
+)
+from transformer.figures.labels import LABELS
+from transformer.figures.mosaic import Mosaic, heatmaps, mosaic
+from transformer.figures.panels import TensorView
+from transformer.figures.theme import LINE, SIGNED, WEIGHTS, escaped, finished
 
-# A number is painted in one of 255 shades; 255 stands for "masked".
-LEVELS = 254
-MASKED_LEVEL = 255
-MOST_COLUMNS = 256  # of a picture: a dot may stand for several columns, and then shows the strongest of them
-
-Scale = Literal["signed", "weights", "mask", "ids"]
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """What is drawn of one tensor: a matrix, or one for each head.
-
-    Attributes:
-        values: as float32.
-        axes: what tiles, rows and columns are called; the first is empty where there is one tile for all.
-        strip: tiles stand side by side, as where a vector is cut into heads; else one below the other.
-        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (true or hidden), `ids`.
-        hidden: True where a mask hides the number; of the shape of `values`.
-    """
-
-    values: Float[np.ndarray, "tile row column"]
-    axes: tuple[str, str, str]
-    strip: bool
-    scale: Scale
-    hidden: Bool[np.ndarray, "tile row column"] | None = None
-
-    @property
-    def most(self) -> float:
-        """The largest magnitude that is seen; 1 for weights and where there is nothing."""
-        if self.scale != "signed":
-            return 1.0
-        seen = np.isfinite(self.values) if self.hidden is None else np.isfinite(self.values) & ~self.hidden
-        return float(np.abs(self.values, where=seen, out=np.zeros_like(self.values)).max(initial=0)) or 1.0
+WIDTH = 720
+MOST_TICKS, LONGEST_TOKEN = 4, 12  # ticks of dimensions; characters of a token beside a row
+SMALL, WORDS = 11, 12  # px of tick labels, and of titles
 
 
-def panel(
-    values: Shaped[np.ndarray, "*any"],
-    axes: Sequence[str],
-    scale: Scale,
-    item: int = 0,
-    head: int | None = None,
-    hidden: Shaped[np.ndarray, "*any"] | None = None,
-) -> Panel:
-    """One text of the batch and one head, or all heads, of a tensor. Only what is shown is copied.
+def stop_figure(
+    inputs: Sequence[TensorView],
+    operation: str,
+    result: TensorView,
+    width: int = WIDTH,
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """Inputs, operation and result as heatmaps; a cell is as wide and as high in each.
+
+    Axes have their names, sizes and tokens; hovering tells the exact number; masked cells are hatched. A tensor of more than
+    256 columns is binned: each bin shows its number of greatest magnitude. `TensorView.columns` picks columns to be drawn one
+    by one, and `panels.in_one_scale` gives tensors of one kind the same colours.
 
     Args:
-        values: a tensor of the trace: numbers, truth values or ids.
-        axes: their names; `batch` and `head` are picked from, the last two others go down and across.
-        scale: how numbers become colours.
-        item: which text of the batch.
-        head: counted from 0; None for all.
-        hidden: True where a mask hides a number; of the shape of `values`.
+        inputs: in the order of the formula; may be empty.
+        operation: how the result was made of them.
+        result: the tensor of the stop.
+        width: of the figure, in px; on a wider page all cells stretch alike, and below 520 the result stands under the inputs.
+        labels: words of the figure.
     """
-    chosen = {"batch": item} | ({} if head is None else {"head": head})
-    index = tuple(chosen.get(name, slice(None)) for name in axes)
-    left = [name for name in axes if name not in chosen]
-    strip = left.index("head") == 1 if "head" in left else False
-    hidden_here = None if hidden is None else _tiles(hidden[index], left).astype(bool)
-    found = _tiles(values[index], left)
-    if scale == "mask":
-        hidden_here = ~found.astype(bool)
-    rows = [name for name in left if name != "head"][-2:]
-    if len(rows) == 1:
-        rows.append("id" if scale == "ids" else "")
-    axes_shown = ("head" if "head" in left else "", rows[0], rows[1])
-    return Panel(np.ascontiguousarray(found, np.float32), axes_shown, strip, scale, hidden_here)
+    views = [*inputs, result]
+    chosen = arrange(views, width)
+    parts = [mosaic(view, heads_across(view, chosen), gutters(view, chosen), labels) for view in views]
+    colored = [index for index, view in enumerate(views) if _is_colored(view)]
+    shared = len({(views[index].panel.scale, views[index].limit) for index in colored}) == 1
+    bars = colored[-1:] if shared else colored  # tensors with a colour bar below them
+    rooms = [room(part, chosen, index in bars) for index, part in enumerate(parts)]
+    places, sign, size = placed(parts, rooms, chosen, width)
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"annotations": _operation(operation, sign, size, chosen.narrow), "hovermode": "closest"}
+    for index, (part, place) in enumerate(zip(parts, places, strict=True)):
+        number = str(index + 1) if index else ""
+        left, top, right, bottom = place.box
+        across = {"domain": [left / size[0], right / size[0]], "anchor": f"y{number}"}
+        down = {"domain": [1 - bottom / size[1], 1 - top / size[1]], "anchor": f"x{number}"}
+        layout[f"xaxis{number}"] = _axis(part, 2, chosen, labels) | across
+        layout[f"yaxis{number}"] = _axis(part, 1, chosen, labels) | down
+        axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        drawn = heatmaps(part, "coloraxis" if shared and index in colored else None, axes, labels)
+        if index in bars and shared:
+            layout["coloraxis"] = _coloraxis(part.view) | {"colorbar": _colorbar(place, size)}
+        elif index in bars:
+            drawn[1 if part.masked.any() else 0] |= {"showscale": True, "colorbar": _colorbar(place, size)}
+        traces += drawn
+        layout["annotations"] += _notes(part, place, size)
+    figure = finished(go.Figure(traces, layout), height=int(size[1]))
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0}, meta={"least_width": int(size[0])})
 
 
-def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.ndarray, "tile row column"]:
-    """Heads first, whatever their place; a single tile where there are none."""
-    if "head" in left:
-        return np.moveaxis(part, left.index("head"), 0)
-    if part.ndim == 1:
-        return part[None, :, None]
-    return part.reshape(-1, *part.shape[-2:])
+# --- labels --------------------------------------------------------------------------------------------------------------
 
 
-def largest(panels: Sequence[Panel]) -> list[float]:
-    """One common scale for tensors whose numbers are to be compared: the largest magnitude of any of them."""
-    most = max((panel.most for panel in panels if panel.scale == "signed"), default=1.0)
-    return [most if panel.scale == "signed" else panel.most for panel in panels]
+def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str]) -> dict[str, Any]:
+    """An axis with its name and size, and a tick for each token, or for a few dimensions."""
+    view, names = part.view, (part.rows, part.columns)[axis - 1]
+    name, size = view.panel.axes[axis], view.panel.values.shape[axis]
+    each, tokens = part.each[axis - 1], view.labels(axis)
+    ticks: list[tuple[int, str]] = []
+    if tokens and names_tokens(part, axis, chosen):
+        step = -int(-LABELLED_ROW // chosen.cell[1]) if axis == 1 else 1
+        spots = [spot for spot, label in enumerate(names) if label]
+        words = [escaped(token if len(token) <= LONGEST_TOKEN else f"{token[: LONGEST_TOKEN - 1]}…") for token in tokens]
+        ticks = [(spot, words[at % size]) for at, spot in enumerate(spots) if at % size % step == 0]
+    elif len(view.panel.values) == 1 and name not in ("", "1", "id"):
+        first = view.first_column if axis == 2 else 0
+        step = max(1, -(-len(names) // MOST_TICKS))
+        ticks = [(spot, str(spot * each + first)) for spot in range(0, len(names), step)]
+    # Where a tick lies exactly on a row, hovering would tell the tick's label in place of the row's name.
+    nudge = 0.0003 * len(names)
+    titled = name not in ("", "1", "id") and not (axis == 2 and view.panel.scale == "ids")
+    title = {"text": labels["sized_axis"].format(axis=name, size=size), "standoff": 2, "font": {"size": WORDS}}
+    return {
+        "range": [len(names) - 0.5, -0.5] if axis == 1 else [-0.5, len(names) - 0.5],
+        "tickmode": "array",
+        "tickvals": [spot + nudge for spot, _ in ticks],
+        "ticktext": [word for _, word in ticks],
+        "tickangle": -90 if axis == 2 and tokens and names_tokens(part, 2, chosen) else 0,
+        "tickfont": {"size": SMALL},
+        "labelalias": {str(spot): label for spot, label in enumerate(names) if label},
+        "title": title if titled else None,
+        "automargin": False,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
 
 
-def strongest(values: Float[np.ndarray, "row column"], rows: int, columns: int) -> Float[np.ndarray, "down across"]:
-    """A matrix in at most so many rows and columns: each dot is the number of greatest magnitude of those it stands for."""
-    return _narrowed(_narrowed(values, columns).T, rows).T
+def _notes(part: Mosaic, place: Place, size: Size) -> Iterator[dict[str, Any]]:
+    """The name and shape of a tensor, and the number of each head."""
+    left, top, right, bottom = place.box
+    view, tiles = part.view, len(part.view.panel.values)
+    heading = f"<b>{escaped(view.title)}</b><br>{escaped(view.shape)}"
+    yield _note(heading, left, place.corner[1], size, xanchor="left", yanchor="top", align="left")
+    rows, columns = part.heads.shape
+    for tile in range(tiles if tiles > 1 else 0):
+        cells = np.argwhere(part.heads == tile + 1)
+        middle, first = cells.mean(0) + 0.5, cells.min(0)
+        x, y = left + (right - left) * middle[1] / columns, top + (bottom - top) * middle[0] / rows
+        if part.across == 1:
+            yield _note(str(tile + 1), right + 4, y, size, xanchor="left", yanchor="middle")
+        else:
+            yield _note(str(tile + 1), x, top + (bottom - top) * first[0] / rows, size, xanchor="center", yanchor="bottom")
 
 
-def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.ndarray, "row across"]:
-    rows, columns = values.shape
-    if columns <= most:
-        return values
-    each = -(-columns // most)
-    # The last dot may stand for fewer; the zeros that fill it up never win.
-    dots = np.pad(values, ((0, 0), (0, -columns % each))).reshape(rows, -1, each)
-    return np.take_along_axis(dots, np.abs(dots).argmax(-1, keepdims=True), -1)[..., 0]
+def _note(text: str, x: Length, y: Length, size: Size, **more: Any) -> dict[str, Any]:
+    place = {"x": x / size[0], "y": 1 - y / size[1], "xref": "paper", "yref": "paper", "showarrow": False, "borderpad": 0}
+    return {"text": text, "font": {"size": WORDS}, **place, **more}
 
 
-def thumbnail(shown: Panel, rows: int, columns: int, most: float | None = None) -> UInt8[np.ndarray, "down across"]:
-    """A panel as shades, in at most so many dots each way; tiles are put together as they are drawn."""
-    tiles, height, width = shown.values.shape
-    values = np.nan_to_num(shown.values, posinf=0, neginf=0)
-    hidden = np.zeros(values.shape, bool) if shown.hidden is None else shown.hidden
-    values = np.where(hidden, 0, values)
-    if shown.strip:
-        values, hidden = (part.transpose(1, 0, 2).reshape(height, tiles * width) for part in (values, hidden))
-    else:
-        values, hidden = (part.reshape(tiles * height, width) for part in (values, hidden))
-    small = strongest(values.astype(np.float32), rows, columns)
-    # A dot is masked only if all it stands for is.
-    open_ = strongest((~hidden).astype(np.float32), rows, columns) > 0
-    top = shown.most if most is None else most
-    scaled = (small / top + 1) / 2 if shown.scale == "signed" else np.ones_like(small) if shown.scale == "ids" else small
-    return np.where(open_, np.rint(np.clip(scaled, 0, 1) * LEVELS), MASKED_LEVEL).astype(np.uint8)
+def _operation(operation: str, middle: Size, size: Size, narrow: bool) -> list[dict[str, Any]]:
+    """The operation in a frame, and an arrow from the inputs to the result."""
+    (x, y), frame = middle, {"bordercolor": LINE, "borderwidth": 2, "borderpad": 5, "xanchor": "center"}
+    sign = _note(f"<b>{escaped(operation)}</b>", x, y, size, yanchor="middle" if narrow else "bottom", **frame)
+    arrow = _note("", x, y + (40 if narrow else 14), size) | {"xshift": 0 if narrow else 42}
+    arrow |= {"showarrow": True, "arrowhead": 2, "arrowwidth": 2, "arrowcolor": LINE}
+    return [sign, arrow | ({"ax": 0, "ay": -22} if narrow else {"ax": -84, "ay": 0})]
 
 
-@cache
-def shades(scale: Scale) -> UInt8[np.ndarray, "level 3"]:
-    """Red, green and blue of each level, from the one place that says what colours mean."""
-    found = sample_colorscale(WEIGHTS if scale == "weights" else SIGNED, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
-    return np.rint(np.array(found) * 255).astype(np.uint8)
+# --- colours -------------------------------------------------------------------------------------------------------------
+
+
+def _is_colored(view: TensorView) -> bool:
+    return view.panel.scale in ("signed", "weights")
+
+
+def _coloraxis(view: TensorView) -> dict[str, Any]:
+    signed = view.panel.scale == "signed"
+    return {"cmin": -view.limit if signed else 0, "cmax": view.limit, "colorscale": SIGNED if signed else WEIGHTS}
+
+
+def _colorbar(place: Place, size: Size) -> dict[str, Any]:
+    """Below the labels of the columns, at the left edge of the cells."""
+    return {
+        "orientation": "h",
+        "thickness": 8,
+        "lenmode": "pixels",
+        "len": 110,
+        "nticks": 3,
+        "tickfont": {"size": SMALL},
+        "x": place.box[0] / size[0],
+        "xanchor": "left",
+        "xpad": 0,
+        "y": max(0.0, 1 - (place.floor - LINE_HEIGHT) / size[1]),
+        "yref": "paper",  # relative to the container, each bar would take room from the whole figure
+        "yanchor": "bottom",
+        "ypad": 0,
+    }

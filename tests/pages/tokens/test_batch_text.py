@@ -13,7 +13,7 @@ from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from tests.pages.layers.opened import LAYER, opened
-from transformer.figures.walk import panel, thumbnail
+from transformer.figures.panels import panel, thumbnail
 
 TEXTS = ("abcd", "zyxw")
 BATCH = {"model": "reverse", "source": TEXTS[0], "batch": TEXTS[1]}

@@ -1,108 +1,169 @@
-"""What of a tensor is drawn, and how; the drawing itself is tested in the browser."""
+"""A stop of the walk and a whole layer as figures, as a notebook draws them."""
+
+import json
+from itertools import groupby
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
-from transformer.figures.walk import LEVELS, MASKED_LEVEL, Panel, largest, panel, shades, strongest, thumbnail
+from transformer import Pipeline, Trace
+from transformer.analysis.walk import Stop, walk
+from transformer.figures.labels import LABELS
+from transformer.figures.layer_walk import layer_figure
+from transformer.figures.panels import MOST_COLUMNS, TensorView, in_one_scale, tensor_view
+from transformer.figures.theme import MASKED, ROLE_COLORS
+from transformer.figures.walk import stop_figure
 
 RANDOM = np.random.default_rng(0)
+ATTENTION = "decoder.layers.0.self_attention"
 
 
-def test_a_head_of_a_text_is_that_part_of_the_tensor() -> None:
-    values = RANDOM.normal(size=(2, 8, 9, 32)).astype(np.float32)
-    shown = panel(values, ("batch", "head", "query", "d_head"), "signed", item=1, head=3)
-    assert (shown.values == values[1, 3][None]).all()
-    assert shown.axes == ("", "query", "d_head")
-    every = panel(values, ("batch", "head", "query", "d_head"), "signed", item=1)
-    assert (every.values == values[1]).all()
-    assert every.axes == ("head", "query", "d_head")
-    assert not every.strip
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return Pipeline.load("reverse").trace("abcd")
 
 
-def test_heads_that_are_cut_stand_side_by_side_and_swapped_ones_one_below_the_other() -> None:
-    cut = RANDOM.normal(size=(1, 9, 8, 32)).astype(np.float32)
-    shown = panel(cut, ("batch", "query", "head", "d_head"), "signed")
-    assert shown.strip
-    assert shown.values.shape == (8, 9, 32)
-    for head in range(8):
-        assert (shown.values[head] == cut[0, :, head]).all()
+def view(trace: Trace, path: str) -> TensorView:
+    hidden = trace.hidden(ATTENTION).numpy() if path in (f"{ATTENTION}.masked_scores", f"{ATTENTION}.weights") else None
+    scale = "weights" if path.endswith("weights") else "mask" if path.endswith("mask") else "signed"
+    tokens = dict.fromkeys(("target", "query", "key"), trace.target_tokens[0])
+    return tensor_view(path, trace[path].numpy(), trace[path].axes, scale, tokens, hidden=hidden)
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes", "expected"),
-    [
-        ((2, 1, 1, 9), ("batch", "1", "1", "source"), (1, 1, 9)),
-        ((2, 1, 7, 7), ("batch", "1", "target", "target"), (1, 7, 7)),
-        ((9, 16), ("position", "d_model"), (1, 9, 16)),
-        ((2, 9, 16), ("batch", "source", "d_model"), (1, 9, 16)),
-        ((2, 9), ("batch", "source"), (1, 9, 1)),
-    ],
-)
-def test_what_has_no_heads_is_one_tile(shape: tuple[int, ...], axes: tuple[str, ...], expected: tuple[int, ...]) -> None:
-    values = RANDOM.normal(size=shape).astype(np.float32)
-    shown = panel(values, axes, "signed", item=1)
-    assert shown.values.shape == expected
-    assert (shown.values.reshape(-1) == (values[1] if "batch" in axes else values).reshape(-1)).all()
-    assert shown.values.dtype == np.float32
+def drawn(figure: go.Figure) -> list[go.Heatmap]:
+    """The numbers of each tensor, without the cells below them that are masked."""
+    return [trace for trace in figure.data if trace.type == "heatmap" and trace.z.dtype == np.float32]  # type: ignore[attr-defined]
 
 
-def test_a_mask_hides_where_it_is_false() -> None:
-    mask = np.array([[[[True, True, False]]]])
-    shown = panel(mask, ("batch", "1", "1", "source"), "mask")
-    assert shown.hidden is not None
-    assert shown.hidden.tolist() == [[[False, False, True]]]
+def cell(figure: go.Figure, tensor: int) -> tuple[float, float]:
+    """Width and height of a cell, as shares of the figure."""
+    number = str(tensor + 1) if tensor else ""
+    sizes = []
+    for side, count in zip("xy", reversed(np.shape(drawn(figure)[tensor].z)), strict=True):
+        low, high = figure.layout[f"{side}axis{number}"].domain
+        sizes.append((high - low) / count)
+    return sizes[0], sizes[1]
 
 
-def test_the_scale_is_that_of_what_is_seen() -> None:
-    values = np.array([[[1.0, -3.0, -10_000.0, -np.inf]]], np.float32)
-    hidden = np.array([[[False, False, True, False]]])
-    assert Panel(values, ("", "query", "key"), False, "signed", hidden).most == 3
-    assert Panel(values, ("", "query", "key"), False, "weights", hidden).most == 1
-    assert Panel(np.zeros((1, 2, 2), np.float32), ("", "", ""), False, "signed").most == 1
-    small = Panel(np.full((1, 1, 1), 0.5, np.float32), ("", "", ""), False, "signed")
-    weights = Panel(np.full((1, 1, 1), 0.5, np.float32), ("", "", ""), False, "weights")
-    assert largest([small, Panel(values, ("", "", ""), False, "signed", hidden), weights]) == [3, 3, 1]
+def test_a_notebook_draws_a_stop_in_a_few_lines(trace: Trace) -> None:
+    stop = next(stop for stop in walk(trace) if stop.path == "encoder.layers.0.self_attention.scores")
+    *inputs, result = (tensor_view(path, trace[path].numpy(), trace[path].axes) for path in (*stop.inputs, stop.path))
+    figure = stop_figure(inputs, stop.operation, result)
+    assert len(drawn(figure)) == 3
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert all(said in words for said in (stop.operation, stop.path, *stop.inputs, "[1, 4, 6, 6]"))
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (9, 1024), (64, 2048), (100, 257), (1, 1)])
-def test_a_dot_is_the_strongest_of_the_numbers_it_stands_for(shape: tuple[int, int]) -> None:
-    values = RANDOM.normal(size=shape).astype(np.float32)
-    small = strongest(values, 20, 256)
-    assert small.shape[0] <= 20
-    assert small.shape[1] <= 256
-    down, across = -(-shape[0] // small.shape[0]), -(-shape[1] // small.shape[1])
-    for row in range(small.shape[0]):
-        for column in range(small.shape[1]):
-            part = values[row * down : (row + 1) * down, column * across : (column + 1) * across]
-            assert abs(small[row, column]) == abs(part).max()
-            assert small[row, column] in part
+def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:
+    stops = [stop for stop in walk(trace) if stop.group == "encoder 1"]
+    views = {stop: tensor_view(stop.kind, trace[stop.path].numpy(), stop.axes) for stop in stops}
+    parts = {part: [views[stop] for stop in group] for part, group in groupby(stops, lambda stop: stop.part)}
+    figure = layer_figure(parts)
+    assert len(drawn(figure)) == len(stops)
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert all(f"{stop.kind}<br>{list(stop.shape)}" in words for stop in stops)
 
 
-def test_a_thumbnail_has_the_shades_of_its_numbers() -> None:
-    values = np.array([[[-2.0, 0.0, 1.0, 2.0]]], np.float32)
-    shown = Panel(values, ("", "a", "b"), False, "signed")
-    assert thumbnail(shown, 10, 10).tolist() == [[0, LEVELS // 2, round(0.75 * LEVELS), LEVELS]]
-    assert thumbnail(shown, 10, 10, most=4.0).tolist()[0][3] == round(0.75 * LEVELS)
-    hidden = np.array([[[True, False, True, True]]])
-    masked = Panel(values, ("", "a", "b"), False, "signed", hidden)
-    assert thumbnail(masked, 10, 10, most=2.0).tolist() == [[MASKED_LEVEL, LEVELS // 2, MASKED_LEVEL, MASKED_LEVEL]]
-    # A dot that stands for masked and open cells shows the open ones.
-    assert thumbnail(masked, 10, 2, most=2.0).tolist() == [[LEVELS // 2, MASKED_LEVEL]]
+def test_a_cell_is_as_wide_and_as_high_in_every_tensor(trace: Trace) -> None:
+    for names in (("query.projected", "query.heads"), ("query.heads", "key.heads", "scores"), ("masked_scores", "weights")):
+        *inputs, result = (view(trace, f"{ATTENTION}.{name}") for name in names)
+        for width in (720, 380):
+            figure = stop_figure(inputs, "", result, width)
+            sizes = [cell(figure, tensor) for tensor in range(len(names))]
+            assert np.allclose(sizes, sizes[0])
 
 
-def test_tiles_of_a_thumbnail_lie_as_in_the_picture() -> None:
-    values = np.stack([np.zeros((2, 3)), np.ones((2, 3))]).astype(np.float32)
-    pile, strip = (thumbnail(Panel(values, ("head", "a", "b"), flag, "weights"), 99, 99) for flag in (False, True))
-    assert pile.shape == (4, 3)
-    assert pile[:2].max() == 0
-    assert pile[2:].min() == LEVELS
-    assert strip.shape == (2, 6)
-    assert strip[:, :3].max() == 0
-    assert strip[:, 3:].min() == LEVELS
+def test_axes_are_named_with_their_sizes_and_hovering_names_the_cell(trace: Trace) -> None:
+    figure = stop_figure([], "softmax", view(trace, f"{ATTENTION}.weights"))
+    tokens = trace.target_tokens[0]
+    assert figure.layout.xaxis.title.text == f"key {len(tokens)}"
+    assert figure.layout.yaxis.title.text == f"query {len(tokens)}"
+    assert f"query 1: {tokens[1]}" in figure.layout.yaxis.labelalias.values()
+    assert list(figure.layout.yaxis.ticktext[: len(tokens)]) == [
+        token.replace("<", "&lt;").replace(">", "&gt;") for token in tokens
+    ]
+    weights = trace[f"{ATTENTION}.weights"].numpy()[0]
+    shown = drawn(figure)[0]
+    for head, values in enumerate(weights, 1):
+        rows, columns = np.nonzero(shown.customdata == head)
+        part = shown.z[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        np.testing.assert_array_equal(part[~np.isnan(part)], values[np.tril_indices(len(tokens))])
 
 
-def test_zero_is_the_palest_shade() -> None:
-    found = shades("signed").astype(int).sum(1)
-    assert found.argmax() in (LEVELS // 2 - 1, LEVELS // 2, LEVELS // 2 + 1)
-    assert len(found) == LEVELS + 1
-    assert (shades("weights")[0] != shades("signed")[0]).any()
+def test_masked_cells_are_hatched_and_say_what_they_hold(trace: Trace) -> None:
+    figure = stop_figure([view(trace, "target_mask")], "hide", view(trace, f"{ATTENTION}.masked_scores"))
+    hatches = [trace for trace in figure.data if trace.type == "scatter"]  # type: ignore[attr-defined]
+    assert [hatch.fillpattern.shape for hatch in hatches] == ["/", "/"]
+    hovers = [trace.hovertemplate for trace in figure.data if trace.type == "heatmap"]  # type: ignore[attr-defined]
+    assert LABELS["hidden"] in hovers[0]
+    assert "masked: −" in hovers[2]
+
+
+def test_one_head_is_one_tile(trace: Trace) -> None:
+    path = f"{ATTENTION}.weights"
+    head = tensor_view(path, trace[path].numpy(), trace[path].axes, "weights", head=2)
+    shown = drawn(stop_figure([], "softmax", head))[0]
+    np.testing.assert_array_equal(shown.z, trace[path].numpy()[0, 2])
+
+
+def test_a_wide_tensor_is_binned_and_picked_columns_are_exact() -> None:
+    values = RANDOM.normal(size=(3, 2048)).astype(np.float32)
+    wide = tensor_view("hidden", values, ("query", "d_ff"))
+    figure = stop_figure([tensor_view("x", values[:, :512], ("query", "d_model"))], "× W", wide)
+    bins = drawn(figure)[1].z
+    assert bins.shape == (3, MOST_COLUMNS)
+    assert (np.abs(bins) == np.abs(values.reshape(3, MOST_COLUMNS, -1)).max(-1)).all()
+    assert "d_ff 8–15" in figure.layout.xaxis2.labelalias["1"]
+    left, right = [axis.domain[1] - axis.domain[0] for axis in (figure.layout.xaxis, figure.layout.xaxis2)]
+    assert right == pytest.approx(4 * left)  # to scale, binned or not
+    part = stop_figure([], "", wide.columns(1000, 1063))
+    np.testing.assert_array_equal(drawn(part)[0].z, values[:, 1000:1064])
+    assert part.layout.xaxis.labelalias["0"] == "d_ff 1000"
+
+
+def test_a_bin_is_masked_only_where_all_of_it_is() -> None:
+    values, hidden = np.ones((1, 2 * MOST_COLUMNS), np.float32), np.zeros((1, 2 * MOST_COLUMNS), bool)
+    hidden[0, :3] = True
+    figure = stop_figure([], "", tensor_view("scores", values, ("query", "key"), hidden=hidden))
+    assert np.isnan(drawn(figure)[0].z[0]).nonzero()[0].tolist() == [0]
+
+
+def test_numbers_of_one_kind_have_one_colour_scale() -> None:
+    small, large = (tensor_view(str(size), np.full((2, 2), size, np.float32), ("a", "b")) for size in (1, 5))
+    apart = stop_figure([small], "×", large)
+    assert [trace.zmax for trace in drawn(apart)] == [1, 5]
+    together = stop_figure(*(lambda views: (views[:1], "+", views[1]))(in_one_scale([small, large])))
+    assert together.layout.coloraxis.cmax == 5
+    assert {trace.coloraxis for trace in drawn(together)} == {"coloraxis"}
+
+
+def test_branches_are_framed_in_their_colours_and_named(trace: Trace) -> None:
+    attention = [stop for stop in walk(trace) if stop.path.startswith(f"{ATTENTION}.")]
+    figure = layer_figure({"": [layer_view(trace, stop) for stop in attention]})
+    frames = [shape.line.color for shape in figure.layout.shapes if shape.line.color in ROLE_COLORS.values()]
+    assert frames == list(ROLE_COLORS.values())
+    words = [note.text for note in figure.layout.annotations]
+    assert all(f"<b>{LABELS[f'branch_{branch}']}</b>" in words for branch in ROLE_COLORS)
+    assert any(trace.type == "scatter" for trace in figure.data)  # type: ignore[attr-defined]
+    assert MASKED in figure.to_json()
+
+
+def layer_view(trace: Trace, stop: Stop) -> TensorView:
+    branch = next((branch for branch in ROLE_COLORS if f".{branch}." in stop.path), None)
+    hidden = trace.hidden(ATTENTION).numpy() if stop.path.endswith("weights") else None
+    return tensor_view(stop.path, trace[stop.path].numpy(), stop.axes, branch=branch, hidden=hidden)  # type: ignore[arg-type]
+
+
+def test_every_stop_of_a_run_can_be_drawn(trace: Trace) -> None:
+    for stop in walk(trace):
+        inputs = [view(trace, path) for path in stop.inputs if path in trace]
+        assert json.loads(stop_figure(inputs, stop.operation, view(trace, stop.path)).to_json())["data"]
+
+
+def test_another_table_of_labels_changes_the_figure(trace: Trace) -> None:
+    weights = view(trace, f"{ATTENTION}.weights")
+    labels = {**LABELS, "masked_value": "verdeckt: {value}", "branch_query": "Anfrage"}
+    assert "verdeckt: 0" in stop_figure([], "", weights, labels=labels).to_json()
+    query = tensor_view("Q", np.ones((2, 2)), ("query", "d_head"), branch="query")
+    assert "Anfrage" in layer_figure({"": [query]}, labels=labels).to_json()

@@ -1,0 +1,175 @@
+"""The heads of a tensor in one matrix, with gutters between them: one heatmap of Plotly in place of one a head."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+
+from transformer.figures.panels import MOST_COLUMNS, TensorView
+from transformer.figures.theme import LINE, MASKED, SIGNED, WEIGHTS, escaped
+
+CLEAR = "rgba(0, 0, 0, 0)"
+
+
+@dataclass(frozen=True, eq=False)
+class Mosaic:
+    """A tensor as one matrix.
+
+    Attributes:
+        view: the tensor.
+        values: NaN in gutters and where a mask hides the number.
+        masked: True where a mask hides the number.
+        heads: counted from 1; 0 in gutters.
+        rows, columns: what each row and column is called on hover; empty in gutters.
+        across: tiles side by side.
+        each: rows and columns in a bin.
+    """
+
+    view: TensorView
+    values: Float[np.ndarray, "row column"]
+    masked: Bool[np.ndarray, "row column"]
+    heads: UInt8[np.ndarray, "row column"]
+    rows: list[str]
+    columns: list[str]
+    across: int
+    each: tuple[int, int]
+
+
+def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
+    """Tiles in lines of `across`, with `gutters` empty rows and columns between them."""
+    values, masked, each = _binned(view)
+    tiles, height, width = values.shape
+    lines = -(-tiles // across)
+    down, right = height + gutters[0], width + gutters[1]
+    shape = (lines * down - gutters[0], across * right - gutters[1])
+    parts = np.full(shape, np.nan, np.float32), np.zeros(shape, bool), np.zeros(shape, np.uint8)
+    for tile in range(tiles):
+        line, place = divmod(tile, across)
+        area = slice(line * down, line * down + height), slice(place * right, place * right + width)
+        for part, content in zip(parts, (values[tile], masked[tile], tile + 1), strict=True):
+            part[area] = content
+    names = [_names(view, axis, each[axis - 1], labels) for axis in (1, 2)]
+    rows = [*(names[0] + [""] * gutters[0]) * lines][: shape[0]]
+    columns = [*(names[1] + [""] * gutters[1]) * across][: shape[1]]
+    return Mosaic(view, *parts, rows, columns, across, each)
+
+
+def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bool[np.ndarray, "..."], tuple[int, int]]:
+    """Numbers (NaN where masked), what is masked, and how many rows and columns a bin has."""
+    values, hidden = view.panel.values, view.panel.hidden
+    masked = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
+    shown = np.where(masked, np.float32(np.nan), values)
+    tiles, height, width = values.shape
+    each = -(-height // MOST_COLUMNS), -(-width // MOST_COLUMNS)
+    if each == (1, 1):
+        return shown, masked, each
+    padding = ((0, 0), (0, -height % each[0]), (0, -width % each[1]))
+    bins = np.pad(shown, padding, constant_values=np.nan)
+    down, across = bins.shape[1] // each[0], bins.shape[2] // each[1]
+    bins = bins.reshape(tiles, down, each[0], across, each[1]).swapaxes(2, 3).reshape(tiles, down, across, -1)
+    strongest = np.where(np.isnan(bins), -1, np.abs(bins)).argmax(-1)[..., None]
+    best = np.take_along_axis(bins, strongest, -1)[..., 0]
+    return best, np.isnan(best), each
+
+
+def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) -> list[str]:
+    """What stands at each row or column of a tile: `query 3: cat`, `d_ff 8`, or of a bin `d_ff 8–15`."""
+    name, tokens = view.panel.axes[axis], view.labels(axis)
+    count, first = view.panel.values.shape[axis], view.first_column if axis == 2 else 0
+    if name in ("", "1"):
+        return [""] * -(-count // each)
+    if each > 1:
+        ends = [(at, min(at + each, count) - 1) for at in range(0, count, each)]
+        return [labels["bin"].format(axis=name, first=a + first, last=b + first, count=b - a + 1) for a, b in ends]
+    if tokens is None:
+        return [f"{name} {at + first}" for at in range(count)]
+    return [f"{name} {at + first}: {escaped(token)}" for at, token in enumerate(tokens)]
+
+
+def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What a mask hides, if anything, with its hatch; then the numbers."""
+    view, panel = part.view, part.view.panel
+    several = panel.values.shape[0] > 1
+    lines = [f"<b>{escaped(view.title)}</b>", labels["head"].format(number="%{customdata}") if several else "", "%{y}", "%{x}"]
+    if not part.rows[0]:
+        lines.remove("%{y}")
+    if not part.columns[0] or panel.scale == "ids":
+        lines.remove("%{x}")
+    place = "<br>".join(filter(None, lines))
+    shared = {"type": "heatmap", "showscale": False, "hoverongaps": False, **axes}
+    if several:
+        shared["customdata"] = part.heads
+    traces: list[dict[str, Any]] = []
+    if part.masked.any():
+        told = labels["hidden"] if panel.scale == "mask" else labels["masked_value"].format(value=_masked_value(part))
+        traces.append(
+            shared
+            | {
+                "z": part.masked.astype(np.uint8),
+                "colorscale": [[0, CLEAR], [1, MASKED]],
+                "zmin": 0,
+                "zmax": 1,
+                "hovertemplate": f"{place}<br>{told}<extra></extra>",
+            }
+        )
+    shown = {"z": part.values, "hovertemplate": f"{place}<br>%{{z:.8~g}}<extra></extra>"}
+    if panel.scale == "mask":
+        open_cells = np.where(part.masked | (part.heads == 0), np.float32(np.nan), np.float32(1))
+        shown |= {"z": open_cells, "colorscale": [[0, view.color], [1, view.color]]}
+        shown["hovertemplate"] = f"{place}<br>{labels['open']}<extra></extra>"
+    elif panel.scale == "ids":
+        shown |= {"colorscale": [[0, MASKED], [1, MASKED]], "texttemplate": "%{z}", "xgap": 1, "ygap": 1}
+    elif coloraxis:
+        shown["coloraxis"] = coloraxis
+    else:
+        signed = panel.scale == "signed"
+        shown |= {"zmin": -view.limit if signed else 0, "zmax": view.limit, "colorscale": SIGNED if signed else WEIGHTS}
+    traces.append(shared | shown)
+    if part.masked.any():
+        traces.append(hatch(part.masked) | axes)
+    return traces
+
+
+def _masked_value(part: Mosaic) -> str:
+    """The number under the mask: the same everywhere, for a mask fills what it hides with one number."""
+    panel = part.view.panel
+    hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)
+    value = float(panel.values[hidden][0])
+    return ("−∞" if value < 0 else "∞") if not np.isfinite(value) else f"{value:.8g}".replace("-", "−")
+
+
+def hatch(masked: Bool[np.ndarray, "row column"]) -> dict[str, Any]:
+    """Strokes over the masked cells, as the pattern of one polygon: text in each cell is a hundred times slower."""
+    across: list[float | None] = []
+    down: list[float | None] = []
+    for top, bottom, left, right in _rectangles(masked):
+        across += [left - 0.5, right - 0.5, right - 0.5, left - 0.5, None]
+        down += [top - 0.5, top - 0.5, bottom - 0.5, bottom - 0.5, None]
+    pattern = {"shape": "/", "size": 6, "solidity": 0.2, "fgcolor": LINE, "bgcolor": CLEAR, "fillmode": "replace"}
+    return {
+        "type": "scatter",
+        "x": np.array(across, np.float32),
+        "y": np.array(down, np.float32),
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillpattern": pattern,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _rectangles(masked: Bool[np.ndarray, "row column"]) -> Sequence[tuple[int, int, int, int]]:
+    """The masked cells as rectangles (top, bottom, left, right): runs of a row, joined with the same runs below."""
+    rectangles: list[tuple[int, int, int, int]] = []
+    open_runs: dict[tuple[int, int], int] = {}
+    for row in range(len(masked) + 1):
+        edges = np.flatnonzero(np.diff(masked[row].astype(np.int8), prepend=0, append=0)) if row < len(masked) else []
+        runs = {(int(left), int(right)) for left, right in zip(edges[::2], edges[1::2], strict=True)}
+        ended = [run for run in open_runs if run not in runs]
+        rectangles += [(open_runs.pop(run), row, *run) for run in ended]
+        for run in runs:
+            open_runs.setdefault(run, row)
+    return rectangles
