@@ -1,0 +1,63 @@
+"""The documents name files, modules and settings that exist."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cards import table
+from transformer.network.config import PRESETS, TransformerConfig
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+PACKAGES = ("transformer.", "pages.", "benchmarks.", "tests.")
+
+
+def resolve(dotted: str) -> object:
+    """The module, or the attribute of a module, of that name.
+
+    Raises:
+        ImportError, AttributeError: there is none.
+    """
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            value: object = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[count:]:
+            value = getattr(value, name)
+        return value
+    raise ImportError(dotted)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_that_is_named_exists(document: Path) -> None:
+    # A name with a place to fill in, such as `pages/<page>/page.py`, is a pattern and not a path.
+    names = [name for name in CODE.findall(document.read_text()) if re.fullmatch(r"[\w.-]+(/[\w.-]*)+", name)]
+    names += LINK.findall(document.read_text())
+    missing = [name for name in names if not (ROOT / name).exists() and not (document.parent / name).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_module_and_function_that_is_named_exists(document: Path) -> None:
+    for name in CODE.findall(document.read_text()):
+        if re.fullmatch(r"[\w.]+", name) and name.startswith(PACKAGES) and not (ROOT / name).exists():
+            resolve(name)
+
+
+def test_the_table_of_variants_is_that_of_the_presets() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \| ", (ROOT / "docs" / "VARIANTS.md").read_text(), re.MULTILINE)
+    configs = [TransformerConfig.preset(name) for name in ("vanilla", "pytorch", "shared_heads")]
+    for field, *values in rows:
+        assert [str(getattr(config, field)) for config in configs] == values, field
+    differing = {field for values in PRESETS.values() for field in values}
+    assert {field for field, *_ in rows} == differing
+
+
+def test_the_readme_shows_the_table_of_the_cards() -> None:
+    assert table() in (ROOT / "README.md").read_text()
