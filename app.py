@@ -17,6 +17,7 @@ from pages.shell.navigation import foot, navigation
 from pages.shell.runs import warm_up
 from pages.shell.sidebar import sidebar
 from pages.ui.text import text
+from transformer.allocator import reuse_freed_memory
 
 STYLE = Path(__file__).parent / "assets" / "app.css"
 
@@ -40,6 +41,7 @@ if get_script_run_ctx() is None:
     # for its older kind of multipage app until the first visitor's run calls `st.navigation`; that visitor, if they came by
     # a link, would be told "Page not found". So it is said here.
     PagesManager.uses_pages_directory = False
+    reuse_freed_memory()
     app = st.App("app.py", lifespan=warm_up)
 else:
     visit()

@@ -4,14 +4,14 @@
     trace = pipeline.trace("headlight")
     trace.attention("cross")            # [layer, batch, head, query, key]
 
-To read it beside the paper: `config`, `modules`, `masks`, `embedding`, `attention`, `layers` and `model` are the network, in
+To read it beside the paper: `config`, `masks`, `embedding`, `attention`, `layers` and `model` are the network, in
 this order; `tap` and `trace` look at a forward pass, `interventions` change one, and `pipeline` goes from a text to a trace.
 """
 
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
-from transformer.network.tap import Tap, tapped, tracing
+from transformer.network.tap import Tap, tracing
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
@@ -38,6 +38,5 @@ __all__ = [
     "TransformerConfig",
     "Vocabulary",
     "run_traced",
-    "tapped",
     "tracing",
 ]

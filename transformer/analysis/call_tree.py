@@ -20,7 +20,6 @@ from torch.overrides import TorchFunctionMode
 from transformer.errors import PathError
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
-from transformer.network.tap import Tap
 
 LIBRARY = Path(__file__).parents[1]
 # Files whose functions are no part of the network: they name and watch its tensors, or hold its sizes.
@@ -75,7 +74,7 @@ class Call:
 
 
 def constructor_calls(model: Transformer) -> Call:
-    """What building this model constructs: every module but the taps, with the arguments it was given.
+    """What building this model constructs: every module, with the arguments it was given.
 
     The same model is built again for that, its parameters without memory, so it takes little time whatever its size.
     """
@@ -87,7 +86,7 @@ def constructor_calls(model: Transformer) -> Call:
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
-    """What one forward pass calls: every module that runs but the taps, and every function of this library. A dropout inside a
+    """What one forward pass calls: every module that runs, and every function of this library. A dropout inside a
     layer does not run where it drops nothing.
 
     Args:
@@ -189,7 +188,7 @@ class _Recorder:
         own = frame.f_locals.get("self")
         owner = own if isinstance(own, nn.Module) else None
         ours = code.co_filename.startswith(str(LIBRARY)) and not code.co_name.startswith("_")
-        if isinstance(owner, Tap) or not (ours or (owner is not None and code.co_name == self.method)):
+        if not (ours or (owner is not None and code.co_name == self.method)):
             return
         if constructs := owner is not None and code.co_name == "__init__":
             if id(owner) in self.built:  # the constructor of a parent class, called by the class's own

@@ -121,6 +121,6 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
         method = inspect.unwrap(method)
         lines, first = inspect.getsourcelines(method)
         for number, line in enumerate(lines, first):
-            if f'tapped(self, "{name}",' in line:
+            if f"self.{name}(" in line:
                 return method, number
     raise PathError("path", path, "is called by no method of the module that has it")

@@ -2,15 +2,14 @@
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask, attention_softmax
-from transformer.network.modules import Linear, Module, constant
-from transformer.network.tap import Tap, editing, tapped
+from transformer.network.tap import Tap, editing
 
 
-class PerHeadProjection(Module):
+class PerHeadProjection(nn.Module):
     """Project `d_model → d_model`, then split: every head has its own rows of the matrix (section 3.2.2).
 
     Args:
@@ -21,18 +20,18 @@ class PerHeadProjection(Module):
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
         self.count = config.heads
-        self.projection = Linear(config.d_model, config.d_model, bias=config.projection_bias)
+        self.projection = nn.Linear(config.d_model, config.d_model, bias=config.projection_bias)
         self.projected = Tap(f"batch {axis} d_model")
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        projected = tapped(self, "projected", self.projection(x))
+        projected = self.projected(self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, no number moves
-        return tapped(self, "heads", projected.view(batch, length, self.count, -1).transpose(1, 2))
+        return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
 
 
-class SharedProjection(Module):
+class SharedProjection(nn.Module):
     """Split first, then one `d_head → d_head` map for all heads: far fewer parameters, and heads that only differ in which
     slice of the vector they were handed.
 
@@ -44,21 +43,21 @@ class SharedProjection(Module):
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
         self.count = config.heads
-        self.projection = Linear(config.d_head, config.d_head, bias=config.projection_bias)
+        self.projection = nn.Linear(config.d_head, config.d_head, bias=config.projection_bias)
         self.split = Tap(f"batch {axis} head d_head")
         self.projected = Tap(f"batch {axis} head d_head")
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        split = tapped(self, "split", x.unflatten(-1, (self.count, -1)))
-        projected = tapped(self, "projected", self.projection(split))
-        return tapped(self, "heads", projected.transpose(1, 2))
+        split = self.split(x.unflatten(-1, (self.count, -1)))
+        projected = self.projected(self.projection(split))
+        return self.heads(projected.transpose(1, 2))
 
 
 PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
 
 
-class MultiHeadAttention(Module):
+class MultiHeadAttention(nn.Module):
     """Each query takes a weighted average of the values, weighted by how well it matches each key:
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
@@ -71,7 +70,7 @@ class MultiHeadAttention(Module):
         projection = PROJECTIONS[config.head_projection]
         # A value stands where its key does, so its positions are called the same.
         self.query, self.key, self.value = (projection(config, axis) for axis in ("query", "key", "key"))
-        self.output_projection = Linear(config.d_model, config.d_model, bias=config.output_bias)
+        self.output_projection = nn.Linear(config.d_model, config.d_model, bias=config.output_bias)
         self.divisor, self.fill = config.score_scale, config.mask_fill
         self.mask_before_scaling = config.mask_before_scaling
 
@@ -87,20 +86,20 @@ class MultiHeadAttention(Module):
         self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"], mask: Mask
     ) -> Float[Tensor, "batch query d_model"]:
         query, key, value = self.query(x), self.key(memory), self.value(memory)
-        scores = tapped(self, "scores", query @ key.mT)
+        scores = self.scores(query @ key.mT)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
-        weights = tapped(self, "weights", attention_softmax(scores, mask.may_be_empty or editing()))
-        heads = tapped(self, "head_output", weights @ value)
+        weights = self.weights(attention_softmax(scores, mask.may_be_empty or editing()))
+        heads = self.head_output(weights @ value)
         # batch head query d_head → batch query (head d_head)
-        joined = tapped(self, "concatenated", heads.transpose(1, 2).flatten(2))
-        return tapped(self, "output", self.output_projection(joined))
+        joined = self.concatenated(heads.transpose(1, 2).flatten(2))
+        return self.output(self.output_projection(joined))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         """A sum of d_head products has a spread of √d_head; dividing by it keeps softmax from saturating (section 3.2.1)."""
-        return tapped(self, "scaled_scores", scores / constant(self.divisor, scores.dtype))
+        return self.scaled_scores(scores / self.divisor)
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
         """Scores that may not be used become so low that softmax leaves them nothing (section 3.2.3)."""
         if mask.hidden is not None:
-            scores = torch.where(mask.hidden, constant(self.fill, scores.dtype), scores)
-        return tapped(self, "masked_scores", scores)
+            scores = torch.where(mask.hidden, self.fill, scores)
+        return self.masked_scores(scores)

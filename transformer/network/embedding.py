@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
-from transformer.network.modules import Module
-from transformer.network.tap import Tap, tapped, watched
+from transformer.network.tap import Tap, watched
 
 
 def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
@@ -29,7 +28,7 @@ def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
     return torch.where(dimension % 2 == 0, angle.sin(), angle.cos())
 
 
-class Sinusoidal(Module):
+class Sinusoidal(nn.Module):
     """Positions as waves of falling frequency: nothing to learn, and no row is like another."""
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -51,7 +50,7 @@ class Sinusoidal(Module):
         return self.get_buffer("table")[:length]
 
 
-class Learned(Module):
+class Learned(nn.Module):
     """Positions as a table that is trained like the token table."""
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -65,7 +64,7 @@ class Learned(Module):
 POSITIONS = {"sinusoidal": Sinusoidal, "learned": Learned}
 
 
-class Embedding(Module):
+class Embedding(nn.Module):
     """Token table + position, with dropout (sections 3.4 and 3.5).
 
     Args:
@@ -97,13 +96,13 @@ class Embedding(Module):
             InputError: no tensor of ids, no tokens in it, more than `max_len`, or an id outside the vocabulary.
         """
         self.check(ids)
-        x = tapped(self, "token", self.table(ids))
+        x = self.token(self.table(ids))
         if self.scale is not None:
-            x = tapped(self, "scaled", x * self.scale)
+            x = self.scaled(x * self.scale)
         positions = self.positions(ids.shape[1])
         if watched():  # they are the model's own memory: what is handed to onlookers must not be able to change it
             positions = positions.clone()
-        return self.dropout(tapped(self, "sum", x + tapped(self, "position", positions)))
+        return self.dropout(self.sum(x + self.position(positions)))
 
     def check(self, ids: Int[Tensor, "batch length"]) -> None:
         """Refuse ids that the table has no row for. Raises as `forward`."""

@@ -1,6 +1,5 @@
 """Encoder, decoder, and the two together (section 3.1 and figure 1)."""
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -9,32 +8,31 @@ from transformer.network.config import TransformerConfig
 from transformer.network.embedding import Embedding
 from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import Mask, source_mask, target_mask
-from transformer.network.modules import LayerNorm, Linear, Module
-from transformer.network.tap import Tap, name_taps, tapped, watched
+from transformer.network.tap import Tap, name_taps, watched
 
 
-class Encoder(Module):
+class Encoder(nn.Module):
     """A stack of encoder layers."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.output = Tap("batch source d_model")
 
     def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
         for layer in self.layers:
             x = layer(x, source_mask)
-        return tapped(self, "output", self.norm(x))
+        return self.output(self.norm(x))
 
 
-class Decoder(Module):
+class Decoder(nn.Module):
     """A stack of decoder layers; without `memory` each skips its cross-attention."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        self.norm = LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.output = Tap("batch target d_model")
 
     def forward(
@@ -46,10 +44,10 @@ class Decoder(Module):
     ) -> Float[Tensor, "batch target d_model"]:
         for layer in self.layers:
             x = layer(x, memory, target_mask, source_mask)
-        return tapped(self, "output", self.norm(x))
+        return self.output(self.norm(x))
 
 
-class Transformer(Module):
+class Transformer(nn.Module):
     """Source ids and target ids in, logits for the token after each target position out.
 
     The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
@@ -68,7 +66,7 @@ class Transformer(Module):
         self.encoder = Encoder(config)
         self.target_embedding = Embedding(config, "target")
         self.decoder = Decoder(config)
-        self.output_projection = Linear(config.d_model, config.target_vocab)
+        self.output_projection = nn.Linear(config.d_model, config.target_vocab)
 
         self.source_mask = Tap("batch 1 1 source")
         self.target_mask = Tap("batch 1 target target")
@@ -82,8 +80,7 @@ class Transformer(Module):
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
-                    # Drawn row by row and then copied: what a seed gives must not depend on how a matrix lies in memory.
-                    parameter.data.copy_(nn.init.xavier_uniform_(torch.empty(parameter.shape)))
+                    nn.init.xavier_uniform_(parameter)
             for table in (self.source_embedding.table, self.target_embedding.table):
                 if table.padding_idx is not None:
                     nn.init.zeros_(table.weight[table.padding_idx].detach())
@@ -113,7 +110,7 @@ class Transformer(Module):
             InputError: ids or a length the model has no row for.
         """
         self.source_embedding.check(source)  # it does so itself, too, but only after a mask has been made of them
-        mask = Mask.of(tapped(self, "source_mask", source_mask(source, self.config)))
+        mask = Mask.of(self.source_mask(source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
 
     def decode(
@@ -138,11 +135,11 @@ class Transformer(Module):
         self.target_embedding.check(target)  # as in `encode`
         if memory is not None:
             _check_rows(memory, target)
-        own_mask = Mask.of(tapped(self, "target_mask", target_mask(target, self.config)))
+        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
-        logits = tapped(self, "logits", self.output_projection(decoded))
+        logits = self.logits(self.output_projection(decoded))
         if watched():  # nothing in the model uses them, so they are made for onlookers only
-            tapped(self, "probabilities", logits.softmax(-1))
+            self.probabilities(logits.softmax(-1))
         return logits
 
 

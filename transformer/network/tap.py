@@ -1,19 +1,16 @@
-"""Observing and editing a forward pass from outside, without touching the model.
+"""Read and change any tensor of a forward pass from outside, without touching the model.
 
-A `Tap` is a name for a point in the network, and `tapped` is what a tensor goes through there:
+A `Tap` names a point in the network. It is made in the constructor and called in `forward`:
 
-    self.weights = Tap("batch head query key")            # in the constructor
-    weights = tapped(self, "weights", scores.softmax(-1))  # in `forward`
+    self.weights = Tap("batch head query key")
+    weights = self.weights(scores.softmax(-1))
 
-Nobody looking, that returns what it was given. Inside `with tracing(model):` it hands each tensor to that context's `Scope`,
-which first applies the edits meant for that point and then keeps the result.
+Outside `with tracing(model):` it returns its argument. Inside, it hands the tensor to that context's `Scope`, which applies
+the edits meant for that point and keeps the result.
 
-The scope lives in a `ContextVar`, never on the model: one model serves many threads at once, and none sees another's scope.
+The scope is held in a `ContextVar`, never on the model: many threads can run one model at once, each with its own scope.
 """
 
-import ctypes
-import functools
-import platform
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,67 +25,37 @@ if TYPE_CHECKING:
     from transformer.network.config import TransformerConfig
 
 
-class Tap(nn.Module):
-    """The identity, with a name for the tensor that passes through. No `forward` calls it: `tapped` does its work, so a hook of
-    PyTorch's on it is not called either.
+class Tap:
+    """The identity, with a name for the tensor that passes through it.
+
+    An ordinary object, not an `nn.Module`: it has no parameters, and calling hundreds of modules to do nothing would take a
+    seventh of a small model's forward pass (`benchmarks/`).
 
     Args:
         axes: the axes of that tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
             that size and stands for "the same for all".
 
     Attributes:
-        ndim: how many axes.
-        path: where it is in the model, from the module tree: `encoder.layers.0.self_attention.weights`; empty until
-            `name_taps` says so.
-        taps: path → tap, for all of that model, itself among them: by it a scope knows a tap of its model.
+        path: the tap's place in the model, such as `encoder.layers.0.self_attention.weights`; empty until `name_taps` sets it.
+        taps: path → tap, for the whole model. A scope compares it with its own to ignore the taps of other models.
     """
 
     def __init__(self, axes: str) -> None:
-        super().__init__()
         self.axes = tuple(axes.split())
-        self.ndim = len(self.axes)
         self.path = ""
         self.taps: dict[str, Tap] = {}
 
-    def forward(self, values: Tensor) -> Tensor:
+    def __call__(self, values: Tensor) -> Tensor:
         scope = _scope.get()
         return values if scope is None else scope.see(self, values)
 
-    def extra_repr(self) -> str:
-        return " ".join(self.axes)
+    def __repr__(self) -> str:
+        return f"Tap({' '.join(self.axes)!r})"
 
 
 class Taps(dict[str, Tap]):
-    """Path → tap, for all of a model. A class of its own, because `torch.export` puts a copy in the place of every plain
-    dictionary of a model, and a scope knows its model by this one."""
-
-
-def tapped(module: nn.Module, name: str, values: Tensor) -> Tensor:
-    """What `getattr(module, name)(values)` returns, a `Tap` being there, at a twentieth of the cost.
-
-    There are hundreds of these calls in a forward pass, and mostly nobody looks. The tap is not even fetched then: it is one
-    object of hundreds, and has left the processor's cache since the last pass, while this function is used all the time.
-
-    Args:
-        module: that has the tap.
-        name: of the attribute that is the tap.
-        values: the tensor that passes there, with the axes of the tap.
-
-    Returns:
-        `values` itself, or what edits have made of it: a tensor of the same shape.
-
-    Raises:
-        AttributeError: somebody looks, and the module has nothing of that name.
-        PathError: somebody looks, and `values` has not the axes of that tap, or an edit has changed its shape.
-    """
-    scope = _scope.get()
-    if scope is None:
-        return values
-    tap: Tap = getattr(module, name)
-    if scope.unedited is tap.taps and values.ndim == tap.ndim:  # what `see` does for most taps, without another call
-        scope.values[tap.path] = values
-        return values
-    return scope.see(tap, values)
+    """Path → tap, for a whole model. A class of its own because `torch.export` replaces every plain dictionary of a model by a
+    copy, and a scope recognises its model by this very object."""
 
 
 @runtime_checkable
@@ -113,9 +80,7 @@ class Edit(Protocol):
 
 
 class Scope:
-    """What one `with tracing(…)` sees: the edits to make, and the tensors that passed, in the order they were computed."""
-
-    __slots__ = ("config", "edits", "keep", "taps", "unedited", "values")  # asked by every tap, so each is one step away
+    """The state of one `with tracing(…)`: the edits to make, and the tensors so far, in the order they were computed."""
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
         edits = as_edits(edits)
@@ -128,8 +93,6 @@ class Scope:
         self.edits: dict[str, list[Edit]] = defaultdict(list)
         for edit in edits:
             self.edits[edit.place(model)].append(edit)
-        # The taps whose tensors have only to be kept; None where there is more to do, or less.
-        self.unedited = model.taps if keep and not edits else None
 
     def see(self, tap: Tap, values: Tensor) -> Tensor:
         """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass.
@@ -142,7 +105,7 @@ class Scope:
             return values
         if path in self.edits:
             values = self._edited(tap, values)
-        if values.ndim != tap.ndim:
+        if values.ndim != len(tap.axes):
             raise PathError(path, tuple(values.shape), f"has the axes {' '.join(tap.axes)}")
         if self.keep:
             self.values[path] = values
@@ -150,7 +113,7 @@ class Scope:
 
     def close(self) -> None:
         """See and edit nothing from now on. A task that was started within the scope may still hold it."""
-        self.taps, self.unedited, self.edits = {}, None, {}
+        self.taps, self.edits = {}, {}
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
         for edit in self.edits[tap.path]:
@@ -185,7 +148,6 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
         InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)
-    reuse_freed_memory()
     token = _scope.set(scope)
     try:
         yield scope.values
@@ -222,27 +184,15 @@ def editing() -> bool:
 
 
 def name_taps(model: nn.Module) -> dict[str, Tap]:
-    """Tell each tap where it is in `model`; return path → tap, in the order of the module tree.
+    """Path → tap, for every tap of `model`; each tap is told its path.
 
-    After a layer was exchanged or added, do it again (`model.taps = name_taps(model)`): a trace leaves out what is not named.
+    Call it again after a layer was exchanged or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.
     """
-    taps = Taps((path, module) for path, module in model.named_modules() if isinstance(module, Tap))
-    for path, tap in taps.items():
-        tap.path, tap.taps = path, taps
+    taps = Taps()
+    for owner, module in model.named_modules():
+        for name, tap in vars(module).items():
+            if isinstance(tap, Tap):
+                tap.path = f"{owner}.{name}" if owner else name
+                tap.taps = taps
+                taps[tap.path] = tap
     return taps
-
-
-@functools.cache
-def reuse_freed_memory() -> None:
-    """Ask the C library, once per process, to keep freed memory for the next trace instead of giving it back.
-
-    A trace is hundreds of tensors that live as long as it does. By default glibc returns such blocks to the kernel and
-    faults fresh pages in for the next trace, which took longer than the forward pass itself: 1.26 × at 32 tokens, 3 × at
-    512 (`benchmarks/`). The process keeps the size of its peak instead, which a bounded cache of traces has anyway.
-    """
-    if platform.libc_ver()[0] != "glibc":
-        return
-    trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h
-    mallopt = ctypes.CDLL(None).mallopt
-    mallopt(trim_threshold, 1 << 30)
-    mallopt(mmap_threshold, 32 << 20)  # the largest that glibc takes

@@ -176,7 +176,7 @@ class Replace(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         by = find_tap(model.taps, self.by, "output")
-        if model.taps[by].ndim != model.taps[path].ndim:
+        if len(model.taps[by].axes) != len(model.taps[path].axes):
             raise PathError("by", self.by, f"must have as many axes as {path}: {' '.join(model.taps[path].axes)}")
         if _are_scores(by) and not _are_scores(path):
             raise PathError("by", self.by, "scores may be -inf, and can replace scores only")

@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from transformer.allocator import reuse_freed_memory
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
 from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
@@ -173,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = list(RECIPES) if options.all else options.model
     if not names:
         parser.error("name a model, or --all")
+    reuse_freed_memory()
     summary: list[str] = []
     for name in names:
         command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])

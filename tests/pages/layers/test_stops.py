@@ -161,4 +161,4 @@ def test_parameters_and_source_are_shown_when_opened() -> None:
     app.session_state["walk_source"] = True
     app.run()
     assert len(app.get("plotly_chart")) == 2  # weight and bias
-    assert 'hidden = tapped(self, "hidden", self.expand(x))' in app.code[0].value
+    assert "hidden = self.hidden(self.expand(x))" in app.code[0].value

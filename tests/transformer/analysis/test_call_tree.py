@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
-from transformer import PRESETS, InputError, PathError, Tap, Transformer
+from transformer import PRESETS, InputError, PathError, Transformer
 from transformer.analysis import call_tree as calls
 from transformer.analysis.call_tree import Call, constructor_calls, described, explanation, find, forward_calls
 from transformer.network.attention import MultiHeadAttention
@@ -31,7 +31,7 @@ def test_what_is_constructed_is_every_module_with_its_parameters(preset: str, no
     model = small(preset, norm_first=norm_first, decoder_layers=1)
     before = [parameter.clone() for parameter in model.parameters()]
     root = constructor_calls(model)
-    modules = {path: module for path, module in model.named_modules() if not isinstance(module, Tap)}
+    modules = dict(model.named_modules())
     built = [call for call in unfolded(root) if call.function.endswith("__init__")]
     # Of layers that are alike the first stands for all.
     assert sorted(call.name for call in built) == sorted(type(module).__name__ for module in modules.values())
@@ -44,7 +44,7 @@ def test_what_is_constructed_is_every_module_with_its_parameters(preset: str, no
             assert below == [
                 f"{call.path}.{name}".lstrip(".")
                 for name, child in module.named_children()
-                if not isinstance(child, Tap) and not (name.isdecimal() and name != "0")
+                if not (name.isdecimal() and name != "0")
             ]
     assert all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
 
@@ -82,9 +82,8 @@ def test_a_forward_pass_is_told_as_hooks_would_tell_it(preset: str, norm_first: 
         next(entry for entry in reversed(seen) if entry[-1] is module and len(entry) == 3).insert(2, described(output))
 
     for module in names:
-        if not isinstance(module, Tap):
-            module.register_forward_pre_hook(before)
-            module.register_forward_hook(after)
+        module.register_forward_pre_hook(before)
+        module.register_forward_hook(after)
     with torch.no_grad():
         model(SOURCE, TARGET)
 

@@ -174,7 +174,7 @@ def test_the_lines_that_made_a_tensor_are_those_that_hand_it_to_the_tap(case: st
     for stop in walk(trace):
         method, number = caller(model, stop.path)
         file = Path(method.__code__.co_filename)
-        assert f'tapped(self, "{stop.path.rpartition(".")[2]}",' in file.read_text(encoding="utf-8").splitlines()[number - 1]
+        assert f"self.{stop.path.rpartition('.')[2]}(" in file.read_text(encoding="utf-8").splitlines()[number - 1]
         assert f"transformer/network/{file.name}" in str(file)
 
 

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from tests.transformer.small import PAD, SOURCE, TARGET, VARIANTS, Run, ids, padded, runs, small
 from transformer.errors import InputError
@@ -178,6 +179,26 @@ def test_the_same_seed_gives_the_same_model(preset: str):
     one, two, other = small(preset, seed=3), small(preset, seed=3), small(preset, seed=4)
     assert all(torch.equal(one.state_dict()[name], tensor) for name, tensor in two.state_dict().items())
     assert not torch.equal(one.output_projection.weight, other.output_projection.weight)
+
+
+def test_what_a_seed_draws_is_xavier_in_the_order_of_the_parameters():
+    model = small("vanilla", initialization="xavier")
+    torch.manual_seed(5)
+    model.initialize()
+    torch.manual_seed(5)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            drawn = nn.init.xavier_uniform_(torch.empty(parameter.shape))
+            tables = [f"{side}_embedding.table.weight" for side in ("source", "target")]
+            assert name in tables or torch.equal(parameter, drawn), name
+
+
+def test_parameters_that_are_put_in_for_one_call_are_used():
+    model = small("pytorch")
+    values = {name: torch.zeros_like(parameter) for name, parameter in model.named_parameters()}
+    with torch.no_grad():
+        assert not functional_call(model, values, (SOURCE, TARGET)).any()
+        assert model(SOURCE, TARGET).any()
 
 
 # --- what it refuses ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Looking at a forward pass from outside, in one context and nowhere else."""
 
 import contextvars
+import copy
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -14,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
-from transformer.network.tap import Tap, editing, name_taps, tapped, tracing, watched
+from transformer.network.tap import Tap, editing, name_taps, tracing, watched
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import run_traced
 
@@ -22,22 +23,6 @@ from transformer.tracing.trace import run_traced
 def test_a_tap_is_the_identity_when_nobody_looks():
     values = torch.randn(2, 3)
     assert Tap("batch vocab")(values) is values
-
-
-def test_a_tensor_goes_through_a_tap_called_by_name_as_through_the_tap_itself():
-    model, logits = small(), torch.randn(1, 2, 5)
-    assert tapped(model, "logits", logits) is logits
-    for edits in ([], [Scale("logits", factor=2.0)]):
-        with tracing(model, edits) as values:
-            called = model.taps["logits"](logits)
-            kept = values.pop("logits")
-            named = tapped(model, "logits", logits)
-        assert torch.equal(named, called)
-        assert torch.equal(values["logits"], kept)
-    with tracing(model), pytest.raises(PathError, match="has the axes batch target vocab"):
-        tapped(model, "logits", logits[0])
-    with tracing(model), pytest.raises(AttributeError, match="nothing"):
-        tapped(model, "nothing", logits)
 
 
 def test_a_module_that_is_not_ours_may_have_taps():
@@ -50,7 +35,7 @@ def test_a_module_that_is_not_ours_may_have_taps():
             self.taps: dict[str, Tap] = name_taps(self)
 
         def forward(self, values: Tensor) -> Tensor:
-            return tapped(self, "twice", values * 2)
+            return self.twice(values * 2)
 
     model, ones = Doubled(), torch.ones(1, 3)
     with tracing(model, [Scale("twice", factor=5.0)]) as values:
@@ -79,13 +64,26 @@ def test_a_path_is_the_place_in_the_module_tree(preset: str):
     assert model.taps
     for path, tap in model.taps.items():
         assert tap.path == path
-        assert model.get_submodule(path) is tap
+        owner, _, name = path.rpartition(".")
+        assert getattr(model.get_submodule(owner), name) is tap
 
 
 def test_pytorch_takes_the_taps_of_a_model_for_one_thing():
     model = small()
     (leaf,) = tree_leaves(model.taps)
     assert leaf is model.taps is model.logits.taps
+
+
+def test_a_copy_of_a_model_is_traced_as_itself():
+    model = small("vanilla")
+    twin = copy.deepcopy(model)
+    with torch.no_grad():
+        twin.output_projection.bias += 1
+    ours, its = run_traced(model, SOURCE, TARGET), run_traced(twin, SOURCE, TARGET)
+    assert list(ours.steps) == list(its.steps)
+    assert set(twin.taps.values()).isdisjoint(model.taps.values())
+    assert torch.equal(its.logits, twin(SOURCE, TARGET))
+    assert not torch.equal(ours.logits, its.logits)
 
 
 def test_a_layer_that_was_put_in_is_seen_once_it_is_named():

@@ -55,6 +55,14 @@ def test_fewer_than_two_snapshots_are_none(snapshots: int):
     assert snapshot_steps(TINY.replace(snapshots=snapshots)) == ()
 
 
+def test_the_command_line_keeps_freed_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    calls: list[None] = []
+    monkeypatch.setattr(training_module, "reuse_freed_memory", lambda: calls.append(None))
+    with pytest.raises(SystemExit):
+        main(["reverse", "--test", "--out", str(tmp_path)])
+    assert len(calls) == 1
+
+
 # --- the whole run -----------------------------------------------------------------------------------------------------
 
 

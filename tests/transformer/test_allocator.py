@@ -1,0 +1,19 @@
+"""What a program asks of the C library's allocator when it starts."""
+
+import pytest
+
+from transformer import allocator
+
+
+@pytest.mark.parametrize(("libc", "settings"), [("glibc", [(-1, 1 << 30), (-3, 32 << 20)]), ("musl", [])])
+def test_freed_memory_is_kept_where_the_c_library_is_glibc(libc: str, settings: list, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+
+    class Library:
+        def mallopt(self, name: int, value: int) -> None:
+            made.append((name, value))
+
+    monkeypatch.setattr(allocator.platform, "libc_ver", lambda: (libc, "1"))
+    monkeypatch.setattr(allocator.ctypes, "CDLL", lambda _: Library())
+    allocator.reuse_freed_memory()
+    assert made == settings
