@@ -65,8 +65,9 @@ class WithoutTaps(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
-        own = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
-        return node.args[0] if own and function.attr in self.names else node
+        if isinstance(function, ast.Attribute) and ast.unparse(function.value) == "self" and function.attr in self.names:
+            return node.args[0]
+        return node
 
 
 def without_taps(names: Collection[str]) -> ModuleType:
