@@ -1,76 +1,128 @@
 // Attention as lines. Tokens are buttons; the lines are strokes on one canvas, so 8 heads of 64 × 64 stay quick.
 
-import { decodeBase64, fillIn, make, range, tokenText, unchanged, viewOf } from "../ui/component.js";
+import { isLight } from "../ui/colors.js";
+import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { themeColor } from "../ui/compat.js";
+import { fillIn, tokenText } from "../ui/format.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
+import {
+  STRENGTHS,
+  SvgPath,
+  highestWeight,
+  linesOf,
+  meanOverHeads,
+  roundedDown,
+  sharesOf,
+  tokenAfterKey,
+} from "./lines_weights.js";
 
+/** @typedef {import("./lines_weights.js").Side} Side */
+/** @typedef {import("./lines_weights.js").Chosen} Chosen */
+/** @typedef {[Side, number]} Token a side, and a position there */
+
+/**
+ * @typedef {{
+ *   weights: string, shape: import("./lines_weights.js").Shape, queries: string[], keys: string[],
+ *   colors: Record<"light" | "dark", string[]>, head: number | null, text: Record<string, string>,
+ *   start: { locked: Token[], heads: number[], threshold: number },
+ * }} Data
+ */
+
+/** @typedef {(name: string, value: unknown) => void} Send */
+
+/** @type {Side[]} */
 const SIDES = ["query", "key"];
+/** @type {Record<Side, Side>} */
 const OTHER = { query: "key", key: "query" };
-const STRENGTHS = 16; // steps of opacity and width: lines of one step and head are one path
 const HEAD_PAUSE = 350; // ms: a double click on a head is told once, not three times
 const LARGEST_CANVAS = 16000; // px a browser surely draws
 
+/** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function lines({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".lines");
+  const root = rootOf(parentElement, "lines");
   return viewOf(root, () => new View(root, data)).update(data, setStateValue);
 }
 
 class View {
-  constructor(root, data) {
-    this.root = root;
-    this.calls = 0;
-    this.locked = { query: new Set(), key: new Set() };
-    for (const [side, index] of data.start.locked) this.locked[side].add(index);
-    this.heads = data.start.heads.length === data.shape[0] ? null : new Set(data.start.heads); // null: all
-    this.threshold = data.start.threshold;
-    this.pointed = null; // the token under the pointer or the keyboard's focus: [side, index]
-    this.resting = null; // the token just clicked: not pointed at again before the pointer has left it
-    this.build(data.text);
-    this.observer = new ResizeObserver(() => this.redraw());
-  }
+  /** @type {Data} */ data;
+  /** @type {Float32Array} */ weights;
+  /** @type {Float32Array} */ means; // over the active heads
+  /** @type {unknown[]} */ meansFor = []; // what they were computed for
+  /** @type {Send} */ setStateValue;
+  /** @type {"light" | "dark"} */ scheme = "light";
+  /** @type {Token | null} */ pointed = null; // the token under the pointer or the keyboard's focus
+  /** @type {string | null} */ resting = null; // the token just clicked: not pointed at again before the pointer has left it
+  /** @type {HTMLElement | null} */ stop = null; // the token that Tab reaches
+  /** @type {string | undefined} */ told; // the state Python has
+  /** @type {number | undefined} */ telling;
+  row = 32; // px
+  frameRequest = 0;
+  everLocked = false;
+  calls = 0;
 
-  // The parts that stay whatever the data are.
-  build(text) {
+  /**
+   * The parts that stay whatever the data are.
+   *
+   * @param {HTMLElement} root
+   * @param {Data} data
+   */
+  constructor(root, { start, shape, text }) {
+    this.root = root;
+    /** @type {Record<Side, Set<number>>} */
+    this.locked = { query: new Set(), key: new Set() };
+    for (const [side, index] of start.locked) this.locked[side].add(index);
+    /** @type {Set<number> | null} */
+    this.heads = start.heads.length === shape[0] ? null : new Set(start.heads); // null: all
+    this.threshold = start.threshold;
     this.pills = make("div", { class: "pills" });
     this.all = make("button", { type: "button", class: "plain" }, text.all);
     this.none = make("button", { type: "button", class: "plain" }, text.none);
     const caption = make("span", { class: "caption", "aria-hidden": "true" }, text.heads);
-    this.legend = make("div", { class: "legend", role: "group", "aria-label": text.heads }, caption, this.pills, this.all, this.none);
+    this.legend = make(
+      "div",
+      { class: "legend", role: "group", "aria-label": text.heads },
+      caption,
+      this.pills,
+      this.all,
+      this.none,
+    );
     this.slider = make("input", { type: "range", min: 0, max: 1, step: 0.01 });
-    this.slider.value = this.threshold;
-    this.shown = make("span", { class: "value", "aria-hidden": "true" });
-    const label = make("label", { class: "threshold" }, make("span", {}, text.threshold), this.slider, this.shown);
+    this.slider.value = String(this.threshold);
+    this.thresholdText = make("span", { class: "value", "aria-hidden": "true" });
+    const label = make("label", { class: "threshold" }, make("span", {}, text.threshold), this.slider, this.thresholdText);
     this.clear = make("button", { type: "button", class: "plain clear" }, text.clear);
     this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
-    this.columns = {};
-    for (const side of SIDES) this.columns[side] = make("div", { class: `column ${side}`, role: "group" });
-    this.columns.query.setAttribute("aria-label", text.queries);
-    this.columns.key.setAttribute("aria-label", text.keys);
+    this.columns = {
+      query: make("div", { class: "column query", role: "group", "aria-label": text.queries }),
+      key: make("div", { class: "column key", role: "group", "aria-label": text.keys }),
+    };
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.between = make("div", { class: "between" }, this.canvas);
     this.frame = make("div", { class: "frame" }, this.columns.query, this.between, this.columns.key);
     this.picture = make("div", { class: "picture", role: "group" }, this.frame);
-    const titles = make(
-      "div",
-      { class: "titles", "aria-hidden": "true" },
-      make("span", {}, text.queries),
-      make("span", {}, text.keys),
-    );
+    const titles = [make("span", {}, text.queries), make("span", {}, text.keys)];
     const controls = make("div", { class: "controls" }, label, this.clear);
-    this.sheet = make("div", { class: "sheet" }, titles, this.picture);
+    this.sheet = make(
+      "div",
+      { class: "sheet" },
+      make("div", { class: "titles", "aria-hidden": "true" }, ...titles),
+      this.picture,
+    );
     this.root.replaceChildren(this.legend, controls, this.says, this.sheet);
     this.listen();
     answerWithPicture(this.root, () => this.drawn());
+    this.observer = new ResizeObserver(() => this.redraw());
   }
 
   listen() {
     this.pills.addEventListener("click", (event) => {
-      const head = indexOf(event.target);
+      const head = indexOf(event);
       if (head === null) return;
       if (event.altKey) this.only(head);
       else this.toggleHead(head);
     });
     this.pills.addEventListener("dblclick", (event) => {
-      const head = indexOf(event.target);
+      const head = indexOf(event);
       if (head !== null) this.only(head);
     });
     this.all.addEventListener("click", () => this.setHeads(null));
@@ -84,26 +136,35 @@ class View {
     this.root.addEventListener("keydown", (event) => this.key(event));
     for (const side of SIDES) {
       const column = this.columns[side];
+      /** @param {Event} event */
       const point = (event) => {
-        const index = indexOf(event.target);
+        const index = indexOf(event);
         if (index !== null) this.point([side, index]);
       };
-      // A finger does not hover: it locks.
-      column.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
+      column.addEventListener("pointerover", (event) => {
+        // A finger does not hover: it locks.
+        if (event.pointerType !== "touch") point(event);
+      });
       column.addEventListener("pointerleave", () => this.point(null));
       column.addEventListener("focusin", (event) => {
-        this.tabStop(event.target);
-        if (event.target.matches(":focus-visible")) point(event);
+        const token = /** @type {HTMLElement} */ (event.target);
+        this.tabStop(token);
+        if (token.matches(":focus-visible")) point(event);
       });
       column.addEventListener("focusout", () => this.point(null));
       column.addEventListener("click", (event) => {
-        const index = indexOf(event.target);
+        const index = indexOf(event);
         if (index !== null) this.toggleLock(side, index);
       });
     }
   }
 
-  // Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+  /**
+   * Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+   *
+   * @param {Data} data
+   * @param {Send} setStateValue
+   */
   update(data, setStateValue) {
     const call = ++this.calls;
     const before = this.data;
@@ -121,7 +182,7 @@ class View {
     return () => {
       if (call !== this.calls) return;
       this.observer.disconnect();
-      cancelAnimationFrame(this.frameAsked);
+      cancelAnimationFrame(this.frameRequest);
       clearTimeout(this.telling);
     };
   }
@@ -133,6 +194,10 @@ class View {
     this.row = longest <= 16 ? 32 : longest <= 32 ? 28 : 24;
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);
+    /**
+     * @param {Side} side
+     * @returns {(token: string, index: number) => HTMLElement}
+     */
     const tokenOf = (side) => (token, index) => {
       const name = make("bdi", { class: "name", title: token }, tokenText(token));
       const share = make("span", { class: "share" });
@@ -141,7 +206,7 @@ class View {
     };
     this.columns.query.replaceChildren(...data.queries.map(tokenOf("query")));
     this.columns.key.replaceChildren(...data.keys.map(tokenOf("key")));
-    this.tabStop(this.columns.query.firstChild);
+    this.tabStop(this.tokens("query")[0]);
     const [heads, queries, keys] = data.shape;
     this.picture.setAttribute("aria-label", fillIn(data.text.picture, { heads, queries, keys }));
     this.pointed = null;
@@ -160,6 +225,7 @@ class View {
 
   // --- what a person does
 
+  /** @param {Token | null} pointed */
   point(pointed) {
     if (pointed && String(pointed) === this.resting) return;
     this.resting = null;
@@ -168,10 +234,14 @@ class View {
     this.redraw();
   }
 
+  /**
+   * @param {Side} side
+   * @param {number} index
+   */
   toggleLock(side, index) {
     const chosen = this.locked[side];
     if (!chosen.delete(index)) chosen.add(index);
-    this.columns[side].children[index].focus({ preventScroll: true });
+    this.tokens(side)[index].focus({ preventScroll: true });
     this.pointed = null; // show what is locked, not what is pointed at, until the pointer moves on
     this.resting = String([side, index]);
     this.paint();
@@ -186,13 +256,19 @@ class View {
     this.tell(0);
   }
 
+  /** @param {number} head */
   toggleHead(head) {
     const heads = new Set(this.active());
     if (!heads.delete(head)) heads.add(head);
     this.setHeads(heads);
   }
 
-  // Another head was picked elsewhere: it goes on; the one before goes off if it was alone, or else they are compared.
+  /**
+   * Another head was picked elsewhere: it goes on; the one before goes off if it was alone, or else they are compared.
+   *
+   * @param {number | null} before
+   * @param {number | null} head
+   */
   followHead(before, head) {
     const heads = this.active();
     if (head === null || heads.includes(head)) return;
@@ -201,40 +277,40 @@ class View {
     else this.told = JSON.stringify(this.state());
   }
 
+  /** @param {number} head */
   only(head) {
     this.setHeads(new Set([head]));
   }
 
+  /** @param {Set<number> | null} heads null: all */
   setHeads(heads) {
     this.heads = heads && heads.size === this.data.shape[0] ? null : heads;
     this.paint();
     this.tell(HEAD_PAUSE);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.key === "Escape" && this.anyLocked()) {
       event.stopPropagation();
       this.unlock();
       return;
     }
-    const column = SIDES.find((side) => this.columns[side].contains(event.target));
-    const index = indexOf(event.target);
-    if (!column || index === null) return;
-    const last = (side) => this.columns[side].children.length - 1;
-    const [side, at] = {
-      ArrowUp: [column, index - 1],
-      ArrowDown: [column, index + 1],
-      Home: [column, 0],
-      End: [column, last(column)],
-      ArrowLeft: ["query", index],
-      ArrowRight: ["key", index],
-    }[event.key] ?? [null, 0];
-    if (!side) return;
+    const side = SIDES.find((name) => event.target instanceof Node && this.columns[name].contains(event.target));
+    const index = indexOf(event);
+    if (!side || index === null) return;
+    const counts = { query: this.tokens("query").length, key: this.tokens("key").length };
+    const token = tokenAfterKey(event.key, side, index, counts);
+    if (!token) return;
     event.preventDefault();
-    this.columns[side].children[Math.max(0, Math.min(at, last(side)))].focus();
+    this.tokens(token[0])[token[1]].focus();
   }
 
-  // One token is reached by Tab; the arrow keys reach the others from there.
+  /**
+   * One token is reached by Tab; the arrow keys reach the others from there.
+   *
+   * @param {HTMLElement | undefined} token
+   */
   tabStop(token) {
     if (!token) return;
     if (this.stop) this.stop.tabIndex = -1;
@@ -244,13 +320,17 @@ class View {
 
   // --- what is on
 
+  /** The heads that are on. */
   active() {
     const all = range(this.data.shape[0]);
-    const some = this.heads ? all.filter((head) => this.heads.has(head)) : all;
+    const { heads } = this;
+    if (!heads) return all;
+    const some = all.filter((head) => heads.has(head));
     // Another model may have none of the heads that were chosen.
-    return some.length || !this.heads?.size ? some : all;
+    return some.length || !heads.size ? some : all;
   }
 
+  /** @param {Side} side */
   lockedOf(side) {
     const count = this.data[side === "query" ? "queries" : "keys"].length;
     return [...this.locked[side]].filter((index) => index < count).sort((a, b) => a - b);
@@ -260,8 +340,9 @@ class View {
     return SIDES.some((side) => this.lockedOf(side).length);
   }
 
-  // Which tokens are looked at now: the one pointed at, or else the locked ones. Null: all.
+  /** Which tokens are looked at now: the one pointed at, or else the locked ones. Null: all. */
   chosen() {
+    /** @type {Chosen} */
     const chosen = { query: [], key: [] };
     if (this.pointed) chosen[this.pointed[0]] = [this.pointed[1]];
     else for (const side of SIDES) chosen[side] = this.lockedOf(side);
@@ -274,7 +355,11 @@ class View {
     return { locked, heads: heads.length < this.data.shape[0] ? heads : null, threshold: this.threshold };
   }
 
-  // Tell Python, once a person has stopped clicking.
+  /**
+   * Tell Python, once a person has stopped clicking.
+   *
+   * @param {number} pause ms
+   */
   tell(pause) {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => {
@@ -286,7 +371,7 @@ class View {
     }, pause);
   }
 
-  // A line for everyone, and read out: what is locked, or what can be done.
+  /** A line for everyone, and read out: what is locked, or what can be done. */
   say() {
     const { text } = this.data;
     const weak = this.tooWeak();
@@ -299,66 +384,75 @@ class View {
     if (this.says.textContent !== says) this.says.textContent = says;
   }
 
-  // What to say where there are weights, but none for a line; pointing does not change it.
+  /** What to say where there are weights, but none for a line; pointing does not change it. */
   tooWeak() {
-    const [heads, queries, keys] = [this.active(), ...this.data.shape.slice(1)];
-    const [query, key] = SIDES.map((side) => new Set(this.lockedOf(side)));
-    const every = !query.size && !key.size;
-    let most = 0;
-    for (const head of heads) {
-      for (let pair = 0; pair < queries * keys; pair++) {
-        if (!every && !query.has(Math.floor(pair / keys)) && !key.has(pair % keys)) continue;
-        most = Math.max(most, this.weights[head * queries * keys + pair]);
-      }
-    }
-    if (!most || most >= Math.fround(this.threshold)) return "";
-    const below = (Math.floor(100 * most) / 100).toFixed(2); // 0.998 is told as 0.99: with the slider there, it has a line
-    return fillIn(this.data.text.no_lines, { threshold: this.threshold.toFixed(2), most: below });
+    const locked = { query: this.lockedOf("query"), key: this.lockedOf("key") };
+    const highest = highestWeight(this.weights, this.data.shape, this.active(), locked);
+    if (!highest || highest >= Math.fround(this.threshold)) return "";
+    return fillIn(this.data.text.no_lines, { threshold: this.threshold.toFixed(2), most: roundedDown(highest) });
   }
 
+  /**
+   * The buttons of a side.
+   *
+   * @param {Side} side
+   */
+  tokens(side) {
+    return /** @type {HTMLElement[]} */ ([...this.columns[side].children]);
+  }
+
+  /**
+   * @param {Side} side
+   * @param {number} index
+   */
   token(side, index) {
     return this.data[side === "query" ? "queries" : "keys"][index];
   }
 
+  /**
+   * @param {Side} side
+   * @param {number} index
+   */
   named(side, index) {
     return fillIn(this.data.text[side], { index, token: this.token(side, index) });
   }
 
   // --- drawing
 
-  // Everything: controls, the means over the active heads, tokens, lines.
+  /** Everything: controls, the means over the active heads, tokens, lines. */
   paint() {
     const { data, threshold } = this;
     const active = this.active();
     const colors = data.colors[this.scheme];
-    [...this.pills.children].forEach((pill, head) => {
+    const pills = /** @type {HTMLElement[]} */ ([...this.pills.children]);
+    pills.forEach((pill, head) => {
       pill.style.setProperty("--head", colors[head % colors.length]);
       pill.setAttribute("aria-pressed", String(active.includes(head)));
     });
     this.slider.style.setProperty("--filled", `${100 * threshold}%`);
-    this.shown.textContent = threshold.toFixed(2);
+    this.thresholdText.textContent = threshold.toFixed(2);
     this.clear.disabled = !this.anyLocked();
     this.say();
-    const of = [this.weights, data, String(active)];
-    if (of.some((part, index) => part !== this.meansOf?.[index])) {
-      this.means = mean(this.weights, data.shape, active);
-      this.meansOf = of;
+    const inputs = [this.weights, data, String(active)];
+    if (inputs.some((input, index) => input !== this.meansFor[index])) {
+      this.means = meanOverHeads(this.weights, data.shape, active);
+      this.meansFor = inputs;
       this.describe();
     }
     for (const side of SIDES) {
-      [...this.columns[side].children].forEach((token, index) => {
+      this.tokens(side).forEach((token, index) => {
         token.setAttribute("aria-pressed", String(this.locked[side].has(index)));
       });
     }
     this.redraw();
   }
 
-  // What a screen reader says of each token.
+  /** What a screen reader says of each token. */
   describe() {
     const { text } = this.data;
     for (const side of SIDES) {
-      [...this.columns[side].children].forEach((token, index) => {
-        const shares = this.shares(side, [index]);
+      this.tokens(side).forEach((token, index) => {
+        const shares = sharesOf(this.means, this.data.shape, side, [index]);
         const most = shares.indexOf(Math.max(...shares));
         const values = { name: this.named(side, index), token: this.token(OTHER[side], most), share: shares[most]?.toFixed(2) };
         const says = this.active().length && shares[most] > 0 ? fillIn(text[`${side}_most`], values) : values.name;
@@ -367,47 +461,40 @@ class View {
     }
   }
 
-  // For each token of the other column: what the chosen ones of this column give it, or it gives them; −1 where no pair of
-  // them may attend.
-  shares(side, chosen) {
-    const [, queries, keys] = this.data.shape;
-    const at = side === "query" ? (mine, other) => mine * keys + other : (mine, other) => other * keys + mine;
-    return range(side === "query" ? keys : queries).map((other) => {
-      const values = chosen.map((mine) => this.means[at(mine, other)]).filter((value) => value >= 0);
-      return values.length ? values.reduce((sum, value) => sum + value, 0) : -1;
-    });
-  }
-
   redraw() {
-    cancelAnimationFrame(this.frameAsked);
-    this.frameAsked = requestAnimationFrame(() => {
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => {
       const chosen = this.chosen();
       this.shade(chosen);
-      this.root.dataset.lines = this.draw(chosen);
+      this.root.dataset.lines = String(this.draw(chosen));
     });
   }
 
-  // Colour the tokens of one column by what the chosen ones of the other have to do with them.
+  /**
+   * Colour the tokens of one column by what the chosen ones of the other have to do with them.
+   *
+   * @param {Chosen | null} chosen
+   */
   shade(chosen) {
     const { text } = this.data;
     const heads = this.active().length;
     for (const side of SIDES) {
       const from = chosen?.[OTHER[side]] ?? [];
-      const shares = from.length && heads ? this.shares(OTHER[side], from) : null;
+      const shares = from.length && heads ? sharesOf(this.means, this.data.shape, OTHER[side], from) : null;
       const most = shares ? Math.max(...shares) : 0;
       // Every query gives 1 in all, so a sum over queries goes up to their number.
       const whole = OTHER[side] === "query" ? Math.max(1, from.length) : 1;
-      [...this.columns[side].children].forEach((token, index) => {
-        const share = shares?.[index];
+      this.tokens(side).forEach((token, index) => {
+        const share = shares ? shares[index] : 0;
         const masked = share < 0;
         token.classList.toggle("shaded", Boolean(shares));
         token.classList.toggle("chosen", Boolean(chosen?.[side].includes(index)));
         token.classList.toggle("faint", Boolean(chosen && !chosen[side].includes(index) && !shares));
         token.classList.toggle("masked", masked);
         token.classList.toggle("most", share > 0 && share === most);
-        token.classList.toggle("little", share < 0.05);
-        token.style.setProperty("--share", share > 0 ? Math.min(1, share / whole).toFixed(4) : 0);
-        const number = token.querySelector(".share");
+        token.classList.toggle("little", Boolean(shares) && share < 0.05);
+        token.style.setProperty("--share", share > 0 ? Math.min(1, share / whole).toFixed(4) : "0");
+        const number = /** @type {Element} */ (token.querySelector(".share"));
         number.textContent = shares && !masked ? share.toFixed(2) : "";
         if (masked) token.title = text.masked;
         else token.removeAttribute("title");
@@ -415,7 +502,11 @@ class View {
     }
   }
 
-  // Stroke every line that is wanted; returns how many.
+  /**
+   * Stroke every line that is wanted; returns how many.
+   *
+   * @param {Chosen | null} chosen
+   */
   draw(chosen) {
     const [, queries, keys] = this.data.shape;
     const width = this.between.clientWidth;
@@ -425,47 +516,49 @@ class View {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
     canvas.style.height = `${height}px`;
-    const context = canvas.getContext("2d");
+    const context = penOf(canvas);
     context.scale(ratio, ratio);
-    return this.strokes(chosen, Path2D, ({ path, color, alpha, wide }) => {
-      context.globalAlpha = alpha;
-      context.lineWidth = wide;
-      context.strokeStyle = color;
-      context.stroke(path);
-    });
+    return this.strokes(
+      chosen,
+      () => new Path2D(),
+      ({ path, color, alpha, wide }) => {
+        context.globalAlpha = alpha;
+        context.lineWidth = wide;
+        context.strokeStyle = color;
+        context.stroke(path);
+      },
+    );
   }
 
-  // Give each path that is wanted to `stroke`, the strongest last, on top; returns how many lines are in them.
-  strokes(chosen, Path, stroke) {
-    const [, queries, keys] = this.data.shape;
-    const { weights, row } = this;
+  /**
+   * Give each path that is wanted to `stroke`, the strongest last, on top; returns how many lines are in them.
+   *
+   * @template {{ moveTo(x: number, y: number): void, bezierCurveTo(...points: [number, number, number, number, number, number]): void }} Path
+   * @param {Chosen | null} chosen
+   * @param {() => Path} newPath
+   * @param {(line: { path: Path, color: string, alpha: number, wide: number }) => void} stroke
+   */
+  strokes(chosen, newPath, stroke) {
+    const { row } = this;
     const width = this.between.clientWidth;
-    const threshold = Math.fround(this.threshold); // as exact as the weights: 0.1 is not below 0.1
     const heads = this.active();
     const colors = this.data.colors[this.scheme];
     // Each head has a lane of its own within a row, so heads that agree do not hide one another.
     const pitch = Math.min(5, (0.8 * row) / heads.length);
     const widest = heads.length === 1 ? 6 : Math.max(2, 0.95 * pitch);
     const faintest = chosen ? 0.25 : 0.1;
-    const wanted = { query: new Set(chosen?.query), key: new Set(chosen?.key) };
+    /** @type {Map<number, Path>[]} */
     const paths = range(STRENGTHS).map(() => new Map());
     let count = 0;
     heads.forEach((head, lane) => {
       const shift = (lane - (heads.length - 1) / 2) * pitch + row / 2;
-      for (let query = 0; query < queries; query++) {
-        for (let key = 0; key < keys; key++) {
-          const weight = weights[(head * queries + query) * keys + key];
-          // A masked pair is negative.
-          if (!(weight > 0) || weight < threshold) continue;
-          if (chosen && !wanted.query.has(query) && !wanted.key.has(key)) continue;
-          const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
-          if (!paths[strength].has(head)) paths[strength].set(head, new Path());
-          const path = paths[strength].get(head);
-          const [from, to] = [query * row + shift, key * row + shift];
-          path.moveTo(0, from);
-          path.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);
-          count++;
-        }
+      for (const [query, key, strength] of linesOf(this.weights, this.data.shape, head, this.threshold, chosen)) {
+        const path = paths[strength].get(head) ?? newPath();
+        paths[strength].set(head, path);
+        const [from, to] = [query * row + shift, key * row + shift];
+        path.moveTo(0, from);
+        path.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);
+        count++;
       }
     });
     paths.forEach((byHead, strength) => {
@@ -476,7 +569,7 @@ class View {
     return count;
   }
 
-  // All of it as an SVG: the heads that are on, the columns, the lines.
+  /** All of it as an SVG: the heads that are on, the columns, the lines. */
   drawn() {
     const above = 36;
     const sheet = new Sheet(this.sheet, above);
@@ -491,63 +584,34 @@ class View {
     });
     for (const title of this.sheet.querySelectorAll(".titles span")) sheet.write(title);
     for (const side of SIDES) {
-      for (const token of this.columns[side].children) {
+      for (const token of this.tokens(side)) {
         const [x, y, width, height] = sheet.place(token);
         const long = width * Number(token.style.getPropertyValue("--share") || 0);
-        const bar = [side === "query" ? x + width - long : x, y, long, height];
-        if (long) sheet.rect(bar, { fill: getComputedStyle(this.root).getPropertyValue("--st-primary-color"), "fill-opacity": 0.42 });
+        const bar = { fill: themeColor(this.root, "primary-color"), "fill-opacity": 0.42 };
+        if (long) sheet.rect([side === "query" ? x + width - long : x, y, long, height], bar);
         for (const words of token.children) sheet.write(words);
       }
     }
     const [x, y, width, height] = sheet.place(this.canvas);
     sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}">`);
-    this.strokes(this.chosen(), Written, ({ path, color, alpha, wide }) => {
-      sheet.add("path", { d: path.d, fill: "none", stroke: color, "stroke-opacity": alpha, "stroke-width": wide });
-    });
+    this.strokes(
+      this.chosen(),
+      () => new SvgPath(),
+      ({ path, color, alpha, wide }) => {
+        sheet.add("path", { d: path.d, fill: "none", stroke: color, "stroke-opacity": alpha, "stroke-width": wide });
+      },
+    );
     sheet.raw("</svg>");
     return sheet.svg();
   }
 }
 
-// A path as SVG writes it, with as much of a Path2D as is used here.
-class Written {
-  d = "";
-
-  moveTo(x, y) {
-    this.d += `M${x.toFixed(1)} ${y.toFixed(1)}`;
-  }
-
-  bezierCurveTo(...points) {
-    this.d += `C${points.map((at) => at.toFixed(1)).join(" ")}`;
-  }
-}
-
-// --- small helpers
-
-function indexOf(target) {
-  const index = target.closest?.("[data-index]")?.dataset.index;
+/**
+ * The position of the token, or the head of the button, that an event comes from.
+ *
+ * @param {Event} event
+ */
+function indexOf(event) {
+  const index = closest(event, "[data-index]")?.dataset.index;
   return index === undefined ? null : Number(index);
-}
-
-// The mean over some heads of each pair, [query * key]; −1 where the pair is masked in all of them.
-function mean(weights, [, queries, keys], heads) {
-  const size = queries * keys;
-  const means = new Float32Array(size).fill(-1);
-  for (let pair = 0; pair < size; pair++) {
-    let sum = 0;
-    let seen = 0;
-    for (const head of heads) {
-      const weight = weights[head * size + pair];
-      if (weight < 0) continue;
-      sum += weight;
-      seen++;
-    }
-    if (seen) means[pair] = sum / heads.length;
-  }
-  return means;
-}
-
-function isLight(color) {
-  const [red, green, blue] = color.match(/[\d.]+/g).map(Number);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
 }

@@ -1,11 +1,16 @@
 // Cards that are links.
 
+import { make, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { followLink, whenReleased } from "./links.js";
-import { make, unchanged, viewOf } from "../ui/component.js";
 
+/** @typedef {{ title: string, says: string, small: string, link: import("./address.js").Link }} Card */
+
+/** @typedef {{ cards: Card[], label: string, ordered: boolean }} Data */
+
+/** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function cards({ data, parentElement }) {
-  const root = parentElement.querySelector(".cards");
-  const view = viewOf(root, () => ({}));
+  const root = rootOf(parentElement, "cards");
+  const view = viewOf(root, () => /** @type {{ data?: Data }} */ ({}));
   if (unchanged(view.data, data, "cards", "label", "ordered")) return;
   view.data = data;
   const list = make(data.ordered ? "ol" : "ul", { "aria-label": data.label });
@@ -15,7 +20,7 @@ export default function cards({ data, parentElement }) {
       {},
       ...(small ? [make("span", { class: "small" }, small)] : []),
       make("span", { class: "title" }, title),
-      make("span", { class: "says" }, ...coded(says)),
+      make("span", { class: "says" }, ...withCode(says)),
     );
     followLink(anchor, link);
     list.append(make("li", {}, anchor));
@@ -23,7 +28,11 @@ export default function cards({ data, parentElement }) {
   whenReleased(() => root.replaceChildren(list));
 }
 
-// "a `b` c" → "a ", <code>b</code>, " c"
-function coded(text) {
+/**
+ * A text whose parts between backticks are code: "a `b` c" gives "a ", <code>b</code>, " c".
+ *
+ * @param {string} text
+ */
+function withCode(text) {
   return text.split("`").map((part, index) => (index % 2 ? make("code", {}, part) : part));
 }

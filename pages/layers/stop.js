@@ -1,18 +1,10 @@
 // One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
 
-import { fillIn, make, range, tokenText, viewOf } from "../ui/component.js";
+import { MASKED_LEVEL, TOP_LEVEL, pixelsOfColor, pixelsOfScale, ramp } from "../ui/colors.js";
+import { make, range, viewOf } from "../ui/component.js";
+import { fillIn, formatNumber, tokenText } from "../ui/format.js";
+import { HATCH_GAP, fillHatched, paintCells } from "../ui/paint.js";
 import { unpackParcel } from "../ui/parcel.js";
-import {
-  HATCH_GAP,
-  MASKED_LEVEL,
-  TOP_LEVEL,
-  fillHatched,
-  formatNumber,
-  paintCells,
-  pixelsOfColor,
-  pixelsOfScale,
-  ramp,
-} from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 
 const TALLEST = 430; // px of cells of one panel, or of inputs stacked
@@ -48,7 +40,7 @@ class View {
     const call = ++this.calls;
     this.data = data;
     const { colors } = data;
-    this.pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor("rgb(128, 128, 128)") };
+    this.pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor(colors.line) };
     this.leave();
     this.panels = [...data.inputs, data.result].map((panel) => {
       const count = panel.tiles * panel.rows * panel.columns;
@@ -238,7 +230,7 @@ class View {
     panel.each = each;
     const [down, across] = [Math.ceil(panel.rows / each[0]), Math.ceil(columns / each[1])];
     const levels = new Uint8Array(down * across);
-    const pixels = panel.scale === "mask" ? pixelsOfColor(rgb(panel.color)) : this.pixels[panel.scale];
+    const pixels = panel.scale === "mask" ? pixelsOfColor(panel.color) : this.pixels[panel.scale];
     context.fillStyle = style.color;
     context.textBaseline = "middle";
     for (let tile = 0; tile < panel.tiles; tile++) {
@@ -501,10 +493,4 @@ function clip(context, says, width) {
   let text = says;
   while (text.length > 1 && context.measureText(text).width > width * 2) text = `${text.slice(0, -2)}…`;
   return text;
-}
-
-// "#0072B2" as "rgb(0, 114, 178)".
-function rgb(hex) {
-  const value = parseInt(hex.slice(1), 16);
-  return `rgb(${value >> 16}, ${(value >> 8) & 255}, ${value & 255})`;
 }

@@ -1,31 +1,40 @@
 // All tensors of a layer in miniature, in order, to scale; each is a button.
 
-import { decodeBase64, fillIn, make, viewOf } from "../ui/component.js";
-import { MASKED_LEVEL, fillHatched, paintCells, pixelsOfColor, pixelsOfScale } from "../ui/paint.js";
+import { MASKED_LEVEL, pixelsOfColor, pixelsOfScale } from "../ui/colors.js";
+import { decodeBase64, make, penOf, rootOf, viewOf } from "../ui/component.js";
+import { fillIn } from "../ui/format.js";
+import { fillHatched, paintCells } from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 
+/**
+ * @typedef {{
+ *   path: string, title: string, shape: string, part: string,
+ *   width: number, height: number, rows: number, columns: number,
+ *   levels: string, scale: string, color: string,
+ * }} Frame
+ */
+
+/** @typedef {{ signed: string, weights: string, masked: string, line: string }} Colors */
+
+/** @typedef {{ frames: Frame[], colors: Colors, text: Record<string, string>, says: string, selected: string }} Data */
+
+/** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function strip({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".strip");
+  const root = rootOf(parentElement, "strip");
   const view = viewOf(root, () => {
     answerWithPicture(root, () => drawn(root));
-    return {};
+    return { send: setTriggerValue, count: 0 };
   });
   view.send = setTriggerValue;
   const { frames, colors, text } = data;
-  const ratio = devicePixelRatio || 1;
-  const pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor("rgb(128, 128, 128)") };
+  /** @type {Record<string, import("../ui/colors.js").Pixels>} */
+  const scales = {
+    signed: pixelsOfScale(colors.signed),
+    weights: pixelsOfScale(colors.weights),
+    ids: pixelsOfColor(colors.line),
+  };
   const items = frames.flatMap((frame) => {
-    const canvas = make("canvas", { "aria-hidden": "true" });
-    canvas.width = Math.round(frame.width * ratio);
-    canvas.height = Math.round(frame.height * ratio);
-    Object.assign(canvas.style, { width: `${frame.width}px`, height: `${frame.height}px` });
-    const context = canvas.getContext("2d");
-    const box = [0, 0, canvas.width, canvas.height];
-    const levels = decodeBase64(frame.levels);
-    if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, colors, box);
-    paintCells(context, levels, frame.rows, frame.columns, frame.color ? pixelsOfColor(frame.color) : pixels[frame.scale], box);
-    context.strokeStyle = colors.line;
-    context.strokeRect(0.5, 0.5, box[2] - 1, box[3] - 1);
+    const canvas = miniature(frame, colors, frame.color ? pixelsOfColor(frame.color) : scales[frame.scale]);
     const label = make("span", { class: "name" }, frame.title);
     const size = make("span", { class: "size" }, frame.shape);
     const button = make("button", { type: "button", title: frame.path, "data-path": frame.path }, canvas, label, size);
@@ -35,19 +44,38 @@ export default function strip({ data, parentElement, setTriggerValue }) {
     const item = make("li", {}, button);
     return frame.part ? [make("li", { class: "part" }, make("b", {}, frame.part)), item] : [item];
   });
-  const list = make("ol", {}, ...items);
-  list.setAttribute("aria-label", data.says);
-  root.replaceChildren(list);
-  root.dataset.painted = (view.count = (view.count ?? 0) + 1);
+  root.replaceChildren(make("ol", { "aria-label": data.says }, ...items));
+  view.count += 1;
+  root.dataset.painted = String(view.count);
 }
 
-// All of it as an SVG, the cells as pixels.
+/**
+ * @param {Frame} frame
+ * @param {Colors} colors
+ * @param {import("../ui/colors.js").Pixels} pixels
+ */
+function miniature(frame, colors, pixels) {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [Math.round(frame.width * ratio), Math.round(frame.height * ratio)];
+  const canvas = make("canvas", { "aria-hidden": "true", width, height });
+  Object.assign(canvas.style, { width: `${frame.width}px`, height: `${frame.height}px` });
+  const context = penOf(canvas);
+  const levels = decodeBase64(frame.levels);
+  if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, colors, [0, 0, width, height]);
+  paintCells(context, levels, frame.rows, frame.columns, pixels, [0, 0, width, height]);
+  context.strokeStyle = colors.line;
+  context.strokeRect(0.5, 0.5, width - 1, height - 1);
+  return canvas;
+}
+
+/**
+ * All of it as an SVG, the cells as pixels.
+ *
+ * @param {HTMLElement} root
+ */
 function drawn(root) {
   const sheet = new Sheet(root);
-  for (const canvas of root.querySelectorAll("canvas")) {
-    const [x, y, width, height] = sheet.place(canvas);
-    sheet.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
-  }
+  for (const canvas of root.querySelectorAll("canvas")) sheet.image(canvas);
   for (const words of root.querySelectorAll(".part b, .name, .size")) sheet.write(words);
   return sheet.svg();
 }

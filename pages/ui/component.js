@@ -1,40 +1,119 @@
-// Shared by every component: it stands before each one's own JavaScript.
+// What every component uses.
 //
-// Streamlit calls the default export again whenever data or theme change. What a person has done therefore lives in a view
-// that belongs to the root element and survives those calls.
+// Streamlit calls a component's default export again whenever its data or the theme changes. What a person has done
+// therefore lives in a view that belongs to the root element and survives those calls.
 
+/**
+ * What Streamlit passes to a component.
+ *
+ * @template Data
+ * @typedef {{
+ *   data: Data,
+ *   parentElement: ParentNode,
+ *   setStateValue: (name: string, value: unknown) => void,
+ *   setTriggerValue: (name: string, value: unknown) => void,
+ * }} Mount
+ */
+
+/** @type {WeakMap<Element, any>} */
 const views = new WeakMap();
 
+/**
+ * The view of a root element, built at the first call.
+ *
+ * @template View
+ * @param {Element} root
+ * @param {() => View} build
+ * @returns {View}
+ */
 export function viewOf(root, build) {
   if (!views.has(root)) views.set(root, build());
   return views.get(root);
 }
 
+/**
+ * The root element of a component: the `div` whose class is its name.
+ *
+ * @param {ParentNode} parent
+ * @param {string} name
+ */
+export function rootOf(parent, name) {
+  return /** @type {HTMLElement} */ (parent.querySelector(`.${name}`));
+}
+
+/**
+ * A new element. Strings among the children become text, never markup.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ */
 export function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children); // strings become text, never markup
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
   return element;
 }
 
+/**
+ * What draws on a canvas.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
+export function penOf(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+}
+
+/**
+ * The nearest element around the target of an event that a selector matches.
+ *
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function closest(event, selector) {
+  return event.target instanceof Element ? event.target.closest(selector) : null;
+}
+
+/**
+ * The integers from 0 to `count` − 1.
+ *
+ * @param {number} count
+ */
 export function range(count) {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-export function tokenText(token) {
-  return token.trim() ? token : "␣";
+/**
+ * A number, but at least `least` and at most `most`.
+ *
+ * @param {number} least
+ * @param {number} value
+ * @param {number} most
+ */
+export function clamp(least, value, most) {
+  return Math.max(least, Math.min(value, most));
 }
 
-export function fillIn(template, values) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-}
-
+/**
+ * The bytes of a base64 text.
+ *
+ * @param {string} base64
+ */
 export function decodeBase64(base64) {
   return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 }
 
-// Whether all of some parts of the data are as they were.
+/**
+ * Whether some parts of the data are equal to what they were before.
+ *
+ * @template {object} Data
+ * @param {Data | undefined} before
+ * @param {Data} data
+ * @param {...(keyof Data)} names
+ */
 export function unchanged(before, data, ...names) {
-  return Boolean(before) && names.every((name) => JSON.stringify(before[name]) === JSON.stringify(data[name]));
+  if (!before) return false;
+  return names.every((name) => JSON.stringify(before[name]) === JSON.stringify(data[name]));
 }
-

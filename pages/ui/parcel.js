@@ -1,13 +1,30 @@
-// Shared by components that are sent a large array, see `parcel`.
+// Data with one large array beside it, as `parcel` of component.py packs them.
 
-// What `parcel` sent: the data, and the bytes beside it.
+/**
+ * The data and the bytes of the array.
+ *
+ * @param {ArrayBuffer | Uint8Array} parcel
+ * @returns {[any, Uint8Array<ArrayBuffer>]}
+ */
 export function unpackParcel(parcel) {
-  const bytes = new Uint8Array(parcel.buffer ?? parcel, parcel.byteOffset ?? 0, parcel.byteLength);
+  const bytes = parcel instanceof ArrayBuffer ? new Uint8Array(parcel) : asBytes(parcel);
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, end))), bytes.subarray(end)];
 }
 
-// Whether two runs of bytes are alike.
+/**
+ * @param {Uint8Array} parcel
+ */
+function asBytes(parcel) {
+  return new Uint8Array(/** @type {ArrayBuffer} */ (parcel.buffer), parcel.byteOffset, parcel.byteLength);
+}
+
+/**
+ * Whether two arrays of bytes are equal.
+ *
+ * @param {Uint8Array | undefined} bytes
+ * @param {Uint8Array} others
+ */
 export function equalBytes(bytes, others) {
   return bytes?.length === others.length && bytes.every((byte, index) => byte === others[index]);
 }

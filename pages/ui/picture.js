@@ -1,56 +1,114 @@
-// Shared by components that can be saved as a picture, see `saving`.
+// For components that can be saved as a picture, see export_menu.js.
 
-// The root is sent an event "picture" and answers with an SVG in its detail.
+import { themeColor } from "./compat.js";
 
-export function answerWithPicture(root, draw) {
-  root.addEventListener("picture", (event) => (event.detail.svg = draw()));
-}
+/** The event that asks for a picture; whoever has one writes it into the detail. @typedef {CustomEvent<{ svg: string }>} PictureEvent */
+
+/** Left, top, width and height, in px. @typedef {[number, number, number, number]} Place */
+
+/** @typedef {Record<string, string | number>} Attributes */
 
 const EDGE = 16; // px around a saved picture
 
-// An SVG of what stands within an element, on the colour of the page; its parts are placed by `drawn`.
+/**
+ * Answer each event "picture" that the root is sent with an SVG.
+ *
+ * @param {HTMLElement} root
+ * @param {() => string} draw
+ */
+export function answerWithPicture(root, draw) {
+  root.addEventListener("picture", (event) => {
+    /** @type {PictureEvent} */ (event).detail.svg = draw();
+  });
+}
+
+/** An SVG of what stands within an element, on the colour of the page. */
 export class Sheet {
-  // `above`: px of room over the element, for what the page shows elsewhere.
+  /**
+   * @param {HTMLElement} element
+   * @param {number} above px of room over the element, for what the page shows elsewhere
+   */
   constructor(element, above = 0) {
     this.style = getComputedStyle(element);
+    this.background = themeColor(element, "background-color") || "white";
     this.box = element.getBoundingClientRect();
     this.above = above;
+    /** @type {string[]} */
     this.parts = [];
   }
 
-  // Where an element or a range is: left, top, width, height.
-  place(of) {
-    const { left, top, width, height } = of.getBoundingClientRect();
+  /**
+   * Where an element or a range is.
+   *
+   * @param {Element | Range} part
+   * @returns {Place}
+   */
+  place(part) {
+    const { left, top, width, height } = part.getBoundingClientRect();
     return [left - this.box.left, top - this.box.top, width, height];
   }
 
+  /**
+   * @param {string} tag
+   * @param {Attributes} attributes
+   * @param {string} text
+   */
   add(tag, attributes, text = "") {
-    const said = Object.entries(attributes).map(([name, value]) => ` ${name}="${safe(value)}"`);
-    this.parts.push(`<${tag}${said.join("")}>${safe(text)}</${tag}>`);
+    const pairs = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeMarkup(value)}"`);
+    this.parts.push(`<${tag}${pairs.join("")}>${escapeMarkup(text)}</${tag}>`);
   }
 
+  /** @param {string} svg */
   raw(svg) {
     this.parts.push(svg);
   }
 
+  /**
+   * @param {Place} place
+   * @param {Attributes} attributes
+   */
   rect([x, y, width, height], attributes) {
     this.add("rect", { x, y, width, height, ...attributes });
   }
 
-  // The words of an element, or of a node within it, where they stand, in its own colour and size.
+  /**
+   * What a canvas shows, its cells as pixels.
+   *
+   * @param {HTMLCanvasElement} canvas
+   */
+  image(canvas) {
+    const [x, y, width, height] = this.place(canvas);
+    this.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
+  }
+
+  /**
+   * The words of an element, or of a node within it, where they stand, in its own colour and size.
+   *
+   * @param {Node} node
+   */
   write(node) {
     const range = document.createRange();
     range.selectNodeContents(node);
-    if (!node.textContent.trim() || !range.getClientRects().length) return;
+    const words = node.textContent ?? "";
+    if (!words.trim() || !range.getClientRects().length) return;
     const [left, top, width, height] = this.place(range);
-    const style = getComputedStyle(node.nodeType === Node.TEXT_NODE ? node.parentElement : node);
+    const element = /** @type {Element} */ (node instanceof Element ? node : node.parentElement);
+    const style = getComputedStyle(element);
     const turned = style.writingMode.startsWith("vertical") ? -90 : 0;
-    this.text(left + width / 2, top + height / 2, node.textContent, style, turned);
+    this.text(left + width / 2, top + height / 2, words, style, turned);
   }
 
-  // Words around a point.
-  text(x, y, says, style = this.style, turned = 0) {
-    this.add("text", {
+  /**
+   * Words around a point.
+   *
+   * @param {number} x
+   * @param {number} y
+   * @param {string} words
+   * @param {CSSStyleDeclaration} style
+   * @param {number} turned degrees
+   */
+  text(x, y, words, style = this.style, turned = 0) {
+    const attributes = {
       x,
       y,
       "text-anchor": "middle",
@@ -58,22 +116,29 @@ export class Sheet {
       "font-size": style.fontSize,
       "font-weight": style.fontWeight,
       fill: style.color,
-      ...(turned ? { transform: `rotate(${turned} ${x} ${y})` } : {}),
-    }, says);
+    };
+    this.add("text", turned ? { ...attributes, transform: `rotate(${turned} ${x} ${y})` } : attributes, words);
   }
 
   svg() {
     const [width, height] = [Math.ceil(this.box.width) + 2 * EDGE, Math.ceil(this.box.height) + 2 * EDGE + this.above];
     const [left, top] = [-EDGE, -EDGE - this.above];
-    const family = safe(this.style.fontFamily);
-    const page = safe(this.style.getPropertyValue("--st-background-color") || "white");
+    const family = escapeMarkup(this.style.fontFamily);
+    const page = escapeMarkup(this.background);
     const size = `width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}"`;
     const ground = `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${page}"/>`;
     return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${family}">${ground}${this.parts.join("")}</svg>`;
   }
 }
 
-function safe(text) {
-  return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
-}
+/** @type {Record<string, string>} */
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
+/**
+ * A text as it stands in markup, also within double quotes.
+ *
+ * @param {unknown} text
+ */
+export function escapeMarkup(text) {
+  return String(text).replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
+}

@@ -2,16 +2,32 @@
 //
 // Data and theme may change at any time; what a person folded belongs to the view and survives.
 
-import { make, range, unchanged, viewOf } from "./component.js";
+import { closest, make, rootOf, unchanged, viewOf } from "./component.js";
+import { ancestors, hasChildren, treeMove } from "./tree_moves.js";
 
 const OPEN = 4; // levels that are open at first: down to the parts of a layer
 
+/** @typedef {[id: string, level: number, name: string, kind: string, detail: string, note: string]} Line */
+
+/** @typedef {{ lines: Line[], selected: string, says: string, text: Record<string, string> }} Data */
+
+/** @param {import("./component.js").Mount<Data>} mount */
 export default function tree({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".tree");
+  const root = rootOf(parentElement, "tree");
   viewOf(root, () => new Tree(root)).update(data, setTriggerValue);
 }
 
 class Tree {
+  /** @type {Data} */ data;
+  /** @type {(name: string, value: unknown) => void} */ send;
+  /** @type {HTMLElement[]} */ rows = [];
+  /** @type {string[]} */ ids = [];
+  /** @type {number[]} */ levels = [];
+  /** @type {Set<string>} */ folded = new Set();
+  /** @type {Set<string>} */ known = new Set(); // ids of the lines before these
+  cursor = 0;
+
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     root.setAttribute("role", "tree");
@@ -19,21 +35,30 @@ class Tree {
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
+  /**
+   * @param {Data} data
+   * @param {(name: string, value: unknown) => void} send
+   */
   update(data, send) {
     const before = this.data;
     [this.data, this.send] = [data, send];
     this.root.setAttribute("aria-label", data.says);
     if (!unchanged(before, data, "lines")) this.build();
-    if (!unchanged(before, data, "lines", "selected")) {
+    const moved = !unchanged(before, data, "lines", "selected");
+    if (moved) {
       this.cursor = Math.max(0, this.ids.indexOf(data.selected));
-      for (const at of this.above(this.cursor)) this.folded.delete(this.ids[at]);
+      for (const index of ancestors(this.levels, this.cursor)) this.folded.delete(this.ids[index]);
     }
     this.mark();
-    if (!unchanged(before, data, "lines", "selected")) this.show(this.rows[this.cursor]);
+    if (moved) this.scrollTo(this.rows[this.cursor]);
   }
 
-  // Scroll the tree, and nothing else, until a row is in sight.
-  show(row) {
+  /**
+   * Scroll the tree, and nothing else, until a row is in sight.
+   *
+   * @param {HTMLElement} row
+   */
+  scrollTo(row) {
     const [inside, outside] = [row.getBoundingClientRect(), this.root.getBoundingClientRect()];
     if (inside.top >= outside.top && inside.bottom <= outside.bottom) return;
     this.root.scrollTop += inside.top - outside.top - this.root.clientHeight / 3;
@@ -43,16 +68,17 @@ class Tree {
     const { lines, text } = this.data;
     this.ids = lines.map(([id]) => id);
     this.levels = lines.map(([, level]) => level);
+    /** @type {Set<string>} */
     const folded = new Set();
-    this.rows = lines.map(([id, level, name, kind, detail, note], at) => {
-      const inner = (this.levels[at + 1] ?? 0) > level;
+    this.rows = lines.map(([id, level, name, kind, detail, note], index) => {
+      const inner = hasChildren(this.levels, index);
       // Folded at first; what a person has opened or folded before stays so.
-      if (inner && (this.known?.has(id) ? this.folded.has(id) : level >= OPEN)) folded.add(id);
+      if (inner && (this.known.has(id) ? this.folded.has(id) : level >= OPEN)) folded.add(id);
       const twist = make("span", { class: "twist", "aria-hidden": "true" });
-      const said = make("span", { class: "said" }, make("b", {}, name), " ", make("code", {}, make("i", {}, kind), detail));
-      const row = make("div", { role: "treeitem", "aria-level": level + 1, "data-at": at, tabindex: -1 }, twist, said);
+      const words = make("span", { class: "said" }, make("b", {}, name), " ", make("code", {}, make("i", {}, kind), detail));
+      const row = make("div", { role: "treeitem", "aria-level": level + 1, "data-at": index, tabindex: -1 }, twist, words);
       if (note) row.append(make("small", {}, note));
-      row.style.setProperty("--level", level);
+      row.style.setProperty("--level", String(level));
       row.classList.toggle("inner", inner);
       row.title = inner ? text.fold : "";
       return row;
@@ -62,73 +88,63 @@ class Tree {
     this.root.replaceChildren(...this.rows);
   }
 
-  // The lines that a line lies under.
-  above(at) {
-    const found = [];
-    for (let other = at - 1, level = this.levels[at]; other >= 0; other--) {
-      if (this.levels[other] < level) {
-        found.push(other);
-        level = this.levels[other];
-      }
-    }
-    return found;
+  /** @param {number} index */
+  isFolded(index) {
+    return this.folded.has(this.ids[index]);
   }
 
   mark() {
-    this.rows.forEach((row, at) => {
-      row.hidden = this.above(at).some((other) => this.folded.has(this.ids[other]));
-      if (row.classList.contains("inner")) row.setAttribute("aria-expanded", String(!this.folded.has(this.ids[at])));
-      row.setAttribute("aria-selected", String(this.ids[at] === this.data.selected));
-      row.tabIndex = at === this.cursor ? 0 : -1;
+    this.rows.forEach((row, index) => {
+      row.hidden = ancestors(this.levels, index).some((other) => this.isFolded(other));
+      if (hasChildren(this.levels, index)) row.setAttribute("aria-expanded", String(!this.isFolded(index)));
+      row.setAttribute("aria-selected", String(this.ids[index] === this.data.selected));
+      row.tabIndex = index === this.cursor ? 0 : -1;
     });
   }
 
-  fold(at, closed) {
-    closed ? this.folded.add(this.ids[at]) : this.folded.delete(this.ids[at]);
+  /**
+   * @param {number} index
+   * @param {boolean} closed
+   */
+  fold(index, closed) {
+    if (closed) this.folded.add(this.ids[index]);
+    else this.folded.delete(this.ids[index]);
     // The cursor must not be left on a line that is gone.
-    if (closed && this.above(this.cursor).includes(at)) this.cursor = at;
+    if (closed && ancestors(this.levels, this.cursor).includes(index)) this.cursor = index;
     this.mark();
   }
 
-  go(at) {
-    if (at === undefined) return;
-    this.cursor = at;
+  /** @param {number} index */
+  go(index) {
+    this.cursor = index;
     this.mark();
-    this.rows[at].focus();
+    this.rows[index].focus();
   }
 
-  pick(at) {
-    this.cursor = at;
+  /** @param {number} index */
+  pick(index) {
+    this.cursor = index;
     this.mark();
-    this.send("pick", this.ids[at]);
+    this.send("pick", this.ids[index]);
   }
 
+  /** @param {Event} event */
   click(event) {
-    const row = event.target.closest("[data-at]");
+    const row = closest(event, "[data-at]");
     if (!row) return;
-    const at = Number(row.dataset.at);
-    if (event.target.closest(".twist") && row.classList.contains("inner")) this.fold(at, !this.folded.has(this.ids[at]));
-    else this.pick(at);
+    const index = Number(row.dataset.at);
+    if (closest(event, ".twist") && hasChildren(this.levels, index)) this.fold(index, !this.isFolded(index));
+    else this.pick(index);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
-    const at = this.cursor;
-    const visible = range(this.rows.length).filter((other) => !this.rows[other].hidden);
-    const place = visible.indexOf(at);
-    const inner = this.rows[at].classList.contains("inner");
-    const closed = this.folded.has(this.ids[at]);
-    const keys = {
-      ArrowDown: () => this.go(visible[place + 1]),
-      ArrowUp: () => this.go(visible[place - 1]),
-      Home: () => this.go(visible[0]),
-      End: () => this.go(visible.at(-1)),
-      ArrowRight: () => inner && (closed ? this.fold(at, false) : this.go(visible[place + 1])),
-      ArrowLeft: () => (inner && !closed ? this.fold(at, true) : this.go(this.above(at)[0])),
-      Enter: () => this.pick(at),
-      " ": () => this.pick(at),
-    };
-    if (!keys[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const move = treeMove(event.key, this.cursor, this.levels, (index) => this.isFolded(index));
+    if (!move) return;
     event.preventDefault();
-    keys[event.key]();
+    if ("go" in move) this.go(move.go);
+    if ("fold" in move) this.fold(this.cursor, move.fold);
+    if ("pick" in move) this.pick(this.cursor);
   }
 }

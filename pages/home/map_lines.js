@@ -1,0 +1,93 @@
+// The lines of the map: paths with rounded corners through points, and the heads of arrows.
+
+const ROUND = 7; // px, radius of the corners of a line
+const AWAY = 11; // px from a block's side to the line that goes around it
+const OVER = 7; // px over a block, where the line around it begins
+
+/** @typedef {[x: number, y: number]} Point */
+
+/** Where a block is, its middle included; px. @typedef {{ left: number, top: number, right: number, bottom: number, x: number, y: number }} Place */
+
+/**
+ * From the bottom of a block straight down to the top of another.
+ *
+ * @param {Place} from
+ * @param {Place} to
+ * @returns {Point[]}
+ */
+export function flowPoints(from, to) {
+  return [
+    [from.x, from.bottom],
+    [from.x, to.top],
+  ];
+}
+
+/**
+ * Around a block on one side, from over it to where the ways join again.
+ *
+ * @param {Place} block
+ * @param {Place} join
+ * @param {"left" | "right"} side
+ * @returns {Point[]}
+ */
+export function aroundPoints(block, join, side) {
+  const start = block.top - OVER;
+  const x = side === "left" ? block.left - AWAY : block.right + AWAY;
+  return [
+    [block.x, start],
+    [x, start],
+    [x, join.y],
+    [side === "left" ? join.left : join.right, join.y],
+  ];
+}
+
+/**
+ * From the right side of a block to the left side of another, with the way down or up at `x`.
+ *
+ * @param {Place} from
+ * @param {Place} to
+ * @param {number} x
+ * @returns {Point[]}
+ */
+export function acrossPoints(from, to, x) {
+  return [
+    [from.right, from.y],
+    [x, from.y],
+    [x, to.y],
+    [to.left, to.y],
+  ];
+}
+
+/**
+ * A line with rounded corners through some points, and the head of an arrow at its end, as SVG writes paths.
+ *
+ * @param {Point[]} points two or more
+ * @returns {[line: string, head: string]}
+ */
+export function arrowPaths(points) {
+  const steps = [`M${points[0]}`];
+  for (let index = 1; index < points.length - 1; index++) {
+    const corner = points[index];
+    steps.push(`L${towards(corner, points[index - 1])}`, `Q${corner} ${towards(corner, points[index + 1])}`);
+  }
+  const [last, end] = points.slice(-2);
+  const [dx, dy] = [Math.sign(end[0] - last[0]), Math.sign(end[1] - last[1])];
+  steps.push(`L${[end[0] - dx * 4, end[1] - dy * 4]}`);
+  const [bx, by] = [end[0] - dx * 6, end[1] - dy * 6];
+  const head = [end, [bx - dy * 3.5, by + dx * 3.5], [bx + dy * 3.5, by - dx * 3.5]];
+  return [steps.join(" "), `M${head.join(" L")} Z`];
+}
+
+/**
+ * The point at a corner's radius from one point towards another, at most half way.
+ *
+ * @param {Point} from
+ * @param {Point} to
+ * @returns {Point}
+ */
+export function towards(from, to) {
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+  const length = Math.hypot(dx, dy) || 1;
+  const step = Math.min(ROUND, length / 2);
+  return [from[0] + (dx / length) * step, from[1] + (dy / length) * step];
+}

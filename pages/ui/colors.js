@@ -1,0 +1,106 @@
+// From bytes to colours. The colours themselves come from transformer/figures/theme.py, with the data or as CSS variables.
+
+import { decodeBase64, range } from "./component.js";
+
+export const MASKED_LEVEL = 255; // of a cell that a mask hides
+export const TOP_LEVEL = 254; // of the highest value of a scale
+
+/** One pixel for each level: alpha, blue, green, red from the highest byte. @typedef {Uint32Array<ArrayBuffer>} Pixels */
+
+/**
+ * The pixels of a scale; level 255, which is masked, stays transparent, so that the hatch below shows.
+ *
+ * @param {string} base64 red, green and blue of each level
+ * @returns {Pixels}
+ */
+export function pixelsOfScale(base64) {
+  const shades = decodeBase64(base64);
+  return pixelsOf((level) => [shades[3 * level], shades[3 * level + 1], shades[3 * level + 2]]);
+}
+
+/**
+ * One colour for every level: of masks and of ids.
+ *
+ * @param {string} color as `channels` reads it
+ * @returns {Pixels}
+ */
+export function pixelsOfColor(color) {
+  const rgb = channels(color);
+  return pixelsOf(() => rgb);
+}
+
+/**
+ * @param {(level: number) => number[]} shade
+ * @returns {Pixels}
+ */
+function pixelsOf(shade) {
+  const pixels = new Uint32Array(256);
+  const bytes = new Uint8Array(pixels.buffer);
+  for (let level = 0; level <= TOP_LEVEL; level++) bytes.set([...shade(level), 255], 4 * level);
+  return pixels;
+}
+
+/**
+ * The colour of a level, as CSS writes it.
+ *
+ * @param {Pixels} pixels
+ * @param {number} level
+ */
+export function cssColor(pixels, level) {
+  return `rgb(${new Uint8Array(pixels.buffer, 4 * level, 3).join()})`;
+}
+
+/**
+ * Colours at even steps of a scale, with how far along it they stand, from 0 to 1.
+ *
+ * @param {Pixels} pixels
+ * @param {number} steps
+ * @returns {[offset: number, color: string][]}
+ */
+export function colorStops(pixels, steps) {
+  return range(steps + 1).map((step) => [step / steps, cssColor(pixels, Math.round((step * TOP_LEVEL) / steps))]);
+}
+
+/**
+ * A scale as a CSS gradient, lowest value left.
+ *
+ * @param {Pixels} pixels
+ * @param {number} steps
+ */
+export function ramp(pixels, steps = 16) {
+  return `linear-gradient(to right, ${colorStops(pixels, steps).map(([offset, color]) => `${color} ${100 * offset}%`)})`;
+}
+
+/**
+ * A scale as a gradient of an SVG.
+ *
+ * @param {Pixels} pixels
+ * @param {string} id
+ */
+export function svgRamp(pixels, id) {
+  const stops = colorStops(pixels, 16).map(([offset, color]) => `<stop offset="${offset}" stop-color="${color}"/>`);
+  return `<linearGradient id="${id}">${stops.join("")}</linearGradient>`;
+}
+
+/**
+ * Red, green and blue of a colour such as "#0072B2", "rgb(0, 114, 178)" or "rgba(0, 114, 178, 0.5)", each 0 to 255.
+ *
+ * @param {string} color
+ * @returns {[red: number, green: number, blue: number]}
+ */
+export function channels(color) {
+  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color.trim());
+  if (hex) return [parseInt(hex[1], 16), parseInt(hex[2], 16), parseInt(hex[3], 16)];
+  const [red, green, blue] = (color.match(/[\d.]+/g) ?? []).map(Number);
+  return [red ?? 0, green ?? 0, blue ?? 0];
+}
+
+/**
+ * Whether a colour is nearer to white than to black.
+ *
+ * @param {string} color
+ */
+export function isLight(color) {
+  const [red, green, blue] = channels(color);
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
+}

@@ -1,0 +1,100 @@
+"""Each internal of Streamlit and Plotly that our scripts use, tried by the name of its function in compat.js."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from pages.ui.component import joined
+from tests.pages.conftest import ROOT, Visitor
+
+pytestmark = pytest.mark.browser
+
+COMPAT = ROOT / "pages" / "ui" / "compat.js"
+
+
+@pytest.fixture(scope="module")
+def page(known: BrowserContext, url: str) -> Iterator[Page]:
+    """The Attention page, with the functions of compat.js as `compat`; the tests below leave it in this order."""
+    visitor = Visitor(known, url)
+    page = visitor.open("attention?model=reverse&source=torch&look=map")
+    names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
+    page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
+    page.wait_for_function("window.compat")
+    yield page
+    visitor.close()
+    assert visitor.complaints == []
+
+
+def returned(page: Page, expression: str) -> Any:
+    """What a function body returns that is run with `compat` in the page."""
+    return page.evaluate(f"() => {{ {expression} }}")
+
+
+def test_element_with_key(page: Page) -> None:
+    assert returned(page, "return compat.elementWithKey('head-map').querySelector('.js-plotly-plot') !== null")
+    assert returned(page, "return compat.elementWithKey('no-such-key')") is None
+
+
+def test_page_background(page: Page) -> None:
+    assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
+
+
+def test_component_roots(page: Page) -> None:
+    roots = "return [...compat.componentRoots(compat.elementWithKey('overview'))].map((root) => root.className)"
+    assert "head_grid" in returned(page, roots)
+
+
+def test_theme_color(page: Page) -> None:
+    root = "[...compat.componentRoots(compat.elementWithKey('overview'))].find((root) => root.className === 'head_grid')"
+    colors = returned(
+        page, f"return ['background-color', 'primary-color', 'text-color'].map((name) => compat.themeColor({root}, name))"
+    )
+    assert colors[0] == "#ffffff"
+    assert all(colors)
+
+
+def test_plotly_chart(page: Page) -> None:
+    assert returned(page, "return compat.plotlyChart(compat.elementWithKey('head-map')).data[0].type") == "heatmap"
+    assert returned(page, "return compat.plotlyChart(compat.elementWithKey('overview'))") is None
+
+
+def test_save_chart(page: Page) -> None:
+    chart = "compat.plotlyChart(compat.elementWithKey('head-map'))"
+    before = returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]")
+    with page.expect_download() as waiting:
+        returned(page, f"compat.saveChart({chart}, 'svg', 'a chart', 'rgb(1, 2, 3)')")
+    assert waiting.value.suggested_filename == "a chart.svg"
+    assert "rgb(1, 2, 3)" in Path(waiting.value.path()).read_text(encoding="utf-8")
+    assert returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]") == before
+
+
+def test_replace_within_page(page: Page) -> None:
+    """The app has called it already; a second call changes nothing."""
+    entries = page.evaluate("history.length")
+    returned(page, "const push = history.pushState; compat.replaceWithinPage(); if (push !== history.pushState) throw 'twice'")
+    returned(page, "history.pushState({}, '', location.href + '&order=none')")
+    assert page.evaluate("history.length") == entries
+    assert page.url.endswith("&order=none")
+
+
+def test_open_in_session(page: Page) -> None:
+    """Another page opens without loading the app anew, and Back leads to the one before."""
+    page.evaluate("window.sameSession = true")
+    returned(page, "compat.openInSession('masks?model=reverse&source=torch')")
+    page.get_by_role("heading", name="Masks", level=1).wait_for()
+    assert page.evaluate("window.sameSession")
+    page.go_back()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    assert page.evaluate("window.sameSession")
+
+
+def test_no_other_script_knows_an_internal() -> None:
+    internals = ("st-key-", "data-testid", "stApp", "js-plotly", "_fullLayout", "_context", "popstate", "pushState", "--st-")
+    scripts = [file for file in (ROOT / "pages").rglob("*.js") if file != COMPAT]
+    found = {file.name: [name for name in internals if name in file.read_text(encoding="utf-8")] for file in scripts}
+    assert json.dumps({name: names for name, names in found.items() if names}) == "{}"
