@@ -1,12 +1,12 @@
 """How the model is built and in which order its parts are called: two trees, and every field of the configuration."""
 
 import dataclasses
-import html
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, runs, traced_ids
@@ -153,17 +153,17 @@ def _configuration(config: TransformerConfig) -> None:
     st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
 
 
-def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> str:
+def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
     """A table that becomes a list on a narrow screen, where five columns of words have no room."""
-    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
+    nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
+    head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)
     lines = []
-    for field, here, *others in rows:
-        named = zip(columns[2:], others, strict=True)
-        cells = "".join(f"<td data-name='{html.escape(name)}'>{html.escape(value)}</td>" for name, value in named)
-        value = f"<td data-name='{html.escape(columns[1])}'><b>{html.escape(here)}</b></td>"
-        lines.append(f"<tr><th scope='row'><code>{html.escape(field)}</code></th>{value}{cells}</tr>")
-    table = f"<table class='fields'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f"{STYLE}{table}"
+    for field, value, *others in rows:
+        first = cell.format(columns[1], Markup("<b>{}</b>").format(value))
+        cells = nothing.join(cell.format(name, other) for name, other in zip(columns[2:], others, strict=True))
+        lines.append(Markup("<tr><th scope='row'><code>{}</code></th>{}{}</tr>").format(field, first, cells))
+    template = Markup("{}<table class='fields'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    return template.format(STYLE, head, nothing.join(lines))
 
 
 def _usual(values: dict[str, object], paper: str | None) -> str:

@@ -1,10 +1,10 @@
 """How a mask with an axis of size 1 serves every head and every query, drawn with the real sizes."""
 
-import html
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from pages.ui.format import shape
 from pages.ui.style import style
@@ -28,29 +28,32 @@ def show_broadcast(trace: Trace, kind: str) -> None:
     assert mask is not None  # a pipeline always has a source
     scores = trace[f"{path}.scores"].shape
     names = ("batch", "head", f"query: {queries}", f"key: {keys}")
-    heads = "".join(f'<div class="axis">{html.escape(name)}</div>' for name in names)
+    heads = Markup("").join(Markup('<div class="axis">{}</div>').format(name) for name in names)
     rows = [
         _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
         _row(words["scores_row"], scores, scores, names, words),
     ]
-    color = f"--kind: {KIND_COLORS[kind]}"
-    st.html(f'{STYLE}<div class="broadcast" style="{color}"><div class="axis"></div>{heads}{"".join(rows)}</div>')
+    template = '{style}<div class="broadcast" style="--kind: {color}"><div class="axis"></div>{heads}{rows}</div>'
+    st.html(Markup(template).format(style=STYLE, color=KIND_COLORS[kind], heads=heads, rows=Markup("").join(rows)))
 
 
-def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> str:
+def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> Markup:
     """A tensor: its name and shape, and along each axis as many squares as there are places, copies dashed.
 
     On a phone there is no row of axis names above, so each cell carries its own.
     """
-    cells = [f'<div class="name">{html.escape(name)}<br><span class="shape">{shape(sizes)}</span></div>']
+    cells = [Markup('<div class="name">{}<br><span class="shape">{}</span></div>').format(name, shape(sizes))]
+    square, copy = Markup("<i></i>"), Markup("<i class=copy></i>")
     for axis, called, size, full in zip(("batch", "head", "query", "key"), names, sizes, wanted, strict=True):
         shown = min(full, MOST_SQUARES)
-        squares = "".join(f"<i{' class=copy' if at >= size else ''}></i>" for at in range(shown))
+        squares = square * min(shown, size) + copy * (shown - size)
         dots = "…" if full > shown else ""
         copied = size < full or (axis in ("head", "query") and size == 1)
         says = words["same_for"][axis].format(count=full) if copied else words["own_for"][axis].format(count=size)
         cells.append(
-            f'<div class="cell"><div class="axis">{html.escape(called)}</div>'
-            f'<div class="squares" aria-hidden="true">{squares}{dots}</div><div class="says">{says}</div></div>'
+            Markup(
+                '<div class="cell"><div class="axis">{axis}</div>'
+                '<div class="squares" aria-hidden="true">{squares}{dots}</div><div class="says">{says}</div></div>'
+            ).format(axis=called, squares=squares, dots=dots, says=says)
         )
-    return "".join(cells)
+    return Markup("").join(cells)

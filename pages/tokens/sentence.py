@@ -1,6 +1,5 @@
 """A sentence as the model takes it in: tokens, ids, rows of the table, and what padding adds."""
 
-import html
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from jaxtyping import Float
+from markupsafe import Markup
 
 from pages.shell.view import View
 from pages.ui.charts import show
@@ -85,7 +85,7 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
         st.caption(words["flow_target"])
 
 
-def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) -> str:
+def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) -> Markup:
     """The tokens as an HTML list; an unknown word is shown as it was typed, with what it is read as.
 
     Args:
@@ -99,10 +99,12 @@ def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) ->
     for place, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
         part = parts[place - start] if start <= place < start + len(parts) else token
         kind = "padding" if token_id == vocabulary.pad else "unknown" if part != token else "known"
-        read_as = f"<small>{html.escape(words['read_as'].format(token=token))}</small>" if kind == "unknown" else ""
-        said = html.escape(words["chip"].format(id=token_id))
-        items.append(f'<li class="{kind}"><b>{html.escape(part)}</b>{read_as}<small>{said}</small></li>')
-    return f'<ol class="tokens" style="padding: 0" aria-label="{html.escape(words["chips"])}">{"".join(items)}</ol>'
+        small = Markup("<small>{}</small>")
+        read_as = small.format(words["read_as"].format(token=token)) if kind == "unknown" else ""
+        number = small.format(words["chip"].format(id=token_id))
+        items.append(Markup('<li class="{}"><b>{}</b>{}{}</li>').format(kind, part, read_as, number))
+    template = Markup('<ol class="tokens" style="padding: 0" aria-label="{}">{}</ol>')
+    return template.format(words["chips"], Markup("").join(items))
 
 
 def show_rows(sentence: Sentence) -> None:

@@ -4,8 +4,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from markupsafe import Markup
 
 from pages.ui.export_menu import class_of, saving
+from pages.ui.style import style_element
 from transformer.figures.numbers import has_numbers, numbers
 
 CONFIG = {
@@ -32,7 +34,7 @@ def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None
     if least:
         # But a chart that fills the screen has no more room than that.
         place = f".st-key-{class_of(key)}:not(:has([data-title='Close fullscreen']))"
-        st.html(f"<style>{place} {{overflow-x: auto}} {place} > div {{min-width: {int(least)}px}}</style>")
+        st.html(style_element(f"{place} {{overflow-x: auto}} {place} > div {{min-width: {int(least)}px}}"))
     st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
     saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))
 
@@ -40,8 +42,4 @@ def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None
 def offline(figure: go.Figure, alt: str) -> str:
     """A page of the figure alone, with Plotly in it: it works without a network."""
     page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
-    return page.replace("<head>", f"<head><title>{_plain(alt)}</title>", 1)
-
-
-def _plain(said: str) -> str:
-    return said.replace("&", "&amp;").replace("<", "&lt;")
+    return page.replace("<head>", Markup("<head><title>{}</title>").format(alt), 1)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 
@@ -27,7 +28,7 @@ def mounted(path: Path) -> ComponentRenderer:
     styles = (SHARED_STYLE, path.with_suffix(".css"))
     return component(
         f"headlight_{name}",
-        html=f'<div class="{name}"></div>',
+        html=Markup('<div class="{}"></div>').format(name),
         css="\n".join(style.read_text(encoding="utf-8") for style in styles),
         js=joined(path.with_suffix(".js")),
         isolate_styles=True,

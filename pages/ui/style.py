@@ -1,8 +1,19 @@
-"""How what a page writes as HTML looks."""
+"""Styles of what a page writes as HTML.
+
+All HTML of the pages is made by `markupsafe.Markup(template).format(…)`, which escapes every value that is not a `Markup`
+itself.
+"""
 
 from pathlib import Path
 
+from markupsafe import Markup
 
-def style(file: Path) -> str:
+
+def style(file: Path) -> Markup:
     """The CSS of a file as an element that stands before what it is for."""
-    return f"<style>{file.read_text(encoding='utf-8')}</style>"
+    return style_element(file.read_text(encoding="utf-8"))
+
+
+def style_element(css: str) -> Markup:
+    """An element of CSS of our own; nothing that a person typed may be in it."""
+    return Markup("<style>{css}</style>").format(css=Markup(css))

@@ -1,11 +1,11 @@
 """The calls on the Layers page, and the tree they are drawn as."""
 
 import dataclasses
-import html
 import json
 from urllib.parse import parse_qs, urlparse
 
 import pytest
+from markupsafe import escape
 from playwright.sync_api import Browser, Locator, expect
 from streamlit.testing.v1 import AppTest
 
@@ -61,7 +61,7 @@ def test_the_configuration_shows_the_value_here_and_the_usual_one(model: str) ->
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     for name in FIELDS:
         assert f"<code>{name}</code>" in table
-        assert html.escape(PARAMETERS[name]["meaning"]) in table
+        assert escape(PARAMETERS[name]["meaning"]) in table
     assert f"<code>d_model</code></th><td data-name='here'><b>{config.d_model}" in table
     assert ">512; shared_heads: 256<" in table
     assert ">−10,000; pytorch: −∞; shared_heads: −∞; the paper: −∞<" in table
