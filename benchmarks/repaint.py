@@ -78,7 +78,7 @@ kind = pick("Kind of attention", ["encoder", "decoder", "cross"], "kind")
 layer = pick("Layer", range(1, layers + 1), "layer")
 head = pick("Head", range(1, heads + 1), "head")
 weights = trace.attention(kind)[:, 0].numpy()
-queries, keys = trace.attention_tokens(kind)
+queries, keys = trace.tokens(kind)
 figure = make_subplots(layers, heads, horizontal_spacing=0.01, vertical_spacing=0.02)
 for row in range(layers):
     for column in range(heads):

@@ -21,7 +21,7 @@ from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
 from transformer.figures import KIND_COLORS, head_map
 from transformer.pipeline.export import trace_file
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 # Weights below it have no line, unless a person moves it.
 THRESHOLD = 0.05
@@ -32,7 +32,7 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     """Every layer × head of a kind; a click on a tile opens that head."""
     words = text("attention")
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    queries, keys = trace.attention_tokens(kind)
+    queries, keys = trace.tokens(kind)
     measures = head_measures(view, trace, kind)
     by = pick(words["order"], [words["order_none"], *(name for name in MEASURES if name in measures)], "order")
     order = captions = None
@@ -83,8 +83,8 @@ def _open_head() -> None:
 def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """One head as a heatmap, its numbers, and its downloads."""
     words = text("attention")
-    weights, allowed = trace.attention(kind)[layer, 0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
-    queries, keys = trace.attention_tokens(kind)
+    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = trace.tokens(kind)
     left, right = st.columns(2)
     hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
@@ -123,9 +123,9 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
     The picked head is one of those that are on, unless none is: it stands above the picture.
     """
-    queries, keys = trace.attention_tokens(kind)
-    weights, allowed = trace.attention(kind)[layer, 0].numpy(), trace.allowed(kind)[layer, 0].numpy()
-    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(trace.config.heads)})
+    queries, keys = trace.tokens(kind)
+    weights, allowed = trace.weights(kind, layer)[0].numpy(), trace.allowed(kind)[layer, 0].numpy()
+    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(trace.heads(kind))})
     key = f"lines-{kind}"
     state = lines(
         weights,
@@ -156,7 +156,7 @@ def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
     """Heads or layers put together, each way under its own name."""
     words = text("attention")
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    queries, keys = trace.attention_tokens(kind)
+    queries, keys = trace.tokens(kind)
     ways = {
         "mean over heads": lambda: weights[layer].mean(0),
         "maximum over heads": lambda: weights[layer].max(0),
@@ -164,7 +164,7 @@ def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
         "maximum over layers": lambda: weights[:, head].max(0),
         "mean over all": lambda: weights.mean((0, 1)),
     }
-    if KINDS[kind][2] == KINDS[kind][3]:
+    if Kind.of(kind).queries == Kind.of(kind).keys:
         ways["rollout"] = lambda: rollout(weights)[layer]
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))

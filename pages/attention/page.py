@@ -13,7 +13,6 @@ from pages.shell.view import current_view
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
-from transformer.tracing.trace import KINDS
 
 words = text("attention")
 st.title(words["title"])
@@ -24,8 +23,8 @@ with explained():
     trace = show_reading(view)
 
     with st.container(horizontal=True):
-        kind = pick(words["kind"], list(KINDS), "kind")
-        layers, heads = trace.attention(kind).shape[0], view.pipeline.config.heads
+        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind")
+        layers, heads = trace.layers(kind), trace.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
         head = pick(words["head"], range(1, heads + 1), "head") - 1
     st.caption(words["kind_sentences"][kind])

@@ -40,7 +40,7 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     """
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
-    queries, keys = map(numbered_tokens, trace.attention_tokens(kind))
+    queries, keys = map(numbered_tokens, trace.tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
     row = queries.index(_select(words["row"], queries, "row", on_change=_follow))

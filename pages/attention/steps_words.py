@@ -13,7 +13,7 @@ from transformer.analysis.head_steps import AttentionStep
 from transformer.network.attention import PROJECTIONS, MultiHeadAttention
 from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import attention_softmax
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 # The tokens of queries and keys, by side.
 Sides = dict[str, list[str]]
@@ -74,7 +74,7 @@ def _shape(step: AttentionStep, head: int) -> str:
 
 def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
     """The method that computes a step."""
-    layer = EncoderLayer if KINDS[kind][0] == "encoder" else DecoderLayer
+    layer = EncoderLayer if Kind.of(kind).stack == "encoder" else DecoderLayer
     found = {
         **dict.fromkeys(("input", "memory"), layer.forward),
         **dict.fromkeys(("query", "key", "value"), PROJECTIONS[config.head_projection].forward),

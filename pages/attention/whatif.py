@@ -15,8 +15,8 @@ from pages.ui.text import text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
 from transformer.figures.whatif import difference_map, importance_map, probability_change
+from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions, at_head, block
-from transformer.tracing.trace import KINDS
 
 KEY = "edits"
 
@@ -65,8 +65,8 @@ def _list() -> list[str]:
 def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
     """Buttons that add an edit."""
     words = text("whatif")
-    queries, keys = trace.attention_tokens(kind)
-    stack, name, _, _ = KINDS[kind]
+    queries, keys = trace.tokens(kind)
+    of = Kind.of(kind)
     with st.container(horizontal=True):
         _button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
         _button(words["average"], at_head("average", kind, layer, head), words["average_help"])
@@ -80,7 +80,7 @@ def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
             for phrase in ("no causal mask", "no padding mask", "no positions"):
                 _button(actions[phrase], phrase)
             _button(actions["no scaling"], f"no scaling {kind} layer {layer + 1}")
-            _button(actions["no residual"], f"no residual {stack} layer {layer + 1} {name}")
+            _button(actions["no residual"], f"no residual {of.stack} layer {layer + 1} {of.sublayer}")
 
 
 def _button(label: str, phrase: str, help: str | None = None) -> None:
@@ -117,11 +117,11 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
 
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption"])
-    change = (again.attention(kind)[layer, 0, head] - trace.attention(kind)[layer, 0, head]).numpy()
+    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
     if not change.any():
         st.info(words["unchanged"].format(most=abs(change).max()), icon=":material/check:")
         return
-    queries, keys = trace.attention_tokens(kind)
+    queries, keys = trace.tokens(kind)
     allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
     show(difference_map(change, allowed, queries, keys), "difference", words["difference_alt"])
 
@@ -139,8 +139,8 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
     """The tokens that the rows of a trace must predict, `<eos>` last, and the probability each gives to its own."""
     vocabulary = view.pipeline.target_vocabulary
-    tokens = [*trace.target_tokens[0][1:], vocabulary.tokens[vocabulary.eos]]
-    return tokens, trace.probabilities[0].numpy()[np.arange(len(tokens)), vocabulary.ids(tokens)]
+    ids = [*trace.target_ids[0][1:], vocabulary.eos]
+    return list(vocabulary.tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
 
 
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:

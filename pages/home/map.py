@@ -18,7 +18,7 @@ from transformer.figures import KIND_COLORS
 from transformer.figures.attention import LEVELS, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.pipeline.pipeline import Side
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import TensorPath
 
 _mount = component.mounted(Path(__file__).with_suffix(""))
 
@@ -64,12 +64,12 @@ def _linked(node: Node, base: dict[str, Any]) -> Node:
 def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
     """The attention weights of every head as bytes, by kind, and the link to one of them; None where there are too many."""
     pictures = {}
-    for kind in KINDS:
+    for kind in trace.kinds:
         levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
-        pictures[kind] = {
+        pictures[str(kind)] = {
             "shape": list(levels.shape),
             "levels": component.packed(levels),
-            "link": packed(Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "look": "map"}), base),
+            "link": packed(Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "look": "map"}), base),
         }
     return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
 
@@ -206,7 +206,7 @@ def _feed_forward(stack: str, config: TransformerConfig) -> Node:
         "type": "block",
         "title": words["feed_forward"],
         "note": words["widths"].format(width=config.d_model, hidden=config.d_ff),
-        "link": _stop(f"{stack}.layers.{{index}}.feed_forward.hidden"),
+        "link": _stop(TensorPath(stack, 0, "feed_forward", "hidden").template("{index}")),
         "branches": True,
     }
 
@@ -219,7 +219,7 @@ def _add_norm(stack: str, part: str, config: TransformerConfig) -> Node:
         "thin": True,
         "title": words["norm_add"] if config.norm_first else words["add_norm"],
         "note": "",
-        "link": _stop(f"{stack}.layers.{{index}}.{part}_add_norm.sum"),
+        "link": _stop((TensorPath(stack, 0, part).add_norm / "sum").template("{index}")),
         "joins": True,
     }
 

@@ -21,6 +21,7 @@ from transformer.analysis.walk import Stop, walk
 from transformer.figures.panels import Panel, TensorView
 from transformer.figures.residual import unit_bars
 from transformer.network.layers import AddNorm, FeedForward
+from transformer.tracing.paths import TensorPath
 
 MOST_UNITS = 10
 
@@ -31,10 +32,10 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
     layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
     item = pick_text(trace)
-    inside = {stop.part: stop.path.removesuffix("_add_norm.sum") for stop in sublayers if stop.group == layer}
+    inside = {stop.part: str(TensorPath.parse(stop.path).whole) for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "work_part")
-    side = trace.source_tokens if layer.startswith("encoder") else trace.target_tokens
-    at = pick_position(words["position"], side[item], "work_position")
+    tokens = trace.tokens_of(TensorPath.parse(inside[part]).side)[item]
+    at = pick_position(words["position"], tokens, "work_position")
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):

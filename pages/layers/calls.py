@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.shell.footer import show_computed
-from pages.shell.runs import Key, runs, traced_ids
+from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.format import setting
 from pages.ui.limits import RESULTS
@@ -20,7 +20,8 @@ from pages.ui.text import text
 from pages.ui.tree import Line, picked, tree
 from transformer import PRESETS, Trace, TransformerConfig
 from transformer.analysis.call_tree import Call, constructor_calls, explanation, find, forward_calls
-from transformer.tracing.trace import Tokens
+from transformer.tracing.paths import TensorPath
+from transformer.tracing.trace import Ids
 
 KEY = "calls-tree"
 STYLE = style(Path(__file__).parent / "calls_fields.css")
@@ -40,7 +41,7 @@ def show_calls(view: View, trace: Trace) -> None:
     st.caption(words["trees"][which])
     with st.spinner(words["recording"]):
         built = which == "constructing"
-        root = _built(view.key) if built else _ran(view.key, trace.source_tokens, trace.target_tokens)
+        root = _built(view.key) if built else _ran(view.key, trace.source_ids, trace.target_ids)
     calls = named(root)
     here = st.query_params.get("call", "")
     here = here if here in calls else next(iter(calls))
@@ -64,9 +65,9 @@ def _built(key: Key) -> Call:
 
 
 @st.cache_resource(max_entries=RESULTS, show_spinner=False)
-def _ran(key: Key, sources: Tokens, targets: Tokens) -> Call:
+def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
     pipeline = runs().pipeline(key)
-    return forward_calls(pipeline.model, *traced_ids(pipeline, sources, targets))
+    return forward_calls(pipeline.model, *as_batches(pipeline, sources, targets))
 
 
 def named(root: Call) -> dict[str, Call]:
@@ -91,15 +92,14 @@ def levels(call: Call, level: int = 0) -> Iterator[int]:
 def _line(name: str, level: int, call: Call, built: bool) -> Line:
     words = text("calls")
     is_module = call.function.endswith((".forward", ".__init__"))
-    own = call.path.rpartition(".")[2] or words["whole"]
-    if own.isdecimal():
-        own = call.path.rpartition(".layers.")[1].strip(".") + f" {own}"
+    path = TensorPath.parse(call.path)
+    own = f"layers {path.layer}" if path.layer is not None and not path.sublayer else path.last
     between, whole = ("=" if built else " "), TransformerConfig.__name__
     inputs = ", ".join(name if value == whole else f"{name}{between}{value}" for name, value in call.inputs)
     came = f" → {call.output}" if call.output and call.output != "None" else ""
     notes = [words["times"].format(count=call.count)] if call.count > 1 else []
     notes += [words["parameters"].format(count=call.parameters)] if built and call.parameters else []
-    return Line(name, level, own if is_module else "", call.name, f"({inputs}){came}", " · ".join(notes))
+    return Line(name, level, (own or words["whole"]) if is_module else "", call.name, f"({inputs}){came}", " · ".join(notes))
 
 
 def _open(key: str, names: list[str]) -> None:

@@ -19,6 +19,7 @@ from transformer.figures.head_steps import Matrix, tensor_map
 from transformer.figures.panels import MOST_COLUMNS, strongest
 from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
+from transformer.tracing.paths import TensorPath
 
 # What the method that calls a tap leaves to a function of another file.
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
@@ -55,7 +56,7 @@ def _table(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> p
             rows.append((given, named_shape(stops[path].axes, stops[path].shape), path))
         else:
             side = "source" if path == SOURCE_IDS else "target"
-            ids = trace.source_tokens if side == "source" else trace.target_tokens
+            ids = trace.ids_of(side)
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
     rows += [(learned, shape(_parameter(view, name).shape), name) for name in here.parameters]
     rows.append((made, named_shape(here.axes, here.shape), here.path))
@@ -112,7 +113,7 @@ def _source(view: View, here: Stop) -> None:
         return
     with opened:
         method, line = caller(view.pipeline.model, here.path)
-        st.markdown(words["source_line"].format(number=line, tap=here.path.rpartition(".")[2]))
+        st.markdown(words["source_line"].format(number=line, tap=TensorPath.parse(here.path).last))
         show_source(method)
         called = CALLED.get(here.kind)
         if here.kind == "embedding.position":

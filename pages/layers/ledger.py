@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.footer import show_computed
-from pages.shell.runs import Key, runs, traced_ids
+from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import amount, byte_size, difference, shape, whole
@@ -16,7 +16,8 @@ from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger as figures
 from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
-from transformer.tracing.trace import Tokens
+from transformer.tracing.paths import TensorPath
+from transformer.tracing.trace import Ids
 
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
@@ -61,16 +62,16 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
     with st.spinner(text("common")["running"]):
-        measured = _counted(view.key, trace.source_tokens, trace.target_tokens)
+        measured = _counted(view.key, trace.source_ids, trace.target_ids)
     said = words["agree" if measured == found.flops else "differ"]
     st.caption(said.format(count=measured, closed=found.flops))
 
 
 @st.cache_resource(max_entries=RESULTS, show_spinner=False)
-def _counted(key: Key, sources: Tokens, targets: Tokens) -> int:
+def _counted(key: Key, sources: Ids, targets: Ids) -> int:
     """FLOPs that PyTorch counts while the traced ids run again."""
     pipeline = runs().pipeline(key)
-    return sum(counted(pipeline.model, *traced_ids(pipeline, sources, targets)).values())
+    return sum(counted(pipeline.model, *as_batches(pipeline, sources, targets)).values())
 
 
 def _shares(rows: tuple[Row, ...]) -> None:
@@ -162,9 +163,7 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
 
 def _near(path: str, seen_from: str) -> str:
     """A path without what it has in common with another, as one says a name at home: `query.heads`."""
-    there, here = path.split("."), seen_from.split(".")
-    same = next((at for at, (one, other) in enumerate(zip(there, here, strict=False)) if one != other), 0)
-    return ".".join(there[same:])
+    return TensorPath.parse(path).near(TensorPath.parse(seen_from))
 
 
 def _totals(title: str, heading: str, found: dict[str, Cost], key: str) -> None:

@@ -11,9 +11,10 @@ from pages.ui.format import fixed, numbered_tokens
 from pages.ui.pickers import pick, pick_position, pick_text
 from pages.ui.text import text
 from transformer import Trace
-from transformer.analysis.residual import STACKS, Stream, residual_stream
+from transformer.analysis.residual import Stream, residual_stream, stacks
 from transformer.figures.residual import token_lines
 from transformer.network.layers import AddNorm
+from transformer.tracing.paths import STACK_SIDES
 
 LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
@@ -22,11 +23,10 @@ def show_stream(trace: Trace) -> None:
     """Pick a stack, a measure and a token to follow; a line for each token."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
-        stacks = [stack for stack, side in STACKS.items() if f"{side}_embedding.sum" in trace]
-        stack = pick(words["stack"], stacks, "stream_stack")
+        stack = pick(words["stack"], stacks(trace), "stream_stack")
         name = pick(words["measure"], list(words["measures"]), "stream_measure")
         item = pick_text(trace)
-    tokens = (trace.source_tokens if STACKS[stack] == "source" else trace.target_tokens)[item]
+    tokens = trace.tokens_of(STACK_SIDES[stack])[item]
     numbered = numbered_tokens(tokens)
     followed = pick_position(words["follow"], tokens, "stream_follow")
     stream = residual_stream(trace, stack, item)

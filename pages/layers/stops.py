@@ -14,7 +14,8 @@ from transformer.analysis.walk import Stop
 from transformer.figures import KIND_COLORS, panels
 from transformer.figures.panels import Scale, TensorView, panel
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tracing.trace import KINDS, Step
+from transformer.tracing.paths import SIDES, TensorPath
+from transformer.tracing.trace import Step
 
 # Where input and result hold the same kind of number, so one scale of colours serves both.
 COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm", "ReLU")
@@ -46,20 +47,17 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:
         return None
-    masked = trace.hidden(stop.path.rpartition(".")[0]).numpy()
+    masked = trace.hidden(TensorPath.parse(stop.path).owner).numpy()
     return masked if masked.any() else None
 
 
 def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
     """The tokens that stand on each axis of a tensor."""
-    source, target = (side[item] if side else () for side in (trace.source_tokens, trace.target_tokens))
-    found: dict[str, Sequence[str]] = {"source": source, "target": target}
-    for stack, attention, queries, keys in KINDS.values():
-        if path.startswith(stack) and f".{attention}." in path:
-            found |= {"query": found[queries], "key": found[keys]}
-    if "embedding.position" in path:
-        found["position"] = found[path.partition("_")[0]]
-    return found
+    place = TensorPath.parse(path)
+    by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
+    if place.kind is not None:
+        by_axis["query"], by_axis["key"] = trace.tokens(place.kind, item)
+    return by_axis | {"position": by_axis[place.side]}
 
 
 def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
@@ -73,11 +71,10 @@ def drawn(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | N
     return TensorView(stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, found)
 
 
-def drawn_ids(pipeline: Pipeline, trace: Trace, path: str, item: int) -> TensorView:
+def drawn_ids(trace: Trace, path: str, item: int) -> TensorView:
     """The ids of one side, which are no tensor of the trace."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
-    rows = trace.source_tokens if side == "source" else trace.target_tokens
-    ids = np.array([pipeline.vocabulary(side).ids(row) for row in rows])
+    rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
     # Raw ids are their own tokens: written in the cells, they need not stand beside them too.
     raw = all(token == str(at) for token, at in zip(rows[item], ids[item], strict=True))
@@ -89,9 +86,7 @@ def inputs(
 ) -> list[TensorView]:
     """What a stop was made of, as it is drawn."""
     return [
-        drawn_ids(pipeline, trace, path, item)
-        if path in (SOURCE_IDS, TARGET_IDS)
-        else drawn(pipeline, trace, stops[path], item, head)
+        drawn_ids(trace, path, item) if path in (SOURCE_IDS, TARGET_IDS) else drawn(pipeline, trace, stops[path], item, head)
         for path in stop.inputs
     ]
 
@@ -141,7 +136,7 @@ def _variant(kind: str, config: TransformerConfig) -> str:
 def _scale(stop: Stop) -> Scale:
     if stop.kind in MASKS:
         return "mask"
-    return "weights" if stop.path.rpartition(".")[2] in SHARES else "signed"
+    return "weights" if TensorPath.parse(stop.path).last in SHARES else "signed"
 
 
 def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:

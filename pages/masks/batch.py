@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch_table import batch_table
-from pages.shell.runs import traced_ids
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import named_shape, numbered_tokens
@@ -41,8 +40,7 @@ class Batch(NamedTuple):
 
     def ids(self, side: Side) -> tuple[int, ...]:
         """The ids of the sentence looked at, padding included."""
-        rows = self.trace.source_tokens if side == "source" else self.trace.target_tokens
-        return tuple(self.view.pipeline.vocabulary(side).ids(rows[self.item]))
+        return self.trace.ids_of(side)[self.item]
 
     def alone(self, side: Side) -> tuple[int, ...]:
         """The ids of the sentence looked at, without the padding at its end."""
@@ -54,8 +52,8 @@ class Batch(NamedTuple):
 def show_batch(view: View, trace: Trace) -> Batch:
     """Every text with its padding, and a choice of the one to look at."""
     words, pipeline = text("masks"), view.pipeline
-    count = len(trace.source_tokens)
-    ids = dict(zip(SIDES, traced_ids(pipeline, trace.source_tokens, trace.target_tokens), strict=True))
+    count = trace.batch_size
+    ids = {side: pipeline.batch(trace.ids_of(side), side) for side in SIDES}
     real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
     # The one with the most padding comes first: there is most to see.
     first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
@@ -65,8 +63,7 @@ def show_batch(view: View, trace: Trace) -> Batch:
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
     for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
         st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")
-        rows = trace.source_tokens if side == "source" else trace.target_tokens
-        st.html(batch_table(rows, real[side], names, words["position"], KIND_COLORS[kind], item))
+        st.html(batch_table(trace.tokens_of(side), real[side], names, words["position"], KIND_COLORS[kind], item))
     if all(places.all() for places in real.values()):
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.info(words["no_padding"], icon=":material/horizontal_rule:")

@@ -11,7 +11,7 @@ from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Trace
 from transformer.figures.theme import KIND_COLORS
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 # Squares drawn along an axis; a longer one ends in dots.
 MOST_SQUARES = 20
@@ -19,15 +19,11 @@ MOST_SQUARES = 20
 STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
-def show_broadcast(trace: Trace, kind: str) -> None:
+def show_broadcast(trace: Trace, kind: Kind) -> None:
     """The mask of a kind of attention above the scores it is laid on, axis by axis."""
     words = text("masks")
-    _, _, queries, keys = KINDS[kind]
-    path = trace.attention_paths(kind)[0]
-    mask = trace.masks.target if kind == "decoder" else trace.masks.source
-    assert mask is not None  # a pipeline always has a source
-    scores = trace[f"{path}.scores"].shape
-    names = ("batch", "head", f"query: {queries}", f"key: {keys}")
+    mask, scores = trace[kind.mask].values, trace[kind.path(0) / "scores"].shape
+    names = ("batch", "head", f"query: {kind.queries}", f"key: {kind.keys}")
     heads = Markup("").join(Markup('<div class="axis">{}</div>').format(name) for name in names)
     rows = [
         _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),

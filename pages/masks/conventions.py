@@ -14,36 +14,44 @@ from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
 from transformer.figures.mask_conventions import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.theme import KIND_COLORS
+from transformer.tracing.paths import Kind, TensorPath
+
+# The decoder comes first: only there does a mask hide the future.
+ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
 
 
 class Head(NamedTuple):
     """The head whose scores are used; layer and head counted from 0."""
 
-    kind: str
+    kind: Kind
     layer: int
     head: int
-    path: str
+
+    @property
+    def path(self) -> TensorPath:
+        """Of its attention."""
+        return self.kind.path(self.layer)
 
 
 def pick_head(batch: Batch) -> Head:
     """Kind of attention, layer and head, in the URL under names of this page."""
     words = text("masks")
-    kind = pick(words["kind"], ["decoder", "cross", "encoder"], "mask_kind", words["kind_help"])
-    paths = batch.trace.attention_paths(kind)
+    kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "mask_kind", words["kind_help"])
+    trace = batch.trace
     with st.container(horizontal=True):
-        layer = pick(words["layer"], range(1, len(paths) + 1), "mask_layer") - 1
-        head = pick(words["head"], range(1, batch.trace.config.heads + 1), "mask_head") - 1
-    return Head(kind, layer, head, paths[layer])
+        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "mask_layer") - 1
+        head = pick(words["head"], range(1, trace.heads(kind) + 1), "mask_head") - 1
+    return Head(Kind.of(kind), layer, head)
 
 
 def show_conventions(batch: Batch, at: Head) -> None:
     """The mask, the scores before it and after it, and the weights, in a column for each convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
-    scores = trace[f"{at.path}.scores"].values[item, at.head]
-    side = "target" if at.kind == "decoder" else "source"
+    scores = trace[at.path / "scores"].values[item, at.head]
+    side = at.kind.keys
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
     found = conventions(scores, ids, at.kind, trace.config)
-    queries, keys = trace.attention_tokens(at.kind, item)
+    queries, keys = trace.tokens(at.kind, item)
     st.caption(words["conventions_caption"])
     # The pictures are equally tall, so from the bottom they stand level, however long the text above each is.
     for place, one in zip(st.columns(3, vertical_alignment="bottom"), found, strict=True):
@@ -54,7 +62,7 @@ def show_conventions(batch: Batch, at: Head) -> None:
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show(convention_stages(stages, queries, keys, KIND_COLORS[at.kind]), f"convention-{one.name}", alt)
-    own = trace[f"{at.path}.weights"].values[item, at.head].numpy()
+    own = trace[at.path / "weights"].values[item, at.head].numpy()
     st.markdown(f"**{words['compare']}**")
     st.dataframe(_compared(found, own), hide_index=True, width="stretch")
     st.caption(_verdict(found, batch))
@@ -101,9 +109,9 @@ def _verdict(found: tuple[Convention, ...], batch: Batch) -> str:
 def show_empty_row(batch: Batch, at: Head) -> None:
     """Every key hidden from one query: uniform, NaN, or zeros."""
     words, trace, item = text("masks"), batch.trace, batch.item
-    queries, keys = trace.attention_tokens(at.kind, item)
-    scores = trace[f"{at.path}.scores"].values[item, at.head, -1]
-    values = trace[f"{at.path}.value.heads"].values[item, at.head]
+    queries, keys = trace.tokens(at.kind, item)
+    scores = trace[at.path / "scores"].values[item, at.head, -1]
+    values = trace[at.path / "value.heads"].values[item, at.head]
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))

@@ -14,7 +14,6 @@ from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.network import masks
 from transformer.network.attention import MultiHeadAttention
-from transformer.tracing.trace import KINDS
 
 words = text("masks")
 st.title(words["title"])
@@ -33,7 +32,7 @@ with explained():
     part = pick(words["part"], list(words["parts"]), "mask_part")
     st.markdown(words["parts"][part])
     if part == "broadcasting":
-        for kind in KINDS:
+        for kind in trace.kinds:
             st.markdown(f"**{words['kinds'][kind]}**")
             show_broadcast(trace, kind)
     elif part == "three conventions":

@@ -53,7 +53,7 @@ def show_sum(view: View, trace: Trace) -> Side:
     """Token + position = input, on the person's own sentence; returns the side that is shown."""
     words, config = text("positions"), view.pipeline.config
     side = pick(words["side"], ("source", "target"), "positions_side")
-    path, tokens = f"{side}_embedding", (trace.source_tokens if side == "source" else trace.target_tokens)[0]
+    path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
     factor = math.sqrt(config.d_model)

@@ -18,9 +18,9 @@ from pages.ui.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
-from transformer.pipeline.pipeline import Answer, Side
+from transformer.pipeline.pipeline import Answer
 from transformer.pipeline.untrained import Untrained
-from transformer.tracing.trace import Tokens
+from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 
 # A shipped model by its name, an untrained one by what describes it.
@@ -56,9 +56,9 @@ class Runs:
     ) -> tuple[float, Drops]:
         """Log-probability of the output token at a position, and how much each head's silence takes from it."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
-        expected = [*trace.target_tokens[0][1:], pipeline.target_vocabulary.tokens[pipeline.target_vocabulary.eos]]
-        sources, targets = traced_ids(pipeline, trace.source_tokens, trace.target_tokens)
-        token = pipeline.target_vocabulary.ids(expected)[position]
+        expected = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
+        sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
+        token = expected[position]
         found = None
         for found in head_importance(pipeline.model, sources, targets, position, token, edits):
             report(found.done, found.total)
@@ -79,13 +79,9 @@ def load(key: Key) -> Pipeline:
     return key.build()
 
 
-def traced_ids(pipeline: Pipeline, sources: Tokens, targets: Tokens) -> tuple[Any, Any]:
-    """The ids that a trace's tokens stand for, as the model takes them."""
-
-    def ids(side: Side, tokens: Tokens) -> Any:
-        return pipeline.batch([pipeline.vocabulary(side).ids(row) for row in tokens], side)
-
-    return ids("source", sources), ids("target", targets)
+def as_batches(pipeline: Pipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
+    """The ids of a trace as tensors, as the model takes them."""
+    return pipeline.batch(sources, "source"), pipeline.batch(targets, "target")
 
 
 @st.cache_resource(show_spinner=False)

@@ -57,9 +57,9 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
         side = pick(words["side"], ("source", "target"), "tokens_side", help=words["side_help"])
         item = pick_text(trace, "tokens_item", words["item_help"])
     vocabulary = pipeline.vocabulary(side)
-    tokens = (trace.source_tokens if side == "source" else trace.target_tokens)[item]
+    tokens, ids = trace.tokens_of(side)[item], trace.ids_of(side)[item]
     table = token_table(pipeline.model, side)
-    return Sentence(side, item, tokens, tuple(vocabulary.ids(tokens)), vocabulary, classes(pipeline, side), table)
+    return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table)
 
 
 def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
     """Every sentence of the batch as chips: the token, and under it its id and its row."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
-    for item, tokens in enumerate(trace.source_tokens if sentence.side == "source" else trace.target_tokens):
+    for item, tokens in enumerate(trace.tokens_of(sentence.side)):
         typed = (view.sources if sentence.side == "source" else view.targets)[item]
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
@@ -145,7 +145,7 @@ def _lengths(lengths: dict[str, float]) -> None:
 def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
     """What padding is, where it stands in this batch, and its row beside that of a word."""
     words, pad = text("tokens"), sentence.vocabulary.pad
-    batch = trace.source_tokens if sentence.side == "source" else trace.target_tokens
+    batch = trace.tokens_of(sentence.side)
     token = sentence.vocabulary.tokens[pad]
     count = sum(tokens.count(token) for tokens in batch)
     st.markdown(words["padding_text"].format(token=f"`{token}`", id=pad))

@@ -60,7 +60,7 @@ def pick_or_none(label: str, options: Sequence[str], key: str, placeholder: str,
 def pick_text(trace: Trace, key: str = "walk_item", help: str | None = None) -> int:
     """Which text of the batch, counted from 0; asked only where there are several. In a link they are counted from 1. All parts
     of the Layers page keep to one `key`."""
-    count = len(trace.target_tokens)
+    count = trace.batch_size
     return pick(text("common")["item"], range(1, count + 1), key, help) - 1 if count > 1 else 0
 
 

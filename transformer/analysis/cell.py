@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from torch import nn
 
-from transformer.analysis.head_steps import attention_path, attention_step, head_matrix, step_names, tensor_path
+from transformer.analysis.head_steps import attention_step, head_matrix, step_names, tensor_path
 from transformer.analysis.walk import check_traced
 from transformer.errors import PathError
 from transformer.network.model import Transformer
-from transformer.tracing.selection import check_index
+from transformer.tracing.paths import Kind, check_index
 from transformer.tracing.trace import Trace, as_array
 
 TOLERANCE = 1e-5
@@ -154,7 +154,7 @@ class _Cell(NamedTuple):
 
     def linear(self, name: str) -> nn.Linear:
         """A linear map of this attention."""
-        found = self.model.get_submodule(f"{attention_path(self.trace, self.kind, self.layer)}.{name}")
+        found = self.model.get_submodule(str(self.trace.attention_path(self.kind, self.layer) / name))
         assert isinstance(found, nn.Linear)
         return found
 
@@ -185,9 +185,8 @@ def _scaled(cell: _Cell) -> Found:
 
 
 def _masked(cell: _Cell) -> Found:
-    masks, score = cell.trace.masks, float(cell.matrix(cell.before())[cell.row, cell.column])
-    mask = masks.target if cell.kind == "decoder" else masks.source
-    assert mask is not None  # without a source there is no such kind of attention, which was checked
+    score = float(cell.matrix(cell.before())[cell.row, cell.column])
+    mask = cell.trace[Kind.of(cell.kind).mask].values
     allowed = mask[cell.item].expand(1, *cell.matrix("scores").shape)[0, cell.row, cell.column]
     if allowed:
         return "kept", (), (("score", score),), score

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from transformer.analysis.provenance import Place
-from transformer.tracing.selection import check_index
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
 # Where each step's tensor is, below the path of the attention; input and memory come from outside it.
@@ -52,7 +52,7 @@ def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
     Raises:
         InputError: no such kind, or the decoder ran alone and did not look across.
     """
-    trace.attention_paths(kind)
+    trace.layers(kind)  # refuses a kind that did not run
     memory = ("memory",) if kind == "cross" else ()
     scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores")
     return (
@@ -79,8 +79,8 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
     """One matrix of one head; raises as `attention_steps`, which gives all of them."""
-    attention = attention_path(trace, kind, layer)
-    check_index("head", head, trace.config.heads)
+    attention = trace.attention_path(kind, layer)
+    check_index("head", head, trace.heads(kind))
     path = tensor_path(trace, kind, layer, name)
     step = trace[path]
     check_index("batch item", item, step.shape[0])
@@ -97,19 +97,12 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
     )
 
 
-def attention_path(trace: Trace, kind: str, layer: int) -> str:
-    """Where in the trace the attention of a layer is."""
-    paths = trace.attention_paths(kind)
-    check_index("layer", layer, len(paths))
-    return paths[layer]
-
-
 def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     """Where in the trace a step's tensor is."""
     if name == "memory":
         return "encoder.output"
-    path = f"{attention_path(trace, kind, layer)}.{PLACES.get(name, name)}"
-    return path if name != "input" else Place(path, trace.config, alone="source_mask" not in trace).read
+    path = trace.attention_path(kind, layer) / PLACES.get(name, name)
+    return str(path) if name != "input" else Place(path, trace.config, alone="source_mask" not in trace).read
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
 from transformer.tracing.interventions import Ablate
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 AT_ONCE = 16  # heads silenced side by side in one batch
 
@@ -59,14 +59,14 @@ def head_importance(
         if not 0 <= index < count:
             raise InputError(what, index, f"allowed are 0 to {count - 1}")
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    drops = {kind: np.full((layers[stack], config.heads), np.nan) for kind, (stack, _, _, _) in KINDS.items()}
+    drops = {str(kind): np.full((layers[kind.stack], config.heads), np.nan) for kind in Kind}
     places = [(kind, layer, head) for kind, found in drops.items() for layer, head in np.ndindex(found.shape)]
     with tracing(model, edits, keep=False):
         before = model(source, target)[0, position].log_softmax(-1)[token].item()
     for start in range(0, len(places), AT_ONCE):
         chunk = places[start : start + AT_ONCE]
         silenced = [
-            Ablate(f"{KINDS[kind][0]}.layers.{layer}.{KINDS[kind][1]}.weights", (head,), items=(item,))
+            Ablate(str(Kind.of(kind).path(layer) / "weights"), (head,), items=(item,))
             for item, (kind, layer, head) in enumerate(chunk)
         ]
         with tracing(model, [*edits, *silenced], keep=False):

@@ -3,7 +3,7 @@
     rows = ledger(model, trace)
     sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
     sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
-    sum(row.held for row in rows)        # trace.nbytes
+    sum(row.held for row in rows)        # trace.tensor_bytes
 
 Each sum is what stands beside it, found in another way.
 """
@@ -22,6 +22,7 @@ from transformer.analysis.walk import check_traced, walk
 from transformer.network.cost import Cost, Lengths, step_flops, total, work_of
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
+from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Step, Trace
 
 Shape = tuple[int, ...]
@@ -34,7 +35,7 @@ class Row(NamedTuple):
         path: of its tensor.
         group: where in the network, as `walk.Stop` has it: `encoder 1`.
         work: the kind of work, one of `cost.WORK`.
-        operation: what was done, one of `origins.OPERATIONS`.
+        operation: what was done, one of `provenance.OPERATIONS`.
         inputs: path and shape of each tensor it was made of; ids of tokens, too.
         axes, shape: name and size of each axis of the result.
         parameters: trainable numbers it used; each parameter of the model belongs to exactly one step.
@@ -79,17 +80,18 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
     rows = []
     for stop in walk(trace):
         held, shares = _memory(trace[stop.path], first)
+        path = TensorPath.parse(stop.path)
         rows.append(
             Row(
                 stop.path,
                 stop.group,
-                work_of(stop.path),
+                work_of(path.stack, path.sublayer, path.name),
                 stop.operation,
-                tuple((path, ids[path] if path in ids else trace[path].shape) for path in stop.inputs),
+                tuple((name, ids[name] if name in ids else trace[name].shape) for name in stop.inputs),
                 stop.axes,
                 stop.shape,
                 sum(model.get_parameter(name).numel() for name in stop.parameters),
-                step_flops(trace.config, stop.path, lengths),
+                step_flops(trace.config, path.stack, path.sublayer, path.name, lengths),
                 trace[stop.path].values.nbytes,
                 held,
                 shares,

@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer.errors import InputError
 from transformer.network.attention import MultiHeadAttention
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.masks import Mask, attention_softmax, causal, padding_keys, padding_queries, source_mask, target_mask
+from transformer.tracing.paths import Kind, Side
 
 # What a convention decides; everything else stays as the model at hand has it.
 FIELDS = ("target_padding", "mask_fill", "mask_before_scaling", "score_divisor")
@@ -94,18 +94,17 @@ def conventions(
     Raises:
         InputError: no such kind of attention.
     """
-    if kind not in ("encoder", "decoder", "cross"):
-        raise InputError("kind of attention", kind, "allowed are encoder, decoder, cross")
-    return tuple(_laid(name, scores, ids, kind, config) for name in PRESETS)
+    side = Kind.of(kind).keys
+    return tuple(_laid(name, scores, ids, side, config) for name in PRESETS)
 
 
 @torch.inference_mode()
 def _laid(
-    name: str, scores: Float[Tensor, "query key"], ids: Int[Tensor, " key"], kind: str, config: TransformerConfig
+    name: str, scores: Float[Tensor, "query key"], ids: Int[Tensor, " key"], side: Side, config: TransformerConfig
 ) -> Convention:
     preset = TransformerConfig.preset(name)
     variant = config.replace(**{field: getattr(preset, field) for field in FIELDS})
-    mask = Mask.of(target_mask(ids[None], variant) if kind == "decoder" else source_mask(ids[None], variant))
+    mask = Mask.of(target_mask(ids[None], variant) if side == "target" else source_mask(ids[None], variant))
     # On no device: its maps are not needed, only its `scale` and `hide`, which are those of every model here.
     with torch.device("meta"):
         attention = MultiHeadAttention(variant)

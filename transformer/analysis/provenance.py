@@ -5,10 +5,10 @@ Derived from the structure and the configuration, with one entry of `RULES` for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from transformer.network.config import TransformerConfig
+from transformer.tracing.paths import STACK_SIDES, SUBLAYERS, TensorPath
 
 # What goes in before there is any tensor: the ids of the tokens. They are no tap.
 SOURCE_IDS, TARGET_IDS = "source_ids", "target_ids"
@@ -24,90 +24,69 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a tap is, and how the variant is built around it."""
+    """Where a tap is, and how the variant is built around it.
 
-    path: str
+    Attributes:
+        path: of the tap.
+        config: of the model.
+        alone: whether the decoder ran without an encoder.
+    """
+
+    path: TensorPath
     config: TransformerConfig
-    alone: bool  # the decoder ran without an encoder
-
-    @cached_property
-    def owner(self) -> str:
-        """The path of the module that has the tap."""
-        return self.path.rpartition(".")[0]
-
-    @cached_property
-    def parts(self) -> list[str]:
-        return self.path.split(".")
-
-    @property
-    def stack(self) -> str:
-        return self.parts[0]
-
-    @property
-    def side(self) -> str:
-        """Whose tokens: `source` or `target`."""
-        return self.parts[0].removesuffix("_embedding").removesuffix("_mask")
-
-    @property
-    def layer(self) -> int:
-        return int(self.parts[2])
-
-    @property
-    def part(self) -> str:
-        """The sub-layer of a layer, or nothing."""
-        return self.parts[3].removesuffix("_add_norm") if "layers" in self.parts else ""
+    alone: bool
 
     def beside(self, *names: str) -> tuple[str, ...]:
-        """Taps or parameters of the module that has this tap."""
-        return tuple(f"{self.owner}.{name}" for name in names)
+        """Paths of taps or parameters of the module that has this tap."""
+        return tuple(str(self.path.owner / name) for name in names)
 
     def linear(self, module: str, bias: bool = True) -> tuple[str, ...]:
-        """The parameters of a linear map that the owner has."""
+        """The parameters of a linear map that the same module has."""
         return self.beside(f"{module}.weight", f"{module}.bias") if bias else self.beside(f"{module}.weight")
 
     @property
     def sublayers(self) -> list[str]:
         """Those that run in a layer of this stack, in order."""
-        across = [] if self.stack == "encoder" or self.alone else ["cross_attention"]
-        return ["self_attention", *across, "feed_forward"]
+        return [name for name in SUBLAYERS[self.path.stack] if not (self.alone and name == "cross_attention")]
 
     def after(self, layer: int, part: str) -> str:
         """The residual stream after a sub-layer."""
-        return f"{self.stack}.layers.{layer}.{part}_add_norm.{'sum' if self.config.norm_first else 'normalized'}"
+        end = "sum" if self.config.norm_first else "normalized"
+        return str(TensorPath(self.path.stack, layer, part).add_norm / end)
 
     @property
     def end(self) -> str:
         """The residual stream after the last layer of this stack."""
-        layers = self.config.encoder_layers if self.stack == "encoder" else self.config.decoder_layers
+        layers = self.config.encoder_layers if self.path.stack == "encoder" else self.config.decoder_layers
         return self.after(layers - 1, "feed_forward")
 
     @property
     def stream(self) -> str:
         """The residual stream before this sub-layer."""
-        before = self.sublayers.index(self.part)
+        layer, before = self.path.layer or 0, self.sublayers.index(self.path.part)
         if before:
-            return self.after(self.layer, self.sublayers[before - 1])
-        if self.layer:
-            return self.after(self.layer - 1, "feed_forward")
-        return f"{'source' if self.stack == 'encoder' else 'target'}_embedding.sum"
+            return self.after(layer, self.sublayers[before - 1])
+        if layer:
+            return self.after(layer - 1, "feed_forward")
+        return f"{STACK_SIDES[self.path.stack]}_embedding.sum"
 
     @property
     def read(self) -> str:
         """What this sub-layer reads."""
-        if self.config.norm_first:
-            return f"{self.stack}.layers.{self.layer}.{self.part}_add_norm.normalized"
-        return self.stream
+        return str(self.path.add_norm / "normalized") if self.config.norm_first else self.stream
 
     @property
     def mask(self) -> str:
-        return "target_mask" if (self.stack, self.part) == ("decoder", "self_attention") else "source_mask"
+        """The mask that is laid on the scores of this attention."""
+        assert self.path.kind is not None
+        return str(self.path.kind.mask)
 
 
 # --- what each kind of tensor is made of -----------------------------------------------------------------------------
 
 
 def _token(place: Place) -> Found:
-    return Found("look up", (SOURCE_IDS if place.side == "source" else TARGET_IDS,), place.beside("table.weight"))
+    return Found("look up", (SOURCE_IDS if place.path.side == "source" else TARGET_IDS,), place.beside("table.weight"))
 
 
 def _position(place: Place) -> Found:
@@ -121,7 +100,7 @@ def _embedded(place: Place) -> Found:
 
 def _reads(place: Place) -> str:
     """What a projection to queries, keys or values reads: keys and values of cross-attention come from the encoder."""
-    across = place.part == "cross_attention" and place.parts[4] != "query"
+    across = place.path.sublayer == "cross_attention" and not place.path.name.startswith("query.")
     return "encoder.output" if across else place.read
 
 
@@ -157,8 +136,7 @@ def _weights(place: Place) -> Found:
 
 
 def _summed(place: Place) -> Found:
-    layer = f"{place.stack}.layers.{place.layer}"
-    return Found("add", (place.stream, f"{layer}.{place.part}.output"))
+    return Found("add", (place.stream, str(place.path.whole / "output")))
 
 
 def _normalized(place: Place) -> Found:

@@ -11,10 +11,9 @@ from jaxtyping import Float
 
 from transformer.analysis.walk import walk
 from transformer.errors import InputError
-from transformer.tracing.selection import check_index
+from transformer.tracing.paths import STACK_SIDES, TensorPath, check_index
 from transformer.tracing.trace import Trace
 
-STACKS = {"encoder": "source", "decoder": "target"}
 PerPoint = Float[np.ndarray, "point position"]
 PerSublayer = Float[np.ndarray, "sublayer position"]
 
@@ -42,6 +41,11 @@ class Stream:
     similarity: PerPoint
 
 
+def stacks(trace: Trace) -> tuple[str, ...]:
+    """The stacks that ran: `encoder`, `decoder` or both."""
+    return tuple(stack for stack, side in STACK_SIDES.items() if f"{side}_embedding.sum" in trace)
+
+
 def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
     """Follow every token of one text through a stack.
 
@@ -54,13 +58,14 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         InputError: no such stack, or the decoder ran alone and there is no encoder.
         PathError: no such text.
     """
-    if stack not in STACKS or f"{STACKS[stack]}_embedding.sum" not in trace:
-        raise InputError("stack", stack, f"allowed are {', '.join(STACKS)}, the encoder only where it ran")
-    stops = [stop for stop in walk(trace) if stop.path.startswith(f"{stack}.")]
+    if stack not in stacks(trace):
+        there = ", ".join(stacks(trace))
+        raise InputError("This run has no stack {stack!r}; there is {stacks}.", stack=stack, stacks=there)
+    stops = [stop for stop in walk(trace) if TensorPath.parse(stop.path).stack == stack]
     sums = [stop for stop in stops if stop.kind == "add_norm.sum"]
     last = "sum" if trace.config.norm_first else "normalized"
     end = [f"{stack}.output"] if trace.config.final_norm else []
-    points = (sums[0].inputs[0], *(f"{stop.path.removesuffix('sum')}{last}" for stop in sums), *end)
+    points = (sums[0].inputs[0], *(str(TensorPath.parse(stop.path).owner / last) for stop in sums), *end)
     before, added = ([_vectors(trace, stop.inputs[at], item) for stop in sums] for at in (0, 1))
     stream = [_vectors(trace, path, item) for path in points]
     return Stream(

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from transformer.analysis.walk import Stop, check_traced, walk
 from transformer.network.model import Transformer
-from transformer.tracing.selection import check_index
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace, as_array
 
 Vector = Float[np.ndarray, " d_model"]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from transformer.network.model import Transformer, embedding_of
-from transformer.tracing.selection import check_index
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import as_array
 
 Table = Float[np.ndarray, "vocab d_model"]

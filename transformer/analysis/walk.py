@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from transformer.analysis.provenance import RULES, Place
 from transformer.errors import InputError, PathError
 from transformer.network.model import Transformer
-from transformer.tracing.interventions import find_tap
+from transformer.tracing.paths import TensorPath, find_tap
 from transformer.tracing.trace import Trace
 
 # The parts of a path that say which sub-layer or which side, and what they are all called.
@@ -27,6 +27,8 @@ ALIKE = {
     "source_embedding": "embedding",
     "target_embedding": "embedding",
 }
+# How the names of embeddings and masks begin: what belongs to a side before its stack.
+INPUTS = ("source_", "target_")
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class Stop:
         part: the sub-layer of a layer: `self_attention`, `cross_attention` or `feed_forward`, with its residual connection
             and LayerNorm; elsewhere empty.
         kind: what it is, whichever layer and side it belongs to: `attention.scores`.
-        operation: how it was made of `inputs` and `parameters`; one of `origins.OPERATIONS`.
-        inputs: paths of the tensors it was made of, in the order of the formula; for ids `origins.SOURCE_IDS` or
-            `origins.TARGET_IDS`.
+        operation: how it was made of `inputs` and `parameters`; one of `provenance.OPERATIONS`.
+        inputs: paths of the tensors it was made of, in the order of the formula; for ids `provenance.SOURCE_IDS` or
+            `provenance.TARGET_IDS`.
         parameters: names in the model's state dict.
     """
 
@@ -62,15 +64,14 @@ def walk(trace: Trace) -> tuple[Stop, ...]:
     """Every tensor of a trace, in the order it was computed.
 
     Raises:
-        PathError: a tap of a kind that `origins.RULES` does not know.
+        PathError: a tap of a kind that `provenance.RULES` does not know.
     """
     alone = "source_mask" not in trace
     stops = []
     for step in trace:
-        place, kind = Place(step.path, trace.config, alone), kind_of(step.path)
-        found = RULES[kind](place)
-        part = place.part
-        stops.append(Stop(step.path, step.axes, step.shape, group_of(step.path), part, kind, *found))
+        path, kind = TensorPath.parse(step.path), kind_of(step.path)
+        origin = RULES[kind](Place(path, trace.config, alone))
+        stops.append(Stop(step.path, step.axes, step.shape, group_of(path), path.part, kind, *origin))
     return tuple(stops)
 
 
@@ -78,24 +79,23 @@ def kind_of(path: str) -> str:
     """What a tap is, whichever layer and side it belongs to.
 
     Raises:
-        PathError: `origins.RULES` has no such kind.
+        PathError: `provenance.RULES` has no such kind.
     """
-    parts = path.split(".")
-    kind = ".".join(ALIKE.get(part, part) for part in (parts[3:] if "layers" in parts else parts))
+    place = TensorPath.parse(path)
+    parts = (place.sublayer, place.name) if place.sublayer else (place.stack, *place.name.split(".", 1))
+    kind = ".".join(ALIKE.get(part, part) for part in parts if part)
     if kind not in RULES:
         raise PathError("path", path, f"is of no kind that the walk knows; it knows {', '.join(RULES)}")
     return kind
 
 
-def group_of(path: str) -> str:
+def group_of(path: TensorPath) -> str:
     """Where in the network a tap is; layers counted from 1."""
-    parts = path.split(".")
-    if "layers" in parts:
-        return f"{parts[0]} {int(parts[2]) + 1}"
-    if parts[0] in ("encoder", "decoder"):
-        return parts[0]
-    side = parts[0].removesuffix("_embedding").removesuffix("_mask")
-    return side if side in ("source", "target") else "output"
+    if path.layer is not None:
+        return f"{path.stack} {path.layer + 1}"
+    if path.stack:
+        return path.stack
+    return path.side if path.name.startswith(INPUTS) else "output"
 
 
 def check_traced(model: Transformer, trace: Trace) -> None:
@@ -114,13 +114,13 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
     Raises:
         PathError: the model has no such tap, or no method of the module that has it calls it.
     """
-    owner, _, name = find_tap(model.taps, path).rpartition(".")
-    for method in vars(type(model.get_submodule(owner))).values():
+    tap = TensorPath.parse(find_tap(model.taps, path))
+    for method in vars(type(model.get_submodule(str(tap.owner)))).values():
         if not inspect.isfunction(method):
             continue
         method = inspect.unwrap(method)
         lines, first = inspect.getsourcelines(method)
         for number, line in enumerate(lines, first):
-            if f"self.{name}(" in line:
+            if f"self.{tap.last}(" in line:
                 return method, number
     raise PathError("path", path, "is called by no method of the module that has it")

@@ -140,42 +140,47 @@ def _spread(least: int, most: int, here: int, count: int = 60) -> tuple[int, ...
     return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), here}))
 
 
-def work_of(path: str) -> str:
-    """The kind of work that the tensor at a path comes from: one of `WORK`."""
-    parts = path.split(".")
-    if path.endswith("_mask"):
+def work_of(stack: str, sublayer: str, name: str) -> str:
+    """The kind of work that a tensor comes from: one of `WORK`.
+
+    Args:
+        stack, sublayer, name: where the tensor is, as a `TensorPath` has them.
+    """
+    if not stack and name.endswith("_mask"):
         return MASKS
-    if parts[0].endswith("_embedding"):
+    if not stack and "_embedding." in name:
         return EMBEDDING
-    if len(parts) == 1:
+    if not stack:
         return OUTPUT
-    part = parts[3] if len(parts) > 3 else ""
-    if part == "feed_forward":
+    if sublayer == "feed_forward":
         return FEED_FORWARD
-    if part.endswith("_attention"):
-        return PROJECTIONS if len(parts) > 5 or parts[-1] == "output" else SCORES
+    if sublayer.endswith("_attention"):
+        return PROJECTIONS if name.startswith(("query.", "key.", "value.")) or name == "output" else SCORES
     return ADD_NORM
 
 
-def step_flops(config: TransformerConfig, path: str, lengths: Lengths) -> int:
-    """FLOPs of the step that makes the tensor at a path: 2 × numbers in the result × products in each of their sums; 0 where no
-    matrices are multiplied."""
+def step_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
+    """FLOPs of the step that makes a tensor: 2 × numbers in the result × products in each of their sums; 0 where no matrices
+    are multiplied.
+
+    Args:
+        stack, sublayer, name: where the tensor is, as a `TensorPath` has them.
+    """
     batch, d_model = lengths.batch, config.d_model
-    queries = lengths.source if path.startswith("encoder") else lengths.target
-    keys = lengths.target if path.startswith("decoder") and ".cross_attention." not in path else lengths.source
-    if path == "logits":
+    queries = lengths.source if stack == "encoder" else lengths.target
+    keys = lengths.target if stack == "decoder" and sublayer != "cross_attention" else lengths.source
+    if not stack and name == "logits":
         return 2 * batch * lengths.target * config.target_vocab * d_model
-    if ".feed_forward." in path:
-        return 0 if path.endswith(".activated") else 2 * batch * queries * d_model * config.d_ff
-    if "_attention." not in path:
+    if sublayer == "feed_forward":
+        return 0 if name == "activated" else 2 * batch * queries * d_model * config.d_ff
+    if not sublayer.endswith("_attention"):
         return 0
-    step = path.split("_attention.")[1]
-    if step in ("scores", "head_output"):
+    if name in ("scores", "head_output"):
         return 2 * batch * config.heads * queries * keys * config.d_head
-    if step == "output":
+    if name == "output":
         return 2 * batch * queries * d_model * d_model
-    if step.endswith(".projected"):
-        return 2 * batch * (queries if step.startswith("query") else keys) * d_model * _projection_width(config)
+    if name.endswith(".projected"):
+        return 2 * batch * (queries if name.startswith("query") else keys) * d_model * _projection_width(config)
     return 0
 
 
@@ -200,16 +205,16 @@ def _parameters(config: TransformerConfig) -> dict[str, int]:
 
 def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
     attention = ("query.projected", "key.projected", "value.projected", "scores", "head_output", "output")
-    layer = {
-        "encoder": [f"self_attention.{step}" for step in attention],
-        "decoder": [f"{kind}_attention.{step}" for kind in ("self", "cross") for step in attention],
-    }
-    found = {OUTPUT: step_flops(config, "logits", lengths)}
+    multiplied = {"self_attention": attention, "cross_attention": attention, "feed_forward": ("hidden", "output")}
+    flops = {OUTPUT: step_flops(config, "", "", "logits", lengths)}
     for stack, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
-        for step in (*layer[stack], "feed_forward.hidden", "feed_forward.output"):
-            path = f"{stack}.layers.0.{step}"
-            found[work_of(path)] = found.get(work_of(path), 0) + layers * step_flops(config, path, lengths)
-    return found
+        for sublayer, names in multiplied.items():
+            if (stack, sublayer) == ("encoder", "cross_attention"):
+                continue
+            for name in names:
+                work = work_of(stack, sublayer, name)
+                flops[work] = flops.get(work, 0) + layers * step_flops(config, stack, sublayer, name, lengths)
+    return flops
 
 
 def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Int
@@ -19,6 +19,7 @@ from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import Checkpoint, load_checkpoint, read_card, save_checkpoint
 from transformer.pipeline.decoding import greedy
 from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
+from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
@@ -28,7 +29,6 @@ MAX_UNTRAINED_TOKENS = 12  # that an untrained model writes: it has not learned 
 CHARACTERS_PER_TOKEN = 100  # a text with more for each token that fits is refused before it is split
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
-Side = Literal["source", "target"]
 
 
 @dataclass(frozen=True)

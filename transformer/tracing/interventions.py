@@ -16,9 +16,10 @@ from torch import Tensor
 from transformer.errors import PathError
 from transformer.network.masks import hidden_scores, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
-from transformer.tracing.selection import Intervention, check_index, check_row, find_tap, length_axis
+from transformer.tracing.paths import TensorPath, check_index, find_tap
+from transformer.tracing.selection import Intervention, check_row, length_axis
 
-__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "find_tap"]
+__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 
 SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
@@ -48,7 +49,7 @@ class Ablate(Intervention):
         if self.to == "zero":
             return _but_for_hidden(torch.zeros_like(values), values, tap, scope)
         name = last_scores(scope.config)
-        scores = scope.values[tap.path.removesuffix("weights") + name][where]
+        scores = scope.values[str(TensorPath.parse(tap.path).owner / name)][where]
         allowed = ~hidden_scores(scores, name, scope.config)
         count = allowed.sum(-1, keepdim=True)
         # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
@@ -149,7 +150,7 @@ class Block(Intervention):
                 raise PathError("edge", edge, "must be a query and a key, such as (0, 1)")
             check_index("query", edge[0], model.config.max_len)
             check_index("key", edge[1], model.config.max_len)
-        return f"{path.rpartition('.')[0]}.masked_scores"
+        return str(TensorPath.parse(path).owner / "masked_scores")
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         values = values.clone()
@@ -193,11 +194,11 @@ class Replace(Intervention):
 
 
 def _are_scores(path: str) -> bool:
-    return path.rpartition(".")[2] in SCORES
+    return TensorPath.parse(path).last in SCORES
 
 
 def _but_for_hidden(edited: Tensor, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
     """The edited values, but where they are scores that a mask hides: those stay as they are."""
     if not _are_scores(tap.path):
         return edited
-    return torch.where(hidden_scores(values, tap.path.rpartition(".")[2], scope.config), values, edited)
+    return torch.where(hidden_scores(values, TensorPath.parse(tap.path).last, scope.config), values, edited)

@@ -20,19 +20,15 @@ from dataclasses import dataclass
 from transformer.errors import InputError, cut
 from transformer.network.config import TransformerConfig
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import SUBLAYERS, Kind, TensorPath
 
 Interventions = tuple[Intervention, ...]
 
-PLACE = rf"(?P<kind>{'|'.join(KINDS)}) layer (?P<layer>\d+)"
+PLACE = rf"(?P<kind>{'|'.join(Kind)}) layer (?P<layer>\d+)"
 HEAD = r"(?: head (?P<head>\d+))?"
-SUBLAYERS = {
-    "encoder": ("self_attention", "feed_forward"),
-    "decoder": ("self_attention", "cross_attention", "feed_forward"),
-}
 # What the capitals in the forms below stand for.
 WORDS = (
-    f"KIND is {' or '.join(KINDS)}; STACK is {' or '.join(SUBLAYERS)}; SUBLAYER is {' or '.join(SUBLAYERS['decoder'])} "
+    f"KIND is {' or '.join(Kind)}; STACK is {' or '.join(SUBLAYERS)}; SUBLAYER is {' or '.join(SUBLAYERS['decoder'])} "
     "(an encoder layer has no cross_attention); N is a number: layers and heads are counted from 1, queries and keys from 0. "
     "For example: silence cross layer 1 head 2"
 )
@@ -63,22 +59,25 @@ class Found:
         Raises:
             InputError: the text has no such one.
         """
-        at, side = int(self.parts[name]), KINDS[self.parts["kind"]][2 if name == "query" else 3]
+        at, side = int(self.parts[name]), self.kind.queries if name == "query" else self.kind.keys
         count = self.lengths.get(side)
         if count is not None and at >= count:
             raise InputError(name, at, f"the {side} has {count} token{'s' * (count > 1)}; allowed are 0 to {count - 1}")
         return at
 
     @property
-    def layers(self) -> int:
-        stack = KINDS[self.parts["kind"]][0] if "kind" in self.parts else self.parts["stack"]
-        return self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers
+    def kind(self) -> Kind:
+        """The kind of attention that is meant."""
+        return Kind.of(self.parts["kind"])
+
+    def layer(self, stack: str) -> int:
+        """The layer of a stack that is meant, counted from 0."""
+        return self.number("layer", self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers)
 
     @property
-    def attention(self) -> str:
+    def attention(self) -> TensorPath:
         """The path of the attention that is meant."""
-        stack, name, _, _ = KINDS[self.parts["kind"]]
-        return f"{stack}.layers.{self.number('layer', self.layers)}.{name}"
+        return self.kind.path(self.layer(self.kind.stack))
 
     @property
     def heads(self) -> tuple[int, ...] | None:
@@ -86,16 +85,16 @@ class Found:
 
 
 def _silence(found: Found) -> Interventions:
-    return (Ablate(f"{found.attention}.weights", found.heads),)
+    return (Ablate(str(found.attention / "weights"), found.heads),)
 
 
 def _average(found: Found) -> Interventions:
-    return (Ablate(f"{found.attention}.weights", found.heads, to="uniform"),)
+    return (Ablate(str(found.attention / "weights"), found.heads, to="uniform"),)
 
 
 def _block(found: Found) -> Interventions:
     edge = (found.position("query"), found.position("key"))
-    return (Block(found.attention, found.heads, edges=(edge,)),)
+    return (Block(str(found.attention), found.heads, edges=(edge,)),)
 
 
 def _no_causal_mask(_: Found) -> Interventions:
@@ -111,15 +110,15 @@ def _no_positions(_: Found) -> Interventions:
 
 
 def _no_scaling(found: Found) -> Interventions:
-    return (Scale(f"{found.attention}.scaled_scores", factor=found.config.score_scale),)
+    return (Scale(str(found.attention / "scaled_scores"), factor=found.config.score_scale),)
 
 
 def _no_residual(found: Found) -> Interventions:
     stack, name = found.parts["stack"], found.parts["sublayer"]
     if name not in SUBLAYERS[stack]:
         raise InputError("sub-layer", name, f"allowed in the {stack} are {', '.join(SUBLAYERS[stack])}")
-    layer = f"{stack}.layers.{found.number('layer', found.layers)}"
-    return (Replace(f"{layer}.{name}_add_norm.sum", by=f"{layer}.{name}.output"),)
+    sublayer = TensorPath(stack, found.layer(stack), name)
+    return (Replace(str(sublayer.add_norm / "sum"), by=str(sublayer / "output")),)
 
 
 # Every form a phrase can take, what it looks like to a person, and what it means.

@@ -1,7 +1,6 @@
 """Where an edit acts: the tap it names, and the heads, positions and batch items that it means of that tap's tensor."""
 
-import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ from torch import Tensor
 
 from transformer.errors import PathError
 from transformer.network.tap import Scope, Tap, Traceable
+from transformer.tracing.paths import check_index, find_tap
 
 LENGTH_AXES = ("query", "source", "target", "position", "key")
 # More than any sequence or batch has; what is really there is known only when the pass runs.
@@ -90,32 +90,6 @@ class Intervention:
             scope: with what has passed before.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say what it changes")
-
-
-def find_tap(taps: Collection[str], path: object, of_attention: str = "weights") -> str:
-    """The path of a tap, given its path or that of the attention it belongs to.
-
-    Raises:
-        PathError: there is none; names the paths spelled most like it.
-    """
-    if not isinstance(path, str):
-        raise PathError("path", path, "must be text")
-    if path in taps:
-        return path
-    if f"{path}.masked_scores" in taps:
-        return f"{path}.{of_attention}"
-    close = difflib.get_close_matches(path, taps, n=3, cutoff=0.4)
-    raise PathError("path", path, f"there is no such tap; nearest are {', '.join(close) or ', '.join([*taps][:3])}")
-
-
-def check_index(what: str, index: object, count: int) -> None:
-    """Refuse an index, counted from 0, that nothing of `count` has.
-
-    Raises:
-        PathError: it is no whole number from 0 to `count - 1`; names `what` it counts.
-    """
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-        raise PathError(what, index, f"allowed are 0 to {count - 1}")
 
 
 def plain(given: Any) -> Any:

@@ -1,7 +1,7 @@
 """One forward pass, everything in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,15 +15,11 @@ from transformer.network.config import TransformerConfig
 from transformer.network.masks import hidden_scores, last_scores
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
-from transformer.tracing.selection import check_index, find_tap
+from transformer.tracing.paths import Kind, Side, TensorPath, check_index, find_tap
 
-# The three kinds of attention: which stack it is in, which sub-layer, and whose tokens are its queries and its keys.
-KINDS: dict[str, tuple[str, str, str, str]] = {
-    "encoder": ("encoder", "self_attention", "source", "source"),
-    "decoder": ("decoder", "self_attention", "target", "target"),
-    "cross": ("decoder", "cross_attention", "target", "source"),
-}
+# A row for each text of the batch.
 Tokens = tuple[tuple[str, ...], ...]
+Ids = tuple[tuple[int, ...], ...]
 
 
 def as_array(values: Tensor) -> np.ndarray:
@@ -76,14 +72,19 @@ class Trace:
     Attributes:
         config: of the model that ran.
         steps: path → step.
-        source_tokens, target_tokens: per batch item, what stands on the axes. The target tokens are the decoder's input,
-            which starts with `<sos>`; row `t` of the logits predicts what comes after it.
+        source_ids, target_ids: what the model read, a row for each text of the batch; no rows for a side that did not run. The
+            target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts what comes after it.
+        source_tokens, target_tokens: the tokens of those ids, as they stand on the axes.
     """
 
     config: TransformerConfig
     steps: Mapping[str, Step]
+    source_ids: Ids
+    target_ids: Ids
     source_tokens: Tokens
     target_tokens: Tokens
+    # Kind → the weights of all its layers as one tensor, once they were asked for.
+    _stacked: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps.values())
@@ -92,10 +93,10 @@ class Trace:
         return len(self.steps)
 
     def __contains__(self, path: object) -> bool:
-        return path in self.steps
+        return (str(path) if isinstance(path, TensorPath) else path) in self.steps
 
-    def __getitem__(self, path: str) -> Step:
-        """The step at a path.
+    def __getitem__(self, path: str | TensorPath) -> Step:
+        """The step at a path; that of an attention stands for its weights.
 
         Raises:
             PathError: there is none; names the nearest.
@@ -125,60 +126,119 @@ class Trace:
         side = "source" if "source_embedding.position" in self else "target"
         return self[f"{side}_embedding.position"].values
 
-    def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
-        """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`.
+    # --- what was read ---------------------------------------------------------------------------------------------------
 
-        Raises:
-            InputError: no such kind, or the decoder ran alone and did not look across.
-            PathError: a layer was exchanged, and its taps are not named yet (`tap.name_taps`).
-        """
-        return torch.stack([self[f"{path}.weights"].values for path in self.attention_paths(kind)])
+    @property
+    def batch_size(self) -> int:
+        """How many texts ran side by side."""
+        return len(self.target_ids or self.source_ids)
 
-    def attention_paths(self, kind: str) -> tuple[str, ...]:
-        """The path of that kind of attention in each layer, from the first to the last. Raises as `attention`."""
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise InputError("kind of attention", kind, f"allowed are {', '.join(KINDS)}")
-        if kind != "decoder" and "source_mask" not in self:
-            raise InputError("kind of attention", kind, "the decoder ran alone, so only decoder attention is there")
-        stack, name, _, _ = KINDS[kind]
-        layers = self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers
-        return tuple(f"{stack}.layers.{layer}.{name}" for layer in range(layers))
+    def tokens_of(self, side: Side) -> Tokens:
+        """The tokens of a side, a row for each text of the batch."""
+        return self.source_tokens if side == "source" else self.target_tokens
 
-    def attention_tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tokens of the queries and of the keys of a kind of attention, for one batch item.
+    def ids_of(self, side: Side) -> Ids:
+        """The ids of a side, a row for each text of the batch."""
+        return self.source_ids if side == "source" else self.target_ids
+
+    # --- attention -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that ran: all three, or `decoder` alone where there was no source."""
+        sides = {side for side in ("source", "target") if f"{side}_mask" in self}
+        return tuple(kind for kind in Kind if {kind.queries, kind.keys} <= sides)
+
+    def layers(self, kind: str) -> int:
+        """How many layers have that kind of attention. Raises `InputError` as `attention`."""
+        kind = self._ran(kind)
+        return self.config.encoder_layers if kind.stack == "encoder" else self.config.decoder_layers
+
+    def heads(self, kind: str) -> int:
+        """How many heads each layer of that kind has. Raises as `attention`."""
+        return self.weights(kind, 0).shape[1]
+
+    def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The tokens of the queries and of the keys of a kind of attention, for one text of the batch.
 
         Raises:
             InputError: as `attention`.
-            PathError: no such item.
+            PathError: no such text.
         """
-        self.attention_paths(kind)
-        check_index("item", item, len(self.target_tokens))
-        sides = {"source": self.source_tokens, "target": self.target_tokens}
-        _, _, queries, keys = KINDS[kind]
-        return sides[queries][item], sides[keys][item]
+        kind = self._ran(kind)
+        check_index("item", item, self.batch_size)
+        return self.tokens_of(kind.queries)[item], self.tokens_of(kind.keys)[item]
+
+    def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
+        """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. Stacked once and kept; for
+        one layer, `weights` needs no copy. Do not write to it: the trace is shared.
+
+        Raises:
+            InputError: no such kind, or it did not run.
+            PathError: a layer was exchanged, and its taps are not named yet (`tap.name_taps`).
+        """
+        kind = self._ran(kind)
+        if kind not in self._stacked:
+            self._stacked[kind] = torch.stack([self.weights(kind, layer) for layer in range(self.layers(kind))])
+        return self._stacked[kind]
+
+    def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
+        """The attention weights of one layer, not copied.
+
+        Args:
+            kind: `encoder`, `decoder` or `cross`.
+            layer: counted from 0.
+
+        Raises:
+            InputError, PathError: as `attention`; or there is no such layer.
+        """
+        return self[self.attention_path(kind, layer) / "weights"].values
+
+    def attention_path(self, kind: str, layer: int) -> TensorPath:
+        """The path of an attention; raises as `weights`."""
+        kind = self._ran(kind)
+        check_index("layer", layer, self.layers(kind))
+        return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
         """True where a query was allowed to look: neither masked nor blocked. Raises as `attention`."""
-        return ~torch.stack([self.hidden(path) for path in self.attention_paths(kind)])
+        kind = self._ran(kind)
+        return ~torch.stack([self.hidden(kind.path(layer)) for layer in range(self.layers(kind))])
 
-    def hidden(self, attention: str) -> Bool[Tensor, "batch head query key"]:
+    def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where a query of the attention at that path was not allowed to look.
 
         Raises:
             PathError: there is no such attention; names the nearest.
         """
         name = last_scores(self.config)
-        return hidden_scores(self[f"{attention}.{name}"].values, name, self.config)
+        return hidden_scores(self[TensorPath.parse(attention) / name].values, name, self.config)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
         """True for a query that was allowed to look nowhere: its weights are all zero under −∞, uniform under a number.
         Raises as `attention`."""
         return ~self.allowed(kind).any(-1)
 
+    def _ran(self, kind: str) -> Kind:
+        """The kind of that name, if it ran."""
+        kind = Kind.of(kind)
+        if kind not in self.kinds:
+            raise InputError(
+                "This run has no {kind} attention; it has {kinds}.", kind=str(kind), kinds=", ".join(self.kinds) or "none"
+            )
+        return kind
+
+    # --- memory ----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tensor_bytes(self) -> int:
+        """Bytes of memory that its tensors take; tensors that are views of the same memory are counted once."""
+        return sum({step.values.untyped_storage().data_ptr(): step.values.nbytes for step in self}.values())
+
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory the trace holds; tensors that are views of the same memory are counted once."""
-        return sum({step.values.untyped_storage().data_ptr(): step.values.nbytes for step in self}.values())
+        """Bytes of memory the trace comes to hold: its tensors, and the weights that `attention` stacks."""
+        return self.tensor_bytes + sum(step.values.nbytes for step in self if TensorPath.parse(step.path).last == "weights")
 
 
 def run_traced(
@@ -204,13 +264,16 @@ def run_traced(
     with torch.inference_mode(), tracing(model, edits) as values:
         model(source, target)
     steps = {path: Step(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
+    source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
     return Trace(
         model.config,
         steps,
-        source_tokens or (_ids_as_tokens(source) if source is not None else ()),
-        target_tokens or _ids_as_tokens(target),
+        source_ids,
+        target_ids,
+        source_tokens or _ids_as_tokens(source_ids),
+        target_tokens or _ids_as_tokens(target_ids),
     )
 
 
-def _ids_as_tokens(ids: Int[Tensor, "batch length"]) -> Tokens:
-    return tuple(tuple(map(str, row)) for row in ids.tolist())
+def _ids_as_tokens(ids: Ids) -> Tokens:
+    return tuple(tuple(map(str, row)) for row in ids)

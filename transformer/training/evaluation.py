@@ -9,7 +9,7 @@ import numpy as np
 
 from transformer.analysis.head_measures import MEASURES, PerHead, alignment_mask, mean_of, measure, shift, strongest
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 from transformer.worlds import Pair, ReferencePair, World
 
 BATCH = 256
@@ -69,12 +69,12 @@ def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> lis
 
 def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
     """Kind of attention → measure → its mean over the pairs, per layer and head. The decoder reads the right answer."""
-    measures: dict[str, list[dict[str, PerHead]]] = {kind: [] for kind in KINDS}
+    measures: dict[str, list[dict[str, PerHead]]] = {str(kind): [] for kind in Kind}
     for pair in pairs:
         trace = pipeline.trace(pair.source, pair.target)
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
         aligned = alignment_mask(world.alignment(source, target), len(target) + 1, len(source) + 2)
-        for kind in KINDS:
+        for kind in trace.kinds:
             weights = trace.attention(kind)[:, 0].numpy()
             measures[kind].append(measure(weights, aligned if kind == "cross" else None))
     return {kind: mean_of(of_pairs) for kind, of_pairs in measures.items()}

@@ -24,6 +24,7 @@ from transformer.pipeline.card import Card, fits
 from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, write_whole
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
+from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 from transformer.worlds import Pair
@@ -146,7 +147,7 @@ class Training:
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
         total = torch.zeros(())
         for layer in range(self.model.config.decoder_layers):
-            weights = values[f"decoder.layers.{layer}.cross_attention.weights"][torch.arange(len(rows)), :, rows].float()
+            weights = values[str(Kind.CROSS.path(layer) / "weights")][torch.arange(len(rows)), :, rows].float()
             total = total + (weights[0::2] - weights[1::2]).square().sum() / count
         return total
 

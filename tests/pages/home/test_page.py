@@ -18,7 +18,7 @@ from pages.ui.text import text
 from tests.pages.apps import HOME, on_page
 from tests.pages.conftest import Visitor
 from transformer.figures.attention import LEVELS, MASKED_LEVEL
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 ROOT = Path(__file__).parents[3]
 WORDS = text("home")
@@ -116,7 +116,7 @@ def test_the_small_pictures_are_the_weights_of_every_head() -> None:
 
     data = sent(opened(**SHIPPED), "columns")
     trace = runs().trace("reverse", ("torch",), (None,), ())
-    for kind in KINDS:
+    for kind in Kind:
         picture = data["heads"][kind]
         levels = np.frombuffer(b64decode(picture["levels"]), np.uint8).reshape(picture["shape"])
         weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()

@@ -14,7 +14,8 @@ from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.interventions import Ablate, Block
-from transformer.tracing.trace import KINDS, Trace, run_traced
+from transformer.tracing.paths import Kind
+from transformer.tracing.trace import Trace, run_traced
 
 # A source with nothing but padding leaves rows of encoder and cross-attention with nothing to look at.
 EMPTY = torch.tensor([[0, 0, 0, 0, 0], [1, 8, 7, 3, 0]])
@@ -46,7 +47,7 @@ def close(found: Explanation) -> bool:
     return abs(found.result - found.traced) <= 1e-5 * size
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", Kind)
 def test_every_number_of_every_step_follows(run: Run, kind: str):
     model, trace = run
     # Normalising first changes only what enters, so there one number of each row will do.
@@ -66,7 +67,7 @@ def test_rows_that_may_look_nowhere_were_among_them(run: Run):
     assert trace.fully_masked("cross")[:, 0].all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", Kind)
 def test_terms_add_up_to_the_result(run: Run, kind: str):
     model, trace = run
     for step in attention_steps(trace, kind, 0, 1, 1):
@@ -80,7 +81,7 @@ def test_terms_add_up_to_the_result(run: Run, kind: str):
             assert math.isclose(found.terms[1].value / extra["total"], found.result)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", Kind)
 def test_steps_come_in_the_order_of_the_trace(run: Run, kind: str):
     _, trace = run
     steps = attention_steps(trace, kind, 1, 0)
@@ -91,13 +92,12 @@ def test_steps_come_in_the_order_of_the_trace(run: Run, kind: str):
     assert ("memory" in step_names(trace, kind)) == (kind == "cross")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_input_and_memory_are_what_the_attention_was_given(run: Run, kind: str):
+@pytest.mark.parametrize("kind", Kind)
+def test_input_and_memory_are_what_the_attention_was_given(run: Run, kind: Kind):
     model, trace = run
-    stack, name, _, _ = KINDS[kind]
     for layer in range(2):
         given: list[torch.Tensor] = []
-        hook = model.get_submodule(f"{stack}.layers.{layer}.{name}").register_forward_pre_hook(
+        hook = model.get_submodule(str(kind.path(layer))).register_forward_pre_hook(
             lambda _, inputs, given=given: given.extend(inputs[:2])
         )
         with torch.inference_mode():
@@ -136,7 +136,7 @@ def test_a_step_says_what_stands_on_its_axes(run: Run):
 
 def test_hidden_numbers_are_marked_from_the_mask_on(run: Run):
     _, trace = run
-    for kind in KINDS:
+    for kind in Kind:
         allowed = trace.allowed(kind)[0, 0, 0].numpy()
         names = step_names(trace, kind)
         for step in attention_steps(trace, kind, 0, 0):
@@ -204,13 +204,13 @@ def test_a_decoder_alone_has_its_own_attention_and_no_other():
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
     assert explain(model, trace, "decoder", 0, 0, "weights", 1, 0).agrees
-    with pytest.raises(InputError, match="the decoder ran alone"):
+    with pytest.raises(InputError, match="This run has no cross attention"):
         attention_steps(trace, "cross", 0, 0)
 
 
 def test_a_shipped_model_agrees(reverse: Pipeline):
     trace = reverse.trace("headlight")
-    for kind in KINDS:
+    for kind in Kind:
         for step in attention_steps(trace, kind, 1, 3):
             assert explain(reverse.model, trace, kind, 1, 3, step.name, 2, 1).agrees
 

@@ -7,7 +7,7 @@ import torch
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer import Ablate, InputError, Pipeline
 from transformer.analysis.importance import head_importance
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 
 def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
@@ -23,7 +23,7 @@ def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
         assert not np.isnan(drops).any()
         for layer in range(2):
             for head in range(4):
-                path = f"{KINDS[kind][0]}.layers.{layer}.{KINDS[kind][1]}.weights"
+                path = str(Kind.of(kind).path(layer) / "weights")
                 edited = pipeline.trace("light", "thgil", [Ablate(path, (head,))])
                 after = edited.logits[0, position].log_softmax(-1)[token].item()
                 assert drops[layer, head] == pytest.approx(before - after, abs=1e-3)

@@ -30,7 +30,7 @@ def test_rows_add_up_to_what_the_model_and_the_trace_hold_and_to_what_pytorch_co
     assert [row.path for row in rows] == [step.path for step in trace]
     size = sum(step.values.nbytes for step in trace)
     assert total(row.cost for row in rows) == Cost(numel(run.model), sum(count(run).values()), size)
-    assert sum(row.held for row in rows) == trace.nbytes
+    assert sum(row.held for row in rows) == trace.tensor_bytes
     assert totals(rows, lambda row: row.work) == cost(trace.config, lengths_of(trace))
     assert [row.shape for row in rows] == [step.shape for step in trace]
 
@@ -94,7 +94,7 @@ def test_shipped_models(name: str) -> None:
     measured = counted(pipeline.model, *(torch.tensor([row]) for row in ids))
     assert sum(row.parameters for row in rows) == numel(pipeline.model)
     assert {row.path: row.flops for row in rows if row.flops} == measured
-    assert sum(row.held for row in rows) == trace.nbytes
+    assert sum(row.held for row in rows) == trace.tensor_bytes
 
 
 def test_inputs_have_the_shapes_of_the_tensors_they_name() -> None:

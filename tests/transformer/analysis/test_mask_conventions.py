@@ -11,7 +11,7 @@ from transformer import InputError, TransformerConfig, run_traced
 from transformer.analysis.mask_conventions import FIELDS, conventions, empty_row, target_masks
 from transformer.network.config import PRESETS
 from transformer.network.masks import target_mask
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 
 SCORES = torch.tensor([[4.0, 8.0, 2.0], [8.0, 0.0, 4.0], [2.0, 6.0, 8.0]])
 IDS = torch.tensor([5, 7, 0])
@@ -24,11 +24,11 @@ def test_the_conventions_are_the_presets() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_convention_is_what_a_network_of_that_variant_computes(preset: str, kind: str) -> None:
+@pytest.mark.parametrize("kind", Kind)
+def test_a_convention_is_what_a_network_of_that_variant_computes(preset: str, kind: Kind) -> None:
     model = small(preset)
     trace = run_traced(model, SOURCE, TARGET)
-    path = trace.attention_paths(kind)[1]
+    path = kind.path(1)
     for item in range(2):
         ids = (TARGET if kind == "decoder" else SOURCE)[item]
         for head in range(3):

@@ -18,6 +18,7 @@ from transformer.errors import PathError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.network.tap import Tap, name_taps
+from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Trace, run_traced
 
 TEXTS = tomllib.loads((Path(__file__).parents[3] / "assets/text/en/walk.toml").read_text(encoding="utf-8"))
@@ -187,7 +188,7 @@ def test_known_places() -> None:
     for path in ("encoder.nothing", "nothing.at.all"):
         with pytest.raises(PathError, match="no such tap"):
             caller(model, path)
-    assert group_of("decoder.layers.11.feed_forward.hidden") == "decoder 12"
+    assert group_of(TensorPath.parse("decoder.layers.11.feed_forward.hidden")) == "decoder 12"
 
 
 # --- the worked example, and the paper's size -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
 from transformer import PRESETS, InputError, Transformer, TransformerConfig, run_traced
 from transformer.network.cost import ALONG, WORK, Cost, Lengths, cost, crossing, growth, parameters, step_flops, total, work_of
+from transformer.tracing.paths import TensorPath
 
 
 def lengths_of(run: Run) -> Lengths:
@@ -57,9 +58,10 @@ def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_fi
     counted = by_module(model, SOURCE, TARGET)
     closed: Counter[str] = Counter()
     for path in model.taps:
-        parts = path.split(".")
+        place = TensorPath.parse(path)
+        flops, parts = step_flops(model.config, place.stack, place.sublayer, place.name, lengths), path.split(".")
         for end in range(len(parts)):
-            closed[".".join(parts[:end])] += step_flops(model.config, path, lengths)
+            closed[".".join(parts[:end])] += flops
     for path in list(closed):  # `AddNorm` calls the sub-layer it goes around, so PyTorch counts that in it
         if path.endswith("_add_norm"):
             closed[path] = closed[path.removesuffix("_add_norm")]
@@ -79,8 +81,10 @@ def test_each_kind_of_work_costs_what_its_formula_says(run: Run) -> None:
     assert total(found.values()) == Cost(parameters(config), by_module(run.model, run.source, run.target)[""], size)
     sizes, flops = Counter[str](), Counter[str]()
     for step in trace:
-        sizes[work_of(step.path)] += step.values.nbytes
-        flops[work_of(step.path)] += step_flops(config, step.path, lengths)
+        path = TensorPath.parse(step.path)
+        work = work_of(path.stack, path.sublayer, path.name)
+        sizes[work] += step.values.nbytes
+        flops[work] += step_flops(config, path.stack, path.sublayer, path.name, lengths)
     assert {work: (part.bytes, part.flops) for work, part in found.items()} == {
         work: (sizes[work], flops[work]) for work in WORK
     }

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from transformer import Pipeline, Trace, run_traced
 from transformer.analysis.leaks import append_padding, change_later, fill_padding
+from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
-from transformer.tracing.trace import KINDS
 from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
@@ -129,11 +129,11 @@ def test_no_weight_falls_on_padding_or_on_the_future(name: str, data: st.DataObj
     hidden = {"source": padding(sources, lengths["source"]), "target": padding(targets, lengths["target"])}
     if pipeline.config.target_padding == "nothing":  # the variant that leaves padding in the target to the causal mask alone
         hidden["target"] = torch.zeros_like(hidden["target"])
-    for kind, (_, _, _, keys) in KINDS.items():
+    for kind in Kind:
         weights = trace.attention(kind)
         assert torch.isfinite(weights).all()
         assert (weights >= 0).all()
-        on_padding = hidden[keys][None, :, None, None, :].expand(weights.shape)
+        on_padding = hidden[kind.keys][None, :, None, None, :].expand(weights.shape)
         assert (weights[on_padding] == 0).all()
         torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), atol=1e-5, rtol=0)
     future = torch.ones(lengths["target"], lengths["target"]).triu(1).bool()

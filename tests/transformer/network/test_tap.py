@@ -90,7 +90,7 @@ def test_a_layer_that_was_put_in_is_seen_once_it_is_named():
     model, layer = small(encoder_layers=2), small("pytorch").encoder.layers[0]
     model.encoder.layers[1] = layer
     trace = run_traced(model, SOURCE, TARGET)
-    with pytest.raises(PathError, match=r"encoder.layers.1.self_attention.weights': there is no such tap"):
+    with pytest.raises(PathError, match=r"there is no such tap as 'encoder.layers.1.self_attention.weights'"):
         trace.attention("encoder")
     assert trace.attention("cross").shape == (2, 2, 3, 5, 7)
     model.taps = name_taps(model)

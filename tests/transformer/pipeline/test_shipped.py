@@ -9,7 +9,7 @@ from transformer import Pipeline
 from transformer.analysis.head_measures import SHARES
 from transformer.pipeline.checkpoint import read_card
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
-from transformer.tracing.trace import KINDS
+from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads
 from transformer.training.recipe import RECIPES
 from transformer.worlds import world
@@ -47,7 +47,7 @@ def test_a_card_tells_where_a_model_comes_from_and_how_good_it_is(name: str) -> 
     assert card.tested_on >= 1000
     assert [entry["step"] for entry in card.history] == sorted(entry["step"] for entry in card.history)
     assert card.history[-1]["step"] == recipe.steps
-    assert set(card.measures["strongest"]) == set(KINDS)
+    assert set(card.measures["strongest"]) == set(Kind)
 
 
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.snapshots])
@@ -140,7 +140,7 @@ def test_the_hints_of_english_french_are_true(
     if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
         pytest.skip("its own hints say that no head turns, which is tested above")
     trace = Pipeline.load(name).trace(source)
-    queries, keys = trace.attention_tokens(kind)
+    queries, keys = trace.tokens(kind)
     row = queries.index(word) - 1
     weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
     for token, (least, most) in looks.items():

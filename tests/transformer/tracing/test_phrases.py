@@ -5,8 +5,8 @@ import re
 import pytest
 
 from transformer import Ablate, Block, InputError, Patch, Pipeline, Replace, Scale, TransformerConfig
+from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import SUBLAYERS, all_interventions, at_head, block, interventions
-from transformer.tracing.trace import KINDS
 
 CONFIG = TransformerConfig.preset("pytorch", d_model=32, heads=4, encoder_layers=2, decoder_layers=3)
 
@@ -59,7 +59,7 @@ def test_what_is_allowed_spells_out_every_word_in_capitals() -> None:
         interventions("make tea", CONFIG)
     forms, meanings = refused.value.allowed.split(". ", 1)
     assert set(re.findall(r"\b[A-Z]+\b", forms)) == set(re.findall(r"\b([A-Z]+) is ", meanings))
-    for word in (*KINDS, *SUBLAYERS, *SUBLAYERS["decoder"]):
+    for word in (*Kind, *SUBLAYERS, *SUBLAYERS["decoder"]):
         assert word in meanings
     assert str(refused.value).endswith(meanings)  # nothing of it is cut off
     assert interventions(meanings.partition("example: ")[2], CONFIG)

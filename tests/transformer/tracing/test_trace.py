@@ -17,7 +17,9 @@ from transformer.network.config import PRESETS
 from transformer.network.embedding import Embedding
 from transformer.network.layers import AddNorm, FeedForward
 from transformer.network.model import Transformer
-from transformer.tracing.trace import Trace, run_traced
+from transformer.network.tap import tracing
+from transformer.tracing.paths import Kind
+from transformer.tracing.trace import Step, Trace, run_traced
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: f"{variant[0]}-{'pre' if variant[1] else 'post'}")
@@ -50,7 +52,7 @@ def test_a_decoder_alone_leaves_out_the_encoder_and_nothing_else():
     assert trace.masks.source is None
     assert trace.source_tokens == ()
     assert torch.equal(trace.positional_encoding, trace["target_embedding.position"].values)
-    with pytest.raises(InputError, match="the decoder ran alone"):
+    with pytest.raises(InputError, match="This run has no cross attention; it has decoder"):
         trace.attention("cross")
 
 
@@ -102,6 +104,14 @@ def test_an_unknown_path_names_the_nearest(trace: Trace):
     assert "encoder.layers.0.self_attention.weights" in str(caught.value)
 
 
+@pytest.mark.parametrize("path", [pytest.param(10**5000, id="huge"), None, b"logits"])
+def test_a_path_that_is_not_a_text_is_a_path_error(trace: Trace, path: object):
+    for look in (trace.__getitem__, trace.hidden):
+        with pytest.raises(PathError, match="must be a text"):
+            look(path)
+    assert path not in trace
+
+
 @pytest.mark.parametrize("path", ["", "nothing at all", "encoder.layers.7.self_attention", "<script>", "é" * 500])
 def test_any_unknown_path_is_a_path_error(trace: Trace, path: str):
     assert path not in trace
@@ -119,21 +129,71 @@ def test_the_path_of_an_attention_stands_for_its_weights(trace: Trace):
 def test_attention_of_a_kind(trace: Trace, kind: str, shape: tuple[int, ...]):
     weights = trace.attention(kind)
     assert weights.shape == shape
-    for layer, path in enumerate(trace.attention_paths(kind)):
-        assert torch.equal(weights[layer], trace[path].values)
-    queries, keys = trace.attention_tokens(kind, item=1)
+    assert (trace.layers(kind), trace.heads(kind)) == (shape[0], shape[2])
+    for layer in range(trace.layers(kind)):
+        assert torch.equal(weights[layer], trace[Kind.of(kind).path(layer) / "weights"].values)
+        assert trace.weights(kind, layer) is trace[Kind.of(kind).path(layer)].values
+    queries, keys = trace.tokens(kind, item=1)
     assert (len(queries), len(keys)) == shape[-2:]
     assert trace.fully_masked(kind).shape == shape[:-1]
 
 
 def test_an_unknown_kind_of_attention_is_refused(trace: Trace):
     with pytest.raises(InputError, match="allowed are encoder, decoder, cross"):
-        trace.attention_paths("sideways")
+        trace.layers("sideways")
+
+
+def test_weights_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
+    first = trace.attention("cross")
+    monkeypatch.setattr(torch, "stack", None)  # would fail if it were called again
+    assert trace.attention("cross") is first
+    assert trace.attention(Kind.CROSS) is first
+    assert trace.weights("cross", 1) is trace["decoder.layers.1.cross_attention.weights"].values
+    assert torch.equal(first[1], trace.weights("cross", 1))
+
+
+def test_the_bytes_of_stacked_weights_are_counted_before_they_are_stacked(model: Transformer):
+    trace = run_traced(model, SOURCE, TARGET)
+    before = trace.nbytes
+    assert before == trace.tensor_bytes + sum(trace.attention(kind).nbytes for kind in trace.kinds)
+    assert trace.nbytes == before
+
+
+def test_only_the_kinds_that_ran_are_there(model: Transformer, trace: Trace):
+    assert trace.kinds == (Kind.ENCODER, Kind.DECODER, Kind.CROSS)
+    assert run_traced(small("vanilla"), None, TARGET).kinds == (Kind.DECODER,)
+    with torch.inference_mode(), tracing(model) as values:
+        model.encode(SOURCE)
+    steps = {path: Step(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
+    ids = tuple(map(tuple, SOURCE.tolist()))
+    alone = Trace(model.config, steps, ids, (), tuple(tuple(map(str, row)) for row in ids), ())
+    assert (alone.kinds, alone.batch_size) == ((Kind.ENCODER,), 2)
+    assert torch.equal(alone.attention("encoder"), trace.attention("encoder"))
+    assert alone.tokens("encoder", 1) == trace.tokens("encoder", 1)
+    with pytest.raises(InputError, match="This run has no decoder attention; it has encoder"):
+        alone.heads("decoder")
+
+
+def test_ids_are_what_the_model_read(trace: Trace):
+    assert [list(row) for row in trace.source_ids] == SOURCE.tolist()
+    assert [list(row) for row in trace.ids_of("target")] == TARGET.tolist()
+    assert trace.batch_size == 2
+    assert (trace.tokens_of("source"), trace.tokens_of("target")) == (trace.source_tokens, trace.target_tokens)
+    alone = run_traced(small("vanilla"), None, TARGET)
+    assert (alone.source_ids, alone.ids_of("source"), alone.tokens_of("source")) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "layer"), [("encoder", 2), ("encoder", -1), pytest.param("cross", 10**5000, id="huge"), ("cross", "1")]
+)
+def test_a_layer_that_is_not_there_is_refused(trace: Trace, kind: str, layer: object):
+    with pytest.raises(PathError, match="layer"):
+        trace.weights(kind, layer)
 
 
 def test_tokens_are_the_ids_where_none_are_given(trace: Trace):
     assert trace.source_tokens[0] == ("1", "5", "6", "4", "2", "0", "0")
-    assert trace.attention_tokens("cross", 1) == (("1", "5", "6", "2", "4"), ("1", "8", "7", "3", "4", "5", "2"))
+    assert trace.tokens("cross", 1) == (("1", "5", "6", "2", "4"), ("1", "8", "7", "3", "4", "5", "2"))
 
 
 def test_what_is_small_about_a_trace(trace: Trace, model: Transformer):
