@@ -223,6 +223,8 @@ REFUSED = {
     "nearest(token_table(model, 'source'), -1, 2)": "token id = -1: allowed are 0 to 9",
     # traces
     "trace[0]": "A path must be a text, not 0.",
+    "trace.hidden(10**5000)": "A path must be a text, not <int>.",
+    "trace.weights('cross', '1')": "layer = '1': allowed are 0 to 1",
     "trace[1:2]": "A path must be a text, not slice(1, 2, None).",
     "trace.attention(['cross'])": "['cross'] is not a kind of attention; allowed are encoder, decoder, cross.",
     "trace.tokens('x')": "'x' is not a kind of attention; allowed are encoder, decoder, cross.",

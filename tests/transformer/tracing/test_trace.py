@@ -104,14 +104,6 @@ def test_an_unknown_path_names_the_nearest(trace: Trace):
     assert "encoder.layers.0.self_attention.weights" in str(caught.value)
 
 
-@pytest.mark.parametrize("path", [pytest.param(10**5000, id="huge"), None, b"logits"])
-def test_a_path_that_is_not_a_text_is_a_path_error(trace: Trace, path: object):
-    for look in (trace.__getitem__, trace.hidden):
-        with pytest.raises(PathError, match="must be a text"):
-            look(path)
-    assert path not in trace
-
-
 @pytest.mark.parametrize("path", ["", "nothing at all", "encoder.layers.7.self_attention", "<script>", "é" * 500])
 def test_any_unknown_path_is_a_path_error(trace: Trace, path: str):
     assert path not in trace
@@ -183,12 +175,10 @@ def test_ids_are_what_the_model_read(trace: Trace):
     assert (alone.source_ids, alone.ids_of("source"), alone.tokens_of("source")) == ((), (), ())
 
 
-@pytest.mark.parametrize(
-    ("kind", "layer"), [("encoder", 2), ("encoder", -1), pytest.param("cross", 10**5000, id="huge"), ("cross", "1")]
-)
-def test_a_layer_that_is_not_there_is_refused(trace: Trace, kind: str, layer: object):
+@pytest.mark.parametrize("layer", [2, -1, pytest.param(10**5000, id="huge")])
+def test_a_layer_that_is_not_there_is_refused(trace: Trace, layer: int):
     with pytest.raises(PathError, match="layer"):
-        trace.weights(kind, layer)
+        trace.weights("encoder", layer)
 
 
 def test_tokens_are_the_ids_where_none_are_given(trace: Trace):
