@@ -22,9 +22,11 @@ from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.pipeline import checkpoint as checkpoint_module
 from transformer.pipeline.checkpoint import (
+    LARGEST_FLOAT,
     PARTS,
     Checkpoint,
     digest,
+    largest_number,
     load_checkpoint,
     read_card,
     read_metadata,
@@ -32,6 +34,7 @@ from transformer.pipeline.checkpoint import (
     write_whole,
 )
 from transformer.text.vocabulary import Vocabulary
+from transformer.tracing.trace import run_traced
 
 WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as many as a small model knows
 SOURCE, TARGET = torch.tensor([[1, 5, 6, 2, 0], [1, 9, 8, 7, 2]]), torch.tensor([[1, 7, 0], [1, 5, 6]])
@@ -423,6 +426,45 @@ def test_any_json_in_place_of_a_text(path: Path, tmp_path: Path, name: str, valu
 def test_a_small_file_cannot_ask_for_a_large_model(path: Path, tmp_path: Path, sizes: dict[str, int], monkeypatch):
     monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model of that size was built"))
     refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "its configuration needs")
+
+
+def test_a_small_file_cannot_ask_for_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    save_checkpoint(tmp_path / "wide", checkpoint(d_model=128, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1))
+    config = json.loads(read_metadata(tmp_path / "wide")["config"])
+    whole = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 1024})})
+    assert load_checkpoint(whole).model.config.max_len == 1024
+    monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model with such tables was built"))
+    large = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 65_536})})
+    refused(large, "asks for tables of 16777216 numbers")
+
+
+@pytest.mark.parametrize("value", [3e38, -3e38, 1e30])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_weights_that_could_overflow_are_refused(preset: str, value: float, tmp_path: Path):
+    saved = checkpoint(preset)
+    saved.model.target_embedding.table.weight.data[5, 0] = value
+    with pytest.raises(CheckpointError, match="a forward pass could overflow"):
+        save_checkpoint(tmp_path / "model", saved)
+
+
+@pytest.mark.parametrize("final_norm", [False, True])
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_largest_weights_that_are_loaded_overflow_nowhere(preset: str, norm_first: bool, final_norm: bool, tmp_path: Path):
+    saved = checkpoint(preset, norm_first=norm_first, final_norm=final_norm)
+    least, most = 1.0, 1e38
+    for _ in range(100):
+        weight = math.sqrt(least * most)
+        least, most = (weight, most) if largest_number(saved.model.config, weight) < LARGEST_FLOAT else (least, weight)
+    generator = torch.Generator().manual_seed(3)
+    for signs in (lambda shape: torch.ones(shape), lambda shape: torch.randn(shape, generator=generator).sign()):
+        for parameter in saved.model.parameters():
+            parameter.data = least * signs(parameter.shape)
+        save_checkpoint(tmp_path / "model", saved)
+        model = load_checkpoint(tmp_path / "model").model
+        trace = run_traced(model, SOURCE[:1, :4], TARGET[:1, :2])
+        assert not any(step.values.isnan().any() or (step.values == math.inf).any() for step in trace)
+        assert trace.logits.isfinite().all()
 
 
 def test_sizes_beyond_all_measure(path: Path, tmp_path: Path):

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,46 @@ def test_edits_ahead_of_the_answer_wait_for_it(reverse: Pipeline):
     trace = reverse.trace("headlight", edits=edits)
     assert (trace[f"{CROSS}.weights"].values[:, :, 5, 3] == 0).all()
     assert (trace[f"{CROSS}.output"].values[:, 6] == 0).all()
+
+
+def test_a_text_is_read_once_and_its_answer_decoded_once(reverse: Pipeline, monkeypatch: pytest.MonkeyPatch):
+    calls = Counter()
+
+    def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*args: object, **values: object) -> object:
+            calls[name] += 1
+            return function(*args, **values)
+
+        return call
+
+    monkeypatch.setattr(Vocabulary, "split", counted("split", Vocabulary.split))
+    monkeypatch.setattr(pipeline_module, "greedy", counted("greedy", pipeline_module.greedy))
+    readings = [reverse.read(text) for text in ("headlight", "ab")]
+    answers = reverse.answers(readings)
+    trace = reverse.trace(readings, answers)
+    assert calls == {"split": 2, "greedy": 1}
+    assert trace.target_tokens == reverse.trace(["headlight", "ab"]).target_tokens
+    assert torch.equal(trace.logits, reverse.trace(["headlight", "ab"]).logits)
+
+
+@pytest.mark.parametrize("text", ["headlight", "a😀b"])
+def test_readings_and_answers_stand_for_their_texts(reverse: Pipeline, text: str):
+    reading, forced = reverse.read(text), reverse.read("xyz", "target")
+    assert reading.typed == tuple(text)
+    assert reverse.answers([reading]) == reverse.answers([text])
+    assert torch.equal(reverse.trace(reading, forced).logits, reverse.trace(text, "xyz").logits)
+    (answer,) = reverse.answers([reading])
+    assert torch.equal(reverse.trace(reading, answer).logits, reverse.trace(text).logits)
+    assert hash(reading) == hash(reverse.read(text))
+
+
+@pytest.mark.parametrize("piece", ["a-", "a ", "\u200d", "-", "é"])
+def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, piece: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Vocabulary, "split", lambda *_: pytest.fail("all of it was split"))
+    for pipeline in (reverse, Pipeline.load("english-french")):
+        for call in (pipeline.read, pipeline.answer, pipeline.trace, lambda text: pipeline.read(text, "target")):  # noqa: B023
+            with pytest.raises(InputError, match=r"has 1000000 characters; texts of more than \d+ are not read\."):
+                call(piece * (1_000_000 // len(piece)))
 
 
 # --- what is shipped ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transformer.errors import ConfigError
-from transformer.text.tokenizer import TOKENIZERS, plain, tokenizer
+from transformer.text.tokenizer import TOKENIZERS, plain, tokenizer, unseen
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,50 @@ def test_characters_loses_nothing_but_space(text: str):
 def test_a_very_long_text_is_no_trap(name: str, piece: str):
     # With a pattern that goes back and forth, any of these would take minutes.
     assert len(tokenizer(name).split(piece * 30_000)) <= 240_000
+
+
+INVISIBLE = "\u200b\u200c\u200d\u200e\u202e\u2060\u2066\ufeff\u00ad\u034f\u061c\u180e\ufe0f\x00\x7f\U000e0041\U000e0100"
+
+
+@pytest.mark.parametrize("sign", INVISIBLE)
+def test_an_invisible_character_changes_nothing(sign: str):
+    for chosen in TOKENIZERS.values():
+        for text in ("the cat's 42 - well-known !", "qu'il été"):
+            typed = "".join(character + sign for character in sign + text)
+            assert chosen.split(typed) == chosen.split(text)
+
+
+@pytest.mark.parametrize("sign", "\u2800\u3164\uffa0\u00a0\u3000\u2003")
+def test_a_blank_character_parts_words(sign: str):
+    assert tokenizer("english").split(f"the{sign}cat{sign}") == ["the", "cat"]
+    assert tokenizer("characters").split(f"a{sign}b") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("👩\u200d🚀 a", ["👩\u200d🚀", "a"]),  # an astronaut is one sign
+        ("❤\ufe0f\u200d🔥", ["❤\u200d🔥"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),  # Persian: one word
+        ("क\u094d\u200dष", ["क", "\u094d\u200dष"]),  # Hindi: a mark is a token of its own, as without a joiner
+        ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # nothing to join
+        ("\u200d👩\u200d \u200d", ["👩"]),
+        ("e\u0301\u200d", ["é"]),
+        ("x\u0301", ["x", "\u0301"]),  # no letter is composed of these
+    ],
+)
+def test_a_joiner_stays_where_it_joins(text: str, tokens: list[str]):
+    assert tokenizer("words and digits").split(text) == tokens
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(
+    text=st.text(
+        alphabet=st.characters(exclude_categories=["Cs"]) | st.sampled_from(INVISIBLE + "\u2800👩क\u0301a"), max_size=40
+    )
+)
+def test_every_token_can_be_seen(name: str, text: str):
+    assert not [token for token in tokenizer(name).split(text) if unseen(token)]
 
 
 @pytest.mark.parametrize("name", ["", "klingon", "English"])
