@@ -213,9 +213,9 @@ REFUSED = {
         f"Untrained.of({value}, ['ab'])": f"preset is {value.removeprefix('np.').removesuffix(')')}"
         for value in ("5", "None", "'bert'", "['vanilla']", "np.array(['vanilla'])", "{'vanilla'}")
     },
-    "interventions(None, model.config)": "edit = None: allowed are silence KIND layer N",
-    "all_interventions('no positions', model.config)": "edits = 'no positions': must be a list of phrases",
-    "all_interventions(None, model.config)": "edits = None: must be a list of phrases",
+    "interventions(None, model.config)": "None is not an edit; allowed are silence KIND layer N",
+    "all_interventions('no positions', model.config)": "Edits must be a list of phrases, not 'no positions'.",
+    "all_interventions(None, model.config)": "Edits must be a list of phrases, not None.",
     # tables
     "token_table(model, 'sideways')": "side = 'sideways': allowed are source and target",
     "model_table(model, 'sideways')": "side = 'sideways': allowed are source and target",

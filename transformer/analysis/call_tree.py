@@ -8,7 +8,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -17,23 +16,15 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+import transformer.network
 from transformer.errors import PathError
+from transformer.network import config, tap
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 
-LIBRARY = Path(__file__).parents[1]
-# Files whose functions are no part of the network: they name and watch its tensors, or hold its sizes.
-ASIDE = {
-    str(LIBRARY / name)
-    for name in (
-        "network/tap.py",
-        "network/config.py",
-        "errors.py",
-        "tracing/selection.py",
-        "tracing/interventions.py",
-        "analysis/call_tree.py",
-    )
-}
+NETWORK = f"{transformer.network.__name__}."
+# Modules of the network that compute nothing: one names its tensors, the other holds its sizes.
+NOT_COMPUTING = (tap.__name__, config.__name__)
 LONGEST = 40  # characters of a value that is no tensor
 FILLS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
 
@@ -182,12 +173,13 @@ class _Recorder:
 
     def _begin(self, frame: FrameType) -> None:
         code = frame.f_code
-        # What has no file was made by the checks of shapes that run in the tests.
-        if code.co_filename in ASIDE or code.co_filename.startswith("<") or code.co_name.startswith("<"):
+        # Code without a file comes from the shape checks that run in the tests.
+        if code.co_filename.startswith("<") or code.co_name.startswith("<"):
             return
         own = frame.f_locals.get("self")
         owner = own if isinstance(own, nn.Module) else None
-        ours = code.co_filename.startswith(str(LIBRARY)) and not code.co_name.startswith("_")
+        module = frame.f_globals.get("__name__", "")
+        ours = module.startswith(NETWORK) and module not in NOT_COMPUTING and not code.co_name.startswith("_")
         if not (ours or (owner is not None and code.co_name == self.method)):
             return
         if constructs := owner is not None and code.co_name == "__init__":

@@ -26,7 +26,7 @@ Interventions = tuple[Intervention, ...]
 
 PLACE = rf"(?P<kind>{'|'.join(Kind)}) layer (?P<layer>\d+)"
 HEAD = r"(?: head (?P<head>\d+))?"
-# What the capitals in the forms below stand for.
+# The words in capitals in the forms below.
 WORDS = (
     f"KIND is {' or '.join(Kind)}; STACK is {' or '.join(SUBLAYERS)}; SUBLAYER is {' or '.join(SUBLAYERS['decoder'])} "
     "(an encoder layer has no cross_attention); N is a number: layers and heads are counted from 1, queries and keys from 0. "
@@ -34,95 +34,118 @@ WORDS = (
 )
 
 
+NO_POSITION = {
+    "query": "There is no query {position}: the {side} has {count} tokens; allowed are 0 to {last}.",
+    "key": "There is no key {position}: the {side} has {count} tokens; allowed are 0 to {last}.",
+}
+
+
 @dataclass(frozen=True)
-class Found:
-    """What a phrase says, with the model and the lengths of the text it is said of."""
+class Phrase:
+    """A phrase taken apart, with the model and the text it is about.
+
+    Attributes:
+        parts: its variable parts by name: `kind`, `stack`, `sublayer`, `layer`, `head`, `query` and `key`, as they were typed.
+        config: of the model.
+        lengths: how many tokens `source` and `target` have; where one is missing, any position is allowed.
+    """
 
     parts: dict[str, str]
     config: TransformerConfig
     lengths: Mapping[str, int]
 
-    def number(self, name: str, most: int) -> int:
-        """A layer or head, counted from 0.
-
-        Raises:
-            InputError: the model has no such one.
-        """
-        number = int(self.parts[name])
-        if not 1 <= number <= most:
-            raise InputError(name, number, f"allowed are 1 to {most}")
-        return number - 1
-
     def position(self, name: str) -> int:
-        """A query or key, counted from 0.
+        """The `query` or the `key`, counted from 0.
 
         Raises:
-            InputError: the text has no such one.
+            InputError: the text has no such token.
         """
-        at, side = int(self.parts[name]), self.kind.queries if name == "query" else self.kind.keys
+        position, side = int(self.parts[name]), self.kind.queries if name == "query" else self.kind.keys
         count = self.lengths.get(side)
-        if count is not None and at >= count:
-            raise InputError(name, at, f"the {side} has {count} token{'s' * (count > 1)}; allowed are 0 to {count - 1}")
-        return at
+        if count is not None and position >= count:
+            raise InputError(NO_POSITION[name], position=position, side=side, count=count, last=count - 1)
+        return position
 
     @property
     def kind(self) -> Kind:
-        """The kind of attention that is meant."""
+        """The kind of attention."""
         return Kind.of(self.parts["kind"])
 
     def layer(self, stack: str) -> int:
-        """The layer of a stack that is meant, counted from 0."""
-        return self.number("layer", self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers)
+        """The layer of a stack, counted from 0.
+
+        Raises:
+            InputError: the model has no such layer.
+        """
+        layer, depth = (
+            int(self.parts["layer"]),
+            self.config.encoder_layers if stack == "encoder" else self.config.decoder_layers,
+        )
+        if not 1 <= layer <= depth:
+            template = "The {stack} has no layer {layer}; allowed are 1 to {depth}."
+            raise InputError(template, stack=stack, layer=layer, depth=depth)
+        return layer - 1
 
     @property
     def attention(self) -> TensorPath:
-        """The path of the attention that is meant."""
+        """The path of the attention. Raises as `layer`."""
         return self.kind.path(self.layer(self.kind.stack))
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        return (self.number("head", self.config.heads),) if self.parts.get("head") else None
+        """The head, counted from 0; None for all.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        if not self.parts.get("head"):
+            return None
+        head, count = int(self.parts["head"]), self.config.heads
+        if not 1 <= head <= count:
+            raise InputError("There is no head {head}; allowed are 1 to {count}.", head=head, count=count)
+        return (head - 1,)
 
 
-def _silence(found: Found) -> Interventions:
-    return (Ablate(str(found.attention / "weights"), found.heads),)
+def _silence(phrase: Phrase) -> Interventions:
+    return (Ablate(str(phrase.attention / "weights"), phrase.heads),)
 
 
-def _average(found: Found) -> Interventions:
-    return (Ablate(str(found.attention / "weights"), found.heads, to="uniform"),)
+def _average(phrase: Phrase) -> Interventions:
+    return (Ablate(str(phrase.attention / "weights"), phrase.heads, to="uniform"),)
 
 
-def _block(found: Found) -> Interventions:
-    edge = (found.position("query"), found.position("key"))
-    return (Block(str(found.attention), found.heads, edges=(edge,)),)
+def _block(phrase: Phrase) -> Interventions:
+    edge = (phrase.position("query"), phrase.position("key"))
+    return (Block(str(phrase.attention), phrase.heads, edges=(edge,)),)
 
 
-def _no_causal_mask(_: Found) -> Interventions:
+def _no_causal_mask(_: Phrase) -> Interventions:
     return (Patch("target_mask", values=True),)
 
 
-def _no_padding_mask(_: Found) -> Interventions:
+def _no_padding_mask(_: Phrase) -> Interventions:
     return (Patch("source_mask", values=True),)
 
 
-def _no_positions(_: Found) -> Interventions:
+def _no_positions(_: Phrase) -> Interventions:
     return (Scale("source_embedding.position", factor=0.0), Scale("target_embedding.position", factor=0.0))
 
 
-def _no_scaling(found: Found) -> Interventions:
-    return (Scale(str(found.attention / "scaled_scores"), factor=found.config.score_scale),)
+def _no_scaling(phrase: Phrase) -> Interventions:
+    return (Scale(str(phrase.attention / "scaled_scores"), factor=phrase.config.score_scale),)
 
 
-def _no_residual(found: Found) -> Interventions:
-    stack, name = found.parts["stack"], found.parts["sublayer"]
+def _no_residual(phrase: Phrase) -> Interventions:
+    stack, name = phrase.parts["stack"], phrase.parts["sublayer"]
     if name not in SUBLAYERS[stack]:
-        raise InputError("sub-layer", name, f"allowed in the {stack} are {', '.join(SUBLAYERS[stack])}")
-    sublayer = TensorPath(stack, found.layer(stack), name)
+        allowed = ", ".join(SUBLAYERS[stack])
+        raise InputError("The {stack} has no sub-layer {name}; allowed are {allowed}.", stack=stack, name=name, allowed=allowed)
+    sublayer = TensorPath(stack, phrase.layer(stack), name)
     return (Replace(str(sublayer.add_norm / "sum"), by=str(sublayer / "output")),)
 
 
 # Every form a phrase can take, what it looks like to a person, and what it means.
-FORMS: tuple[tuple[str, str, Callable[[Found], Interventions]], ...] = (
+FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
     (rf"silence {PLACE}{HEAD}", "silence KIND layer N [head N]", _silence),
     (rf"average {PLACE}{HEAD}", "average KIND layer N [head N]", _average),
     (rf"block {PLACE}{HEAD} query (?P<query>\d+) key (?P<key>\d+)", "block KIND layer N [head N] query N key N", _block),
@@ -157,8 +180,9 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
                 parts = {name: value for name, value in match.groupdict().items() if value is not None}
                 if any(len(value) > 6 for value in parts.values() if value.isdigit()):
                     break
-                return meaning(Found(parts, config, lengths or {}))
-    raise InputError("edit", phrase, f"allowed are {'; '.join(form for _, form, _ in FORMS)}. {WORDS}")
+                return meaning(Phrase(parts, config, lengths or {}))
+    forms = "; ".join(form for _, form, _ in FORMS)
+    raise InputError("{phrase!r} is not an edit; allowed are {forms}. {words}", phrase=phrase, forms=forms, words=WORDS)
 
 
 def all_interventions(
@@ -167,19 +191,19 @@ def all_interventions(
     """What several phrases mean together, in their order; `config` and `lengths` as for `interventions`.
 
     Raises:
-        InputError: as `interventions`, naming the phrase where there is more than one; or they are no list.
+        InputError: as `interventions`, with the phrase where there are several; or `phrases` is not a list.
     """
     if isinstance(phrases, str) or not isinstance(phrases, Sequence):
-        raise InputError("edits", phrases, "must be a list of phrases")
-    found: Interventions = ()
+        raise InputError("Edits must be a list of phrases, not {phrases!r}.", phrases=phrases)
+    edits: Interventions = ()
     for phrase in phrases:
         try:
-            found += interventions(phrase, config, lengths)
+            edits += interventions(phrase, config, lengths)
         except InputError as error:
-            if len(phrases) == 1 or error.value == phrase:
+            if len(phrases) == 1 or "phrase" in error.values:  # then the sentence has the phrase already
                 raise
-            raise InputError(f"in “{cut(phrase, 80)}”, {error.what}", error.value, error.allowed) from None
-    return found
+            raise InputError("In “{phrase}”: {error}", phrase=cut(phrase, 80), error=error) from None
+    return edits
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
