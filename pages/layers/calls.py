@@ -11,8 +11,8 @@ from markupsafe import Markup
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
+from pages.ui.caches import kept
 from pages.ui.format import setting
-from pages.ui.limits import RESULTS
 from pages.ui.pickers import pick
 from pages.ui.source import show_source
 from pages.ui.style import style
@@ -59,12 +59,12 @@ def show_calls(view: View, trace: Trace) -> None:
     show_computed(words["computed_text"], forward_calls)
 
 
-@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+@kept
 def _built(key: Key) -> Call:
     return constructor_calls(runs().pipeline(key).model)
 
 
-@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+@kept
 def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
     pipeline = runs().pipeline(key)
     return forward_calls(pipeline.model, *as_batches(pipeline, sources, targets))

@@ -7,9 +7,10 @@ import streamlit as st
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
+from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.format import amount, byte_size, difference, shape, whole
-from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
+from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Trace
@@ -67,7 +68,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     st.caption(said.format(count=measured, closed=found.flops))
 
 
-@st.cache_resource(max_entries=RESULTS, show_spinner=False)
+@kept
 def _counted(key: Key, sources: Ids, targets: Ids) -> int:
     """FLOPs that PyTorch counts while the traced ids run again."""
     pipeline = runs().pipeline(key)

@@ -7,10 +7,10 @@ import streamlit as st
 
 from pages.masks.batch import Batch
 from pages.shell.runs import Key, runs
+from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import linked_token
-from pages.ui.limits import LEAKS
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
@@ -138,7 +138,7 @@ def _furthest(batch: Batch) -> tuple[int, int]:
 
 
 # Keyed by value: the model by what describes it, the ids, and the edits as phrases.
-@st.cache_data(show_spinner=False, max_entries=LEAKS)
+@kept
 def _found(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     """One of the functions of `transformer.analysis.leaks`, with edits in force."""
     pipeline = runs().pipeline(key)

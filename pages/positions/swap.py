@@ -5,10 +5,10 @@ import streamlit as st
 
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
+from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.limits import RESULTS
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Trace
@@ -70,7 +70,7 @@ def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
     st.caption(words["swap_outputs"][run])
 
 
-@st.cache_data(show_spinner=False, max_entries=RESULTS)
+@kept
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its positions or without."""
     pipeline = runs().pipeline(key)

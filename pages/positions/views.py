@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
+from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.format import number
 from pages.ui.text import text
@@ -78,7 +79,7 @@ def show_distances(table: Table) -> None:
         st.info(words["shipped" if names else "none_shipped"].format(names=told), icon=":material/school:")
 
 
-@st.cache_data(show_spinner=False)
+@kept
 def shipped_with_learned_positions() -> tuple[str, ...]:
     """The shipped models whose positions were learned, read from the configuration in each file."""
     configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}

@@ -4,16 +4,12 @@ A class that opens one link computes once: sessions that ask for the same thing 
 """
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import streamlit as st
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
-
-from pages.ui.limits import ANSWERS, IMPORTANCES, MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from pages.ui.caches import RESULTS, Store, kept
+from pages.ui.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
 from pages.ui.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
@@ -37,19 +33,19 @@ class Runs:
     sharing is safe."""
 
     def __init__(self) -> None:
-        self.pipeline: Callable[[Key], Pipeline] = _shared(
-            LRUCache(MODEL_BYTES, getsizeof=lambda pipeline: pipeline.nbytes), load
+        models, traces = Store(MODEL_BYTES), Store(TRACE_BYTES)
+        self.pipeline: Callable[[Key], Pipeline] = models.keep(load)
+        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = traces.keep(self._trace)
+        self.answer: Callable[[Key, str, Edits], Answer] = RESULTS.keep(self._answer)
+        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = RESULTS.keep(
+            self._importance, ignored=1
         )
-        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = _shared(
-            LRUCache(TRACE_BYTES, getsizeof=lambda trace: trace.nbytes),
-            lambda key, sources, targets, edits: self.pipeline(key).trace(sources, targets, edits),
-        )
-        self.answer: Callable[[Key, str, Edits], Answer] = _shared(
-            LRUCache(ANSWERS), lambda key, source, edits: self.pipeline(key).answers([source], edits)[0]
-        )
-        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cached(
-            LRUCache(IMPORTANCES), key=lambda *asked: hashkey(*asked[:-1]), condition=threading.Condition()
-        )(self._importance)
+
+    def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
+        return self.pipeline(key).trace(sources, targets, edits)
+
+    def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
+        return self.pipeline(key).answers([source], edits)[0]
 
     def _importance(
         self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report
@@ -84,18 +80,20 @@ def as_batches(pipeline: Pipeline, sources: Ids, targets: Ids) -> tuple[Any, Any
     return pipeline.batch(sources, "source"), pipeline.batch(targets, "target")
 
 
-@st.cache_resource(show_spinner=False)
+_SHARED = Runs()
+
+
 def runs() -> Runs:
     """The one of this process."""
-    return Runs()
+    return _SHARED
 
 
-@st.cache_data(show_spinner=False)
+@kept
 def available() -> dict[str, str]:
     """The shipped models: name → one line of what it does, in the order of the recipes."""
     order = list(RECIPES)
-    found = Pipeline.available()
-    return dict(sorted(found.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
+    descriptions = Pipeline.available()
+    return dict(sorted(descriptions.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 @asynccontextmanager
@@ -109,7 +107,3 @@ async def warm_up(_: object) -> AsyncIterator[None]:
 
     await asyncio.to_thread(run)
     yield
-
-
-def _shared(cache: LRUCache[Any, Any], compute: Callable[..., Any]) -> Callable[..., Any]:
-    return cached(cache, condition=threading.Condition())(compute)

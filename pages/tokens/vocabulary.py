@@ -7,10 +7,11 @@ import streamlit as st
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.tokens.sentence import Sentence
+from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens
-from pages.ui.limits import RESULTS, SEARCH_CHARACTERS
+from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none
 from pages.ui.text import text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane, token_table
@@ -57,7 +58,7 @@ def show_nearest(sentence: Sentence) -> None:
     st.dataframe(frame, hide_index=True, width="content")
 
 
-@st.cache_data(show_spinner=False, max_entries=RESULTS)
+@kept
 def _plane(key: Key, side: Side) -> Plane:
     """The table of a model's side on a plane whose axes the words choose: a special token that was hardly trained has large
     numbers, and would turn the picture towards itself."""

@@ -8,11 +8,9 @@ TRACE_BYTES = 256 << 20
 # Bytes of models kept for all sessions together; a shipped one takes 1 to 3 MB, one of the paper's base size about 200.
 MODEL_BYTES = 512 << 20
 
-# Answers, importances of heads and changes that leaks make, kept for all sessions together: a few hundred bytes each.
-ANSWERS, IMPORTANCES, LEAKS = 1024, 256, 1024
-
-# Of anything else that is worked out of a model or a run: up to 100 kB each.
-RESULTS = 64
+# Bytes of anything else that is worked out of a model or a run and kept for all sessions together: an answer takes less than
+# 1 kB, the plane of a vocabulary 10 kB, the calls of a large model 5 MB.
+RESULT_BYTES = 64 << 20
 
 # Trainable numbers of the largest model that is built on request: the paper's base size has 44 million, and 4 bytes each.
 PARAMETERS = 64_000_000

@@ -1,0 +1,122 @@
+"""What is computed once and kept: by value, by bytes, once for all who ask together."""
+
+import re
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pages.shell.runs import Runs
+from pages.ui.caches import Store, byte_count
+from pages.ui.limits import TRACE_BYTES
+
+PAGES = Path(__file__).parents[3] / "pages"
+# Files that keep one constant, which depends on nothing that a person chose, and why.
+CONSTANTS = {
+    "ui/text.py": "the texts of a page in one language",
+    "attention/head_grid.py": "the colours of the levels of a weight",
+    "home/map.py": "the colours of the levels of a weight",
+}
+
+
+def test_sessions_that_ask_for_the_same_at_once_compute_it_once() -> None:
+    calls: list[str] = []
+
+    def slow(key: str) -> str:
+        calls.append(key)
+        time.sleep(0.05)
+        return key
+
+    shared = Store(10_000).keep(slow)
+    threads = [threading.Thread(target=shared, args=("a",)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert calls == ["a"]
+
+
+def test_a_failure_is_not_remembered() -> None:
+    answers = iter([ValueError("first"), "second"])
+
+    def sometimes(_: str) -> str:
+        answer = next(answers)
+        if isinstance(answer, ValueError):
+            raise answer
+        return answer
+
+    shared = Store(10_000).keep(sometimes)
+    with pytest.raises(ValueError, match="first"):
+        shared("a")
+    assert shared("a") == "second"
+
+
+def test_the_results_of_all_functions_together_keep_to_the_bytes_and_the_least_used_goes_first() -> None:
+    store = Store(3500)
+    zeros, ones = (store.keep(lambda size, make=make: make(size, np.uint8)) for make in (np.zeros, np.ones))
+    first = zeros(1000)
+    assert zeros(1000) is first
+    assert (ones(1000) == 1).all()  # another function of the same arguments
+    assert store.nbytes == 2000
+    zeros(1000)
+    ones(1400)
+    assert store.nbytes == 2400 + 1000
+    third = ones(1001)
+    assert store.nbytes <= 3500
+    assert ones(1001) is third
+    large = zeros(4000)
+    assert zeros(4000) is not large  # too large to be kept
+    assert store.nbytes <= 3500
+    store.clear()
+    assert store.nbytes == 0
+    assert zeros(1000) is not first
+
+
+def test_an_argument_that_changes_no_result_is_no_part_of_the_key() -> None:
+    calls: list[int] = []
+
+    def counted(value: int, report: object) -> int:
+        calls.append(value)
+        return value
+
+    shared = Store(1000).keep(counted, ignored=1)
+    assert shared(1, print) == shared(1, len) == 1
+    assert calls == [1]
+
+
+def test_bytes_are_those_of_all_that_is_in_a_value() -> None:
+    @dataclass
+    class Result:
+        rows: np.ndarray
+        names: tuple[str, ...]
+
+    rows = np.zeros((100, 10), np.float32)
+    assert byte_count(rows) == rows.nbytes == 4000
+    assert 4000 < byte_count(Result(rows, ("a", "b"))) < 5000
+    assert byte_count([rows, rows]) < 5000  # counted once
+    assert byte_count({"a": "x" * 10_000}) > 10_000
+    cyclic: list[object] = []
+    cyclic.append(cyclic)
+    assert byte_count(cyclic) < 200
+
+
+def test_traces_are_kept_by_their_bytes() -> None:
+    runs = Runs()
+    first = runs.trace("reverse", ("abc",), (None,), ())
+    assert runs.trace("reverse", ("abc",), (None,), ()) is first
+    assert runs.trace("reverse", ("abd",), (None,), ()) is not first
+    assert byte_count(first) == first.nbytes
+    assert TRACE_BYTES // first.nbytes > 100  # a class of sentences of a shipped model fits
+
+
+def test_nothing_is_kept_in_any_other_way() -> None:
+    other = re.compile(
+        r"cache_data|cache_resource|lru_cache|@cache\b|functools\.cache|import .*\bcache\b|cached_property|cachetools"
+    )
+    sources = {str(file.relative_to(PAGES)): file.read_text(encoding="utf-8") for file in PAGES.rglob("*.py")}
+    found = {name for name, source in sources.items() if other.search(source)}
+    assert found - {"ui/caches.py"} == set(CONSTANTS)
+    assert all(sources[name].count("@cache\n") == 1 for name in CONSTANTS)
