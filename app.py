@@ -10,12 +10,11 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.shell.navigation import foot, navigation
 from pages.shell.runs import warm_up
 from pages.shell.sidebar import sidebar
+from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
 from pages.ui.text import text
 from transformer.allocator import reuse_freed_memory
 
@@ -30,17 +29,15 @@ def visit() -> None:
     sidebar()
     try:
         page.run()
-    except StopException:  # a page that stops on what it cannot show still ends on the way on
+    except PageEnd:  # a page that stops on what it cannot show still ends on the way on
         foot()
         raise
     foot()
 
 
-if get_script_run_ctx() is None:
-    # Loaded once by `streamlit run` when the server starts, before anybody visits. Streamlit takes a folder named `pages`
-    # for its older kind of multipage app until the first visitor's run calls `st.navigation`; that visitor, if they came by
-    # a link, would be told "Page not found". So it is said here.
-    PagesManager.uses_pages_directory = False
+if not runs_for_visitor():
+    # Loaded once by `streamlit run` when the server starts, before anybody visits.
+    ignore_pages_folder()
     reuse_freed_memory()
     app = st.App("app.py", lifespan=warm_up)
 else:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunException, StopException
 
+from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token
 from pages.ui.text import text
 from transformer import HeadlightError, InputError
@@ -29,15 +29,13 @@ def explained() -> Iterator[None]:
     words = text("common")
     try:
         yield
-    except (StopException, RerunException):
-        raise
     except HeadlightError as error:
         st.error(literal(sentence(error)), icon=":material/error:")
-        raise StopException from None
+        raise PageEnd from None
     except Exception:
         LOG.exception("a page failed")
         st.error(words["fault"], icon=":material/bug_report:")
-        raise StopException from None
+        raise PageEnd from None
 
 
 def sentence(error: HeadlightError) -> str:

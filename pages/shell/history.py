@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from streamlit.components.v2 import component
-
+from pages.ui.compat import mount
 from pages.ui.component import joined
 
-_mount = component("headlight_history", js=joined(Path(__file__).with_suffix(".js")))
+_mount = mount("headlight_history", js=joined(Path(__file__).with_suffix(".js")))
 
 
 def tidy_history() -> None:

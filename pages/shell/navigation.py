@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit as st
-from streamlit.navigation.page import Page
 
+from pages.ui.compat import NavigationPage
 from pages.ui.text import has_text, text
 
 ROOT = Path(__file__).parents[1]
@@ -26,11 +26,11 @@ def name_of(file: Path) -> str:
     return file.parent.name
 
 
-def navigation() -> Page:
+def navigation() -> NavigationPage:
     """Draw the navigation; return the page that was asked for, whose name is from then on in the session's `page`. The first
     page is the one that opens at `/`."""
     groups = text("common")["groups"]
-    pages: dict[str, list[Page]] = {}
+    pages: dict[str, list[NavigationPage]] = {}
     for index, file in enumerate(page_files()):
         words = text(name_of(file))
         page = st.Page(file, title=words["title"], url_path=name_of(file), default=index == 0)

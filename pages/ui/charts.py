@@ -6,7 +6,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from markupsafe import Markup
 
-from pages.ui.export_menu import class_of, saving
+from pages.ui.compat import scrolled
+from pages.ui.export_menu import saving
 from pages.ui.style import style_element
 from transformer.figures.numbers import has_numbers, numbers
 
@@ -32,9 +33,7 @@ def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
     if least:
-        # But a chart that fills the screen has no more room than that.
-        place = f".st-key-{class_of(key)}:not(:has([data-title='Close fullscreen']))"
-        st.html(style_element(f"{place} {{overflow-x: auto}} {place} > div {{min-width: {int(least)}px}}"))
+        st.html(style_element(scrolled(key, int(least))))
     st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
     saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from streamlit.components.v2 import component
-from streamlit.components.v2.types import ComponentRenderer
+
+from pages.ui.compat import Mount, mount
 
 SHARED_STYLE = Path(__file__).with_name("component.css")
 # `import { a, b } from "./file.js";`, on one line or several: the only form of import the components use.
@@ -17,7 +17,7 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE
 EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
-def mounted(path: Path) -> ComponentRenderer:
+def mounted(path: Path) -> Mount:
     """A component made of `<path>.js`, all it imports, and `<path>.css`. Its root is a `div` whose class is the last part of
     `path`.
 
@@ -26,7 +26,7 @@ def mounted(path: Path) -> ComponentRenderer:
     """
     name = path.name
     styles = (SHARED_STYLE, path.with_suffix(".css"))
-    return component(
+    return mount(
         f"headlight_{name}",
         html=Markup('<div class="{}"></div>').format(name),
         css="\n".join(style.read_text(encoding="utf-8") for style in styles),

@@ -1,12 +1,12 @@
 """Save what is drawn: the picture as PNG or SVG, by the browser; the numbers as CSV; a chart as a page that works offline."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
+from pages.ui.compat import key_class
 from pages.ui.component import mounted
 from pages.ui.text import text
 
@@ -36,18 +36,17 @@ def saving(
     with st.popover(label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}"):
         _mount(
             key=f"pictures {key}",
-            data={"place": class_of(key), "name": name, "formats": [[format, words[format]] for format in formats]},
+            data={
+                "place": key_class(key).removeprefix("st-key-"),
+                "name": name,
+                "formats": [[format, words[format]] for format in formats],
+            },
         )
         if numbers is not None:
             made = numbers
             _button(words["csv"], lambda: made().to_csv(), f"{name}.csv", "text/csv")
         if page is not None:
             _button(words["html"], page, f"{name}.html", "text/html")
-
-
-def class_of(key: str) -> str:
-    """The key as Streamlit has it in the class `st-key-…` of what is drawn."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())
 
 
 def _button(label: str, made: Callable[[], str], name: str, kind: str) -> None:

@@ -1,0 +1,138 @@
+"""Every internal of Streamlit that the app leans on still is as it was: a test for each function of `pages.ui.compat`."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from playwright.sync_api import Browser
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import compat
+from tests.pages.conftest import ROOT, Visitor, serving
+
+# Parts of Streamlit that its documentation names.
+DOCUMENTED = {"streamlit", "streamlit.testing.v1"}
+
+
+def imported(file: Path) -> set[str]:
+    """The modules a file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return names
+
+
+def test_nothing_else_imports_internals_or_names_what_the_browser_side_makes_up() -> None:
+    files = {file for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")] if file.name != "compat.py"}
+    assert len(files) > 50
+    for file in files:
+        assert {name for name in imported(file) if name.split(".")[0] == "streamlit"} <= DOCUMENTED, file
+        assert "plotly.basedatatypes" not in imported(file), file
+        source = file.read_text(encoding="utf-8")
+        assert "st-key-{" not in source, file
+        assert "data-testid" not in source, file
+
+
+def test_every_function_has_a_test_named_after_it() -> None:
+    tree = ast.parse(Path(compat.__file__).read_text(encoding="utf-8"))
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    tests = " ".join(name for name in globals() if name.startswith("test_"))
+    assert [name for name in functions if name not in tests] == []
+
+
+def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    PagesManager(str(ROOT / "app.py"))
+    assert PagesManager.uses_pages_directory is True  # what it would take this app for
+    compat.ignore_pages_folder()
+    PagesManager(str(ROOT / "app.py"))
+    assert PagesManager.uses_pages_directory is False
+
+
+def test_runs_for_visitor() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.compat import runs_for_visitor
+
+        st.write(str(runs_for_visitor()))
+
+    assert AppTest.from_function(script).run().markdown[0].value == "True"
+    assert not compat.runs_for_visitor()
+
+
+def test_page_end_lets_what_is_below_be_drawn() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.compat import PageEnd
+
+        for end in (PageEnd, None):
+            try:
+                if end is not None:
+                    raise end
+                st.stop()
+            except PageEnd:
+                st.write("ended")
+        st.write("not drawn: the run was asked to stop")
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    assert [element.value for element in app.markdown] == ["ended"]
+    assert not issubclass(compat.PageEnd, Exception)  # what catches faults does not catch it
+
+
+def test_navigation_page_and_mount_are_types_that_streamlit_returns() -> None:
+    assert isinstance(st.Page(lambda: None, title="A", url_path="a"), compat.NavigationPage)
+
+
+def test_mount_and_no_callback() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.compat import mount, no_callback
+
+        result = mount("compat_test", html="<b>a</b>", js="export default function() {}")(
+            key="mounted", data={"a": 1}, on_pick_change=no_callback
+        )
+        st.write(str(result.get("pick")))
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    assert [element.value for element in app.markdown] == ["None"]
+    assert '"a":1' in app.get("bidi_component")[0].proto.json.replace(" ", "")
+
+
+SCRIPT = """
+import plotly.graph_objects as go
+import streamlit as st
+from pages.ui.compat import scrolled
+
+st.title("Keys")
+st.html(f"<style>{scrolled('a chart: (1)', 2000)}</style>")
+st.plotly_chart(go.Figure(go.Bar(y=[1])), key="a chart: (1)")
+"""
+
+
+@pytest.mark.browser
+def test_key_class_and_scrolled_name_what_the_browser_makes(browser: Browser, tmp_path: Path) -> None:
+    script = tmp_path / "keys.py"
+    script.write_text(SCRIPT)
+    with serving(script) as address:
+        visitor = Visitor(browser, address)
+        page = visitor.open()
+        chart = page.locator(f".{compat.key_class('a chart: (1)')}")
+        assert chart.count() == 1
+        assert chart.evaluate("box => box.scrollWidth - box.clientWidth") > 100
+        assert chart.evaluate("box => getComputedStyle(box.firstElementChild).minWidth") == "2000px"
+        chart.locator(".js-plotly-plot").hover()
+        page.locator('[data-title="Fullscreen"]').click()
+        page.locator('[data-title="Close fullscreen"]').wait_for()
+        assert chart.evaluate("box => getComputedStyle(box.firstElementChild).minWidth") != "2000px"
+        visitor.close()
+        assert visitor.complaints == []
