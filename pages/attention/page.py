@@ -8,8 +8,7 @@ from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
@@ -19,8 +18,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = current_view()
-    trace = show_reading(view)
+    view, trace = show_run()
 
     with st.container(horizontal=True):
         kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind")

@@ -6,8 +6,7 @@ from pages.home.map import show_map
 from pages.home.overview import show_numbers, show_starts, show_tour, show_way_in
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.ui.text import text
 from transformer import Transformer
 
@@ -18,8 +17,7 @@ show_way_in()
 
 try:
     with explained():
-        view = current_view()
-        trace = show_reading(view)
+        view, trace = show_run()
 
         st.subheader(words["map_heading"])
         st.caption(words["map_says"])

@@ -10,8 +10,7 @@ from pages.layers.residual import show_stream
 from pages.layers.walk import show_walk
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 
@@ -20,9 +19,8 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = current_view()
     with st.container(gap="xsmall"):
-        trace = show_reading(view, batch=True)
+        view, trace = show_run(batch=True)
 
     part = pick(words["part"], list(words["parts"]), "part")
     if words["parts"][part]:

@@ -8,8 +8,7 @@ from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leaks import NO_CAUSAL, show_future, show_padding
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.network import masks
@@ -20,8 +19,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = current_view()
-    trace = show_reading(view, batch=True)
+    view, trace = show_run(batch=True)
     batch = show_batch(view, trace)
 
     st.subheader(words["pictures"])

@@ -7,8 +7,7 @@ from pages.positions.table import pick_table, show_cell, show_sum
 from pages.positions.views import show_distances, show_rotation, show_waves
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
@@ -19,8 +18,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = current_view()
-    trace = show_reading(view)
+    view, trace = show_run()
 
     st.subheader(words["sum"])
     side = show_sum(view, trace)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token
-from pages.ui.text import text
+from pages.ui.text import has_text, text
 from transformer import HeadlightError, InputError
 from transformer.errors import shortened
 from transformer.pipeline.pipeline import Side
@@ -39,9 +39,11 @@ def explained() -> Iterator[None]:
 
 
 def sentence(error: HeadlightError) -> str:
-    """What an error says, as a sentence of a page. What another error than of an input names is a field: it keeps its case."""
-    if error.what is None:  # a sentence already; the rest goes with the former form of errors
-        return error.sentence()
+    """The sentence of an error in the language of the page. What another error than of an input names is a field: it keeps its
+    case."""
+    if error.what is None:
+        templates = text("errors") if has_text("errors") else {}
+        return error.sentence(templates.get(error.template))
     said, given = str(error), f"{error.what} = {shortened(error.value)}"
     if isinstance(error.value, str) and not error.value.strip() and said.startswith(given):
         said = text("common")["empty"].format(what=error.what) + said.removeprefix(given)

@@ -14,7 +14,7 @@ from pages.ui.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
-from transformer.pipeline.pipeline import Answer
+from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
@@ -36,6 +36,7 @@ class Runs:
         models, traces = Store(MODEL_BYTES), Store(TRACE_BYTES)
         self.pipeline: Callable[[Key], Pipeline] = models.keep(load)
         self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = traces.keep(self._trace)
+        self.reading: Callable[[Key, Side, str], Reading] = RESULTS.keep(self._reading)
         self.answer: Callable[[Key, str, Edits], Answer] = RESULTS.keep(self._answer)
         self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = RESULTS.keep(
             self._importance, ignored=1
@@ -43,6 +44,9 @@ class Runs:
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
         return self.pipeline(key).trace(sources, targets, edits)
+
+    def _reading(self, key: Key, side: Side, text: str) -> Reading:
+        return self.pipeline(key).read(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
         return self.pipeline(key).answers([source], edits)[0]

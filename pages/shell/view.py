@@ -9,7 +9,7 @@ from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, availa
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
 from transformer import InputError, Pipeline, Trace
-from transformer.pipeline.pipeline import Answer
+from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
 
 OWN_SIZES = "own sizes"
@@ -55,6 +55,16 @@ class View:
     def batch_trace(self, edits: Edits = ()) -> Trace:
         """The trace of every sentence in one padded batch, from the shared cache."""
         return runs().trace(self.key, self.sources, self.targets, edits)
+
+    def reading(self, side: Side, item: int = 0) -> Reading:
+        """A sentence, or the target typed for it, as the model reads it; from the shared cache.
+
+        Raises:
+            InputError: the model cannot read it.
+        """
+        typed = self.sources[item] if side == "source" else self.targets[item]
+        assert typed is not None  # a target that nobody typed is the model's answer
+        return runs().reading(self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
         """What the model writes for a sentence, from the shared cache."""

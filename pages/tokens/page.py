@@ -4,8 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.run_banner import show_reading
-from pages.shell.view import current_view
+from pages.shell.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
 from pages.ui.text import text
@@ -18,8 +17,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = current_view()
-    trace = show_reading(view, batch=True)
+    view, trace = show_run(batch=True)
     sentence = pick_sentence(view, trace)
 
     st.subheader(words["flow"])

@@ -45,7 +45,8 @@ class Store:
         def key(*given: Any) -> Any:
             return hashkey(function, *given[: len(given) - ignored])
 
-        return cached(self._cache, key=key, condition=self._condition)(function)
+        shared: Any = cached(self._cache, key=key, condition=self._condition)(function)
+        return shared
 
     def clear(self) -> None:
         """Forget everything; for tests."""

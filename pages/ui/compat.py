@@ -7,7 +7,7 @@ fails when an upgrade changes what it leans on.
 import re
 from typing import Any
 
-import streamlit as st
+from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page
 from streamlit.runtime.pages_manager import PagesManager
@@ -51,7 +51,7 @@ def scrolled(key: str, width: int) -> str:
 
 def mount(name: str, **parts: Any) -> ComponentRenderer:
     """A component of version 2 (see `st.components.v2.component`); registered under its name once for the process."""
-    return st.components.v2.component(name, **parts)
+    return component(name, **parts)
 
 
 def no_callback() -> None:

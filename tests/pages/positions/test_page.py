@@ -49,7 +49,7 @@ def said(app: AppTest) -> str:
 
 
 def number(app: AppTest, label: str) -> float:
-    (found,) = [float(metric.value) for metric in app.metric if metric.label == label]
+    (found,) = [float(metric.value.replace("−", "-")) for metric in app.metric if metric.label == label]
     return found
 
 
@@ -243,7 +243,7 @@ def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str
     app.segmented_control(key="positions_run").set_value("without positions").run()
     assert abs(array(drawn(app, 3)["data"][2]["z"])).max() < 1e-5
     changes = app.dataframe[-1].value
-    assert list(changes.index) == [f"{place} {token}" for place, token in enumerate(tokens)]
+    assert list(changes.index) == [f"{place} · {token}" for place, token in enumerate(tokens)]
     assert changes["without positions"].max() < 1e-5
     app.selectbox(key="positions_second").set_value(kept[2]).run()
     assert int(changes["with positions"].to_numpy().argmax()) in (int(kept[0].split()[0]), int(kept[-1].split()[0]))

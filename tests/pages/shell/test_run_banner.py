@@ -120,3 +120,34 @@ def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
     )
     assert page.get_by_text("a.example").count() > 0
     assert page.locator('a[href*="example"]').count() == 0
+
+
+def pictures(app: AppTest) -> list[str]:
+    """Every chart and component of the page itself."""
+    return [element.proto.id for kind in ("plotly_chart", "bidi_component") for element in app.main.get(kind)]
+
+
+@pytest.mark.parametrize("page", READING)
+def test_while_a_text_cannot_be_read_the_last_picture_stays(page: str) -> None:
+    app = on_page(page, model="reverse", source="abc")
+    before = pictures(app)
+    assert before
+    app.sidebar.text_input(key="source").set_value(" ").run()
+    assert "nothing to read" in said(app)
+    assert any("**abc**" in info.value and "reverse" in info.value for info in app.main.info)
+    assert pictures(app) == before
+    assert any("cba" in element.value for element in app.main.markdown)
+    app.sidebar.text_input(key="source").set_value("abd").run()
+    assert not said(app)
+    assert not any("**abc**" in info.value for info in app.main.info)
+    assert any("dba" in element.value for element in app.main.markdown)
+
+
+def test_on_a_first_visit_with_a_text_that_cannot_be_read_there_is_no_picture_but_examples() -> None:
+    app = on_page("pages/home/page.py", model="reverse", source=" ")
+    assert "nothing to read" in said(app)
+    assert not any("page shows" in info.value for info in app.main.info)
+    assert len(app.main.get("bidi_component")) == 2  # examples and the tour; no map
+    app.switch_page(ATTENTION).run()
+    assert "nothing to read" in said(app)
+    assert pictures(app) == []
