@@ -43,7 +43,8 @@ def sentence(error: HeadlightError) -> str:
     case."""
     if error.what is None:
         templates = text("errors") if has_text("errors") else {}
-        return error.sentence(templates.get(error.template))
+        values = {name: sentence(value) if isinstance(value, HeadlightError) else value for name, value in error.values.items()}
+        return HeadlightError(templates.get(error.template, error.template), **values).sentence()
     said, given = str(error), f"{error.what} = {shortened(error.value)}"
     if isinstance(error.value, str) and not error.value.strip() and said.startswith(given):
         said = text("common")["empty"].format(what=error.what) + said.removeprefix(given)

@@ -9,8 +9,8 @@ from pages.shell.error_boundary import sentence, warn_unknown
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
 from pages.ui.text import text
-from transformer import HeadlightError, Trace
-from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading
+from transformer import HeadlightError, InputError, Trace
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
 
 # Of the session: the view that was last drawn.
 LAST = "last_drawn"
@@ -72,11 +72,23 @@ def _run(view: View, batch: bool) -> Run:
     if view.problem and batch:
         raise view.problem
     items = range(len(view.sources) if batch else 1)
-    sources = tuple(view.reading("source", item) for item in items)
-    targets = tuple(None if view.targets[item] is None else view.reading("target", item) for item in items)
+    sources = tuple(_read(view, "source", item, batch) for item in items)
+    targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
     with st.spinner(text("common")["running"]):
         answers = tuple(view.answer(item=item) for item in items)
         return Run(view, sources, targets, answers, view.batch_trace() if batch else view.trace())
+
+
+def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
+    """A text as the model reads it; an error names it by its number where there are several."""
+    try:
+        return view.reading(side, item)
+    except InputError as error:
+        if not batch or len(view.sources) == 1:
+            raise
+        if side == "source":
+            raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+        raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
 
 
 def _show(run: Run) -> None:

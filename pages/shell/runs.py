@@ -43,13 +43,20 @@ class Runs:
         )
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        return self.pipeline(key).trace(sources, targets, edits)
+        # Edits name texts by their place in the batch, so under edits the texts of a batch are answered together, by `trace`.
+        alone = not edits or len(sources) == 1
+        read = [self.reading(key, "source", source) for source in sources]
+        given = [
+            self.reading(key, "target", target) if target is not None else self.answer(key, source, edits) if alone else None
+            for source, target in zip(sources, targets, strict=True)
+        ]
+        return self.pipeline(key).trace(read, given, edits)
 
     def _reading(self, key: Key, side: Side, text: str) -> Reading:
         return self.pipeline(key).read(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
-        return self.pipeline(key).answers([source], edits)[0]
+        return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
 
     def _importance(
         self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report

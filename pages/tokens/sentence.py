@@ -77,7 +77,8 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, tokens in enumerate(trace.tokens_of(sentence.side)):
-        typed = (view.sources if sentence.side == "source" else view.targets)[item]
+        own = sentence.side == "target" and view.targets[item] is None
+        typed = () if own else view.reading(sentence.side, item).typed
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
         st.html(STYLE + chips(sentence.vocabulary, tokens, typed))
@@ -85,19 +86,18 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
         st.caption(words["flow_target"])
 
 
-def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: str | None) -> Markup:
+def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: tuple[str, ...]) -> Markup:
     """The tokens as an HTML list; an unknown word is shown as it was typed, with what it is read as.
 
     Args:
         vocabulary: that the tokens are from.
         tokens: as on the axes, padding included.
-        typed: the text they were made from; None for the model's own answer, which has no token that it does not know.
+        typed: the tokens of the text they were made from; none for the model's own answer, which has no unknown token.
     """
     words, start = text("tokens"), int(vocabulary.framed)
-    parts = [] if typed is None else vocabulary.split(typed)
     items = []
     for place, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
-        part = parts[place - start] if start <= place < start + len(parts) else token
+        part = typed[place - start] if start <= place < start + len(typed) else token
         kind = "padding" if token_id == vocabulary.pad else "unknown" if part != token else "known"
         small = Markup("<small>{}</small>")
         read_as = small.format(words["read_as"].format(token=token)) if kind == "unknown" else ""

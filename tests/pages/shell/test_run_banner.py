@@ -8,7 +8,8 @@ from pages.shell.navigation import page_files
 from pages.ui.limits import SENTENCES
 from tests.pages.apps import on_page, said
 from tests.pages.conftest import ROOT, Visitor
-from transformer import ConfigError, HeadlightError, InputError
+from transformer import ConfigError, HeadlightError, InputError, Vocabulary
+from transformer.pipeline import pipeline as pipelines
 
 ATTENTION = "pages/attention/page.py"
 READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "turning"]  # which has models of its own
@@ -151,3 +152,19 @@ def test_on_a_first_visit_with_a_text_that_cannot_be_read_there_is_no_picture_bu
     app.switch_page(ATTENTION).run()
     assert "nothing to read" in said(app)
     assert pictures(app) == []
+
+
+def test_in_one_run_of_a_page_a_text_is_split_once_and_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    decoded: list[int] = []
+    split, decode = Vocabulary.split, pipelines.greedy
+    monkeypatch.setattr(Vocabulary, "split", lambda self, given: texts.append(given) or split(self, given))
+    monkeypatch.setattr(pipelines, "greedy", lambda *given: decoded.append(1) or decode(*given))
+    app = on_page(ATTENTION, model="english-french", source="the dog sees the cat")
+    texts.clear()
+    decoded.clear()
+    app.sidebar.text_input(key="source").set_value("the cat sees the dog")
+    app.sidebar.text_input(key="target").set_value("le chat voit").run()
+    assert not said(app)
+    assert sorted(texts) == ["le chat voit", "the cat sees the dog"]
+    assert len(decoded) == 1
