@@ -16,6 +16,7 @@ from pages.ui.format import shape
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import text
 from transformer import Trace
+from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, walk
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
@@ -126,8 +127,12 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
     *before, result = in_one_scale(here, [*before, drawn(pipeline, trace, here, item, head)])
     made_of = words["inputs_and"].join(f"{one.title} {one.shape}" for one in before)
     operation = words["operations"][here.operation]
+    no_inputs = words["not_described" if here.operation == UNDESCRIBED.operation else "nothing"]
     says = words["picture"].format(
-        inputs=made_of or words["nothing"], operation=operation, result=result.title, shape=result.shape
+        inputs=made_of or no_inputs,
+        operation=operation,
+        result=result.title,
+        shape=result.shape,
     )
     picture(before, operation, result, says, PICTURE)
     saving(PICTURE, here.path, lambda: numbers(result))

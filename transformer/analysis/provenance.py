@@ -1,6 +1,7 @@
 """What each kind of tensor in the network is made of: from which tensors, with which parameters, by which operation.
 
-Derived from the structure and the configuration, with one entry of `RULES` for each kind of tap.
+Derived from the structure and the configuration, with one entry of `RULES` for each kind of tap. A kind without an entry is
+`UNDESCRIBED`: it is shown without inputs.
 """
 
 from collections.abc import Callable
@@ -180,6 +181,8 @@ RULES: dict[str, Callable[[Place], Found]] = {
     "logits": lambda _: Found("linear map", ("decoder.output",), ("output_projection.weight", "output_projection.bias")),
     "probabilities": lambda _: Found("softmax", ("logits",)),
 }
+# How a tensor was made whose kind has no rule.
+UNDESCRIBED = Found("not described")
 OPERATIONS = (
     *("not padding", "not later", "look up", "multiply", "first rows", "waves", "add", "linear map"),
     *("split", "swap axes", "split and swap axes", "rows times rows", "divide", "hide", "softmax"),

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer.analysis.provenance import RULES, Place
+from transformer.analysis.provenance import RULES, UNDESCRIBED, Place
 from transformer.errors import InputError, PathError
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
@@ -63,30 +63,22 @@ class Stop:
 def walk(trace: Trace) -> tuple[Stop, ...]:
     """Every tensor of a trace, in the order it was computed.
 
-    Raises:
-        PathError: a tap of a kind that `provenance.RULES` does not know.
+    A tap of a kind without a rule in `provenance.RULES` has no inputs, and `provenance.UNDESCRIBED` as its operation.
     """
     alone = "source_mask" not in trace
     stops = []
     for step in trace:
         path, kind = TensorPath.parse(step.path), kind_of(step.path)
-        origin = RULES[kind](Place(path, trace.config, alone))
+        origin = RULES[kind](Place(path, trace.config, alone)) if kind in RULES else UNDESCRIBED
         stops.append(Stop(step.path, step.axes, step.shape, group_of(path), path.part, kind, *origin))
     return tuple(stops)
 
 
 def kind_of(path: str) -> str:
-    """What a tap is, whichever layer and side it belongs to.
-
-    Raises:
-        PathError: `provenance.RULES` has no such kind.
-    """
+    """What a tap is, whichever layer and side it belongs to: `attention.scores`."""
     place = TensorPath.parse(path)
     parts = (place.sublayer, place.name) if place.sublayer else (place.stack, *place.name.split(".", 1))
-    kind = ".".join(ALIKE.get(part, part) for part in parts if part)
-    if kind not in RULES:
-        raise PathError("path", path, f"is of no kind that the walk knows; it knows {', '.join(RULES)}")
-    return kind
+    return ".".join(ALIKE.get(part, part) for part in parts if part)
 
 
 def group_of(path: TensorPath) -> str:

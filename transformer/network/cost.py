@@ -172,7 +172,7 @@ def step_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, 
     if not stack and name == "logits":
         return 2 * batch * lengths.target * config.target_vocab * d_model
     if sublayer == "feed_forward":
-        return 0 if name == "activated" else 2 * batch * queries * d_model * config.d_ff
+        return 2 * batch * queries * d_model * config.d_ff if name in ("hidden", "output") else 0
     if not sublayer.endswith("_attention"):
         return 0
     if name in ("scores", "head_output"):
