@@ -1,6 +1,6 @@
-"""Every shape annotation of the library is checked in the tests; the hook has to come before the first import.
+"""Check every shape annotation of the library in the tests. The hook must be installed before the first import.
 
-The worlds are left out: they are plain Python without shapes, drawn from a hundred thousand times, and ten times slower so.
+The worlds are left out: they have no shapes, are drawn from a hundred thousand times, and would be ten times slower.
 """
 
 from pathlib import Path

@@ -4,8 +4,17 @@
     trace = pipeline.trace("headlight")
     trace.attention("cross")            # [layer, batch, head, query, key]
 
-To read it beside the paper: `config`, `masks`, `embedding`, `attention`, `layers` and `model` are the network, in
-this order; `tap` and `trace` look at a forward pass, `interventions` change one, and `pipeline` goes from a text to a trace.
+Where to read what, each folder needing only those above it:
+
+- `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`,
+  `model`; `tap` names its tensors.
+- `text`: text to ids and back. `worlds`: the small languages that the shipped models were trained on.
+- `tracing`: every tensor of a forward pass, and interventions that change some.
+- `pipeline`: from a text to an answer and a trace; models in files; untrained models.
+- `analysis`: one module for each question asked of a trace or a model.
+- `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
+
+`figures` draws arrays and labels, and needs none of the others. `errors` has every error that the library raises on purpose.
 """
 
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError

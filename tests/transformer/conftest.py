@@ -1,4 +1,4 @@
-"""What the tests of the library share."""
+"""Fixtures and settings of all tests of the library."""
 
 import inspect
 
@@ -11,10 +11,10 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.training.run import Training
 
-# Its tokens come from files and from people, so it checks them itself; the import hook must not get there first. (What
-# `fields.by_name` has given a constructor, the hook leaves alone.)
+# Vocabularies check their tokens themselves, which come from files and from people; without this, the import hook would
+# check them first. (It does not check the constructors that `validation.by_name` makes.)
 Vocabulary.__init__ = inspect.unwrap(Vocabulary.__init__)
-# How long an example takes says nothing here: a busy machine must not fail a test.
+# No time limit for an example: a busy machine must not fail a test.
 settings.register_profile("headlight", deadline=None)
 settings.load_profile("headlight")
 # On tensors this small, a second thread costs more than it brings.
@@ -29,7 +29,7 @@ def reverse() -> Pipeline:
 
 @pytest.fixture(scope="module")
 def finished() -> Training:
-    """The tiny run, done without a break. Do not train it on."""
+    """The tiny run, finished without a break. Do not train it further."""
     training = Training("reverse", TINY)
     training.steps = list(training)
     return training

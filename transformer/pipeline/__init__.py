@@ -1,1 +1,1 @@
-"""From a text to a trace; models in files."""
+"""From a text to an answer and a trace; models in files, and untrained ones."""

@@ -1,4 +1,4 @@
-"""Models on disk: what was saved comes back bit for bit, and what is not whole is refused."""
+"""Models on disk: a saved model comes back bit for bit, and a file that is not whole is refused."""
 
 import dataclasses
 import json
@@ -57,7 +57,7 @@ def data(path: Path) -> bytes:
     return path.read_bytes()
 
 
-# --- what was saved comes back -----------------------------------------------------------------------------------------
+# --- saving and loading -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -99,7 +99,7 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_not_even_while_a_model_is_built(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_building_the_model_draws_none_either(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Another thread may be training at that moment: to put the generator's state back afterwards would be too late."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
     state, initialize, seen = torch.get_rng_state(), Transformer.initialize, []
@@ -153,20 +153,20 @@ def test_two_may_write_at_the_same_time(other: str, tmp_path: Path):
 
 
 def test_a_file_may_be_replaced_while_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    here, first, second = tmp_path / "model", load_checkpoint(path), checkpoint(d_model=8, heads=2, seed=5)
-    save_checkpoint(here, first)
+    target, first, second = tmp_path / "model", load_checkpoint(path), checkpoint(d_model=8, heads=2, seed=5)
+    save_checkpoint(target, first)
 
     def replaced(file: object, name: str) -> dict[str, str]:
         monkeypatch.undo()
-        save_checkpoint(here, second)
+        save_checkpoint(target, second)
         return checkpoint_module._ours(file, name)
 
     monkeypatch.setattr(checkpoint_module, "_ours", replaced)
-    assert torch.equal(load_checkpoint(here).model(SOURCE, TARGET), first.model(SOURCE, TARGET))
-    assert torch.equal(load_checkpoint(here).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
+    assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), first.model(SOURCE, TARGET))
+    assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
 
 
-# --- what could not be loaded again is not saved -----------------------------------------------------------------------
+# --- refused when saved -----------------------------------------------------------------------
 
 
 def with_weight(value: float) -> Checkpoint:
@@ -198,14 +198,16 @@ def with_weight(value: float) -> Checkpoint:
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, str | torch.dtype) else "",
 )
-def test_what_could_not_be_loaded_again_is_not_saved(saved: Checkpoint, dtype: torch.dtype, message: str, tmp_path: Path):
+def test_a_checkpoint_that_could_not_be_loaded_is_not_saved(
+    saved: Checkpoint, dtype: torch.dtype, message: str, tmp_path: Path
+):
     with pytest.raises(CheckpointError, match=message):
         save_checkpoint(tmp_path / "model", saved, dtype)
     assert not list(tmp_path.iterdir())
 
 
-def test_where_nothing_can_be_written_is_said(tmp_path: Path):
-    (tmp_path / "file").write_text("here first")
+def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path):
+    (tmp_path / "file").write_text("first")
     (tmp_path / "folder").mkdir()
     for name in ("folder", "file/model", "a" * 5000):
         with pytest.raises(CheckpointError, match="cannot be written"):
@@ -213,7 +215,7 @@ def test_where_nothing_can_be_written_is_said(tmp_path: Path):
     assert {file.name for file in tmp_path.iterdir()} == {"file", "folder"}
 
 
-# --- what is not whole is refused --------------------------------------------------------------------------------------
+# --- files that are not whole --------------------------------------------------------------------------------------
 
 
 def refused(path: Path, message: str = "") -> None:
@@ -305,7 +307,7 @@ def test_a_file_in_which_a_stretch_was_overwritten(data: bytes, damaged: Callabl
         refused(damaged(changed))
 
 
-# --- files with a digest that is right, and contents that are not ------------------------------------------------------
+# --- files with a correct digest and wrong contents ------------------------------------------------------
 
 
 def forged(
@@ -395,7 +397,7 @@ def config_with(**values: object) -> str:
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_texts_that_are_not_what_they_should_be(path: Path, tmp_path: Path, parts: dict[str, str | None], message: str):
+def test_invalid_texts(path: Path, tmp_path: Path, parts: dict[str, str | None], message: str):
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(forged(path, tmp_path, parts=parts))
     assert message in str(caught.value)
@@ -467,12 +469,12 @@ def test_the_largest_weights_that_are_loaded_overflow_nowhere(preset: str, norm_
         assert trace.logits.isfinite().all()
 
 
-def test_sizes_beyond_all_measure(path: Path, tmp_path: Path):
+def test_absurd_sizes(path: Path, tmp_path: Path):
     for sizes in ({"d_model": 10**12}, {"encoder_layers": 10**9}, {"max_len": 2**40}, {"source_vocab": 10**15}):
         refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "holds a bad value")
 
 
-def test_a_header_that_promises_more_than_there_is(damaged: Callable[[bytes], Path]):
+def test_a_header_with_a_larger_size_than_the_file(damaged: Callable[[bytes], Path]):
     header = json.dumps({"weight": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}).encode()
     refused(damaged(len(header).to_bytes(8, "little") + header), "is not a whole safetensors file")
 

@@ -43,7 +43,7 @@ def test_a_source_stands_between_sos_and_eos(reverse: Pipeline):
     assert reading.unknown == ()
 
 
-def test_a_target_is_what_the_decoder_reads(reverse: Pipeline):
+def test_a_target_has_no_eos(reverse: Pipeline):
     assert reverse.read("Cab", "target").tokens == ("<sos>", "c", "a", "b")
     assert reverse.read("", "target").tokens == ("<sos>",)
 
@@ -193,8 +193,8 @@ def test_an_edit_of_one_text_means_its_place_in_the_batch_whatever_targets_are_g
     plain, edited = written(None, []), written(None, silent)
     assert [one == other for one, other in zip(plain, edited, strict=True)] == [other != item for other in range(3)]
     for given in itertools.product([True, False], repeat=3):
-        found = written(["cba" if one else None for one in given], silent)
-        assert found == [["<sos>", *"cba"] if one else row for one, row in zip(given, edited, strict=True)]
+        rows = written(["cba" if one else None for one in given], silent)
+        assert rows == [["<sos>", *"cba"] if one else row for one, row in zip(given, edited, strict=True)]
 
 
 def test_edits_ahead_of_the_answer_wait_for_it(reverse: Pipeline):
@@ -244,7 +244,7 @@ def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, pie
                 call(piece * (1_000_000 // len(piece)))
 
 
-# --- what is shipped ---------------------------------------------------------------------------------------------------
+# --- shipped models ---------------------------------------------------------------------------------------------------
 
 
 def test_every_shipped_model_is_on_the_list_and_loads():
@@ -318,7 +318,7 @@ def test_a_path_to_nothing_is_refused(tmp_path: Path):
         Pipeline.load(tmp_path / "none.safetensors")
 
 
-def test_where_nothing_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
     assert Pipeline.available() == {}
     with pytest.raises(HeadlightError, match="shipped are none"):
@@ -335,9 +335,9 @@ def test_a_damaged_file_is_left_out_and_logged_and_the_others_stay(
     monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
     assert list(Pipeline.available()) == ["reverse"]
     assert Pipeline.load("reverse").name == "reverse"
-    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert any("cut.safetensors" in line for line in said)
-    assert any("empty.safetensors" in line for line in said)
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("cut.safetensors" in line for line in warnings)
+    assert any("empty.safetensors" in line for line in warnings)
     with pytest.raises(InputError, match="shipped are reverse"):
         Pipeline.load("cut")
 

@@ -29,8 +29,8 @@ def test_all_checkpoints_together_are_small() -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_model_answers_what_it_never_saw(name: str) -> None:
     pipeline, task = Pipeline.load(name), world(RECIPES[name].world)
-    found = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
-    assert found.share >= LEAST_EXACT.get(name, 0.995), found.wrong
+    measured = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
+    assert measured.share >= LEAST_EXACT.get(name, 0.995), measured.wrong
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -106,8 +106,8 @@ def test_every_example_is_answered_right() -> None:
 
 
 def test_what_cards_call_strongest_is_counted_from_one() -> None:
-    found = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
-    assert found == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
+    strongest = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
+    assert strongest == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
 
 
 # What the hints of the examples say: in the row that writes a word, the most that any head gives to each token looked at.
@@ -144,17 +144,17 @@ def test_the_hints_of_english_french_are_true(
     row = queries.index(word) - 1
     weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
     for token, (least, most) in looks.items():
-        found = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
-        assert least <= found <= most
+        largest = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
+        assert least <= largest <= most
 
 
 def test_the_first_hint_names_the_head_that_turns() -> None:
-    found = Pipeline.load("english-french").card.measures["pronouns"]
+    head = Pipeline.load("english-french").card.measures["pronouns"]
     hints = [example.look_for for example in world("english-french").examples[:2]]
-    assert f"layer {found['layer']} head {found['head']}" in hints[0]
+    assert f"layer {head['layer']} head {head['head']}" in hints[0]
     for name, noun, hint in zip(("tired", "wide"), ("animal", "street"), hints, strict=True):
         trace = Pipeline.load("english-french").trace(f"the animal did not cross the street because it was too {name}")
         row, key = trace.target_tokens[0].index("qu'"), trace.source_tokens[0].index(noun)
-        assert float(trace.attention("cross")[found["layer"] - 1, 0, found["head"] - 1, row, key]) > 0.9
+        assert float(trace.attention("cross")[head["layer"] - 1, 0, head["head"] - 1, row, key]) > 0.9
         assert "row of `qu'`" in hint
         assert f"`{noun}`" in hint

@@ -29,9 +29,9 @@ def small(preset: str, *sources: str, targets: tuple[str | None, ...] = ()) -> U
 
 
 def test_the_worked_example_has_the_shapes_and_the_size_it_must_have():
-    asked = Untrained.of("shared_heads", SOURCES, TARGETS)
-    pipeline = asked.build()
-    assert asked.parameters == 7_616_010 == sum(each.numel() for each in pipeline.model.parameters())
+    untrained = Untrained.of("shared_heads", SOURCES, TARGETS)
+    pipeline = untrained.build()
+    assert untrained.parameters == 7_616_010 == sum(each.numel() for each in pipeline.model.parameters())
     trace = pipeline.trace(SOURCES, TARGETS)
     assert trace["source_embedding.sum"].shape == (2, 9, 256)
     assert trace["encoder.layers.0.self_attention.query.heads"].shape == (2, 8, 9, 32)
@@ -51,18 +51,18 @@ def test_the_worked_example_has_the_shapes_and_the_size_it_must_have():
 
 def test_vanilla_of_the_same_sizes():
     sizes = {"d_model": 256, "d_ff": 1024, "max_len": 100}
-    asked = Untrained.of("vanilla", SOURCES, TARGETS, sizes)
-    assert asked.parameters == 11_066_890 == sum(each.numel() for each in asked.build().model.parameters())
+    untrained = Untrained.of("vanilla", SOURCES, TARGETS, sizes)
+    assert untrained.parameters == 11_066_890 == sum(each.numel() for each in untrained.build().model.parameters())
 
 
 # --- words and ids -----------------------------------------------------------------------------------------------------
 
 
 def test_words_get_their_ids_in_the_order_in_which_they_are_typed():
-    asked = small("vanilla", "the Cat sat", "a cat", targets=("le chat", None))
-    assert asked.vocabularies[0].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "the", "cat", "sat", "a")
-    assert asked.vocabularies[1].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "le", "chat")
-    assert asked.build().read("a cat sat").ids == (1, 7, 5, 6, 2)
+    untrained = small("vanilla", "the Cat sat", "a cat", targets=("le chat", None))
+    assert untrained.vocabularies[0].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "the", "cat", "sat", "a")
+    assert untrained.vocabularies[1].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "le", "chat")
+    assert untrained.build().read("a cat sat").ids == (1, 7, 5, 6, 2)
 
 
 def test_without_a_target_the_words_of_the_source_are_all_there_is_to_write():
@@ -72,9 +72,9 @@ def test_without_a_target_the_words_of_the_source_are_all_there_is_to_write():
 
 @pytest.mark.parametrize("sign", ["\u200b", "\u200d", "\u00ad", "\ufeff", "\u202e", "\x00", "\u3164", "\ufe0f", "\udc80"])
 def test_invisible_characters_are_not_words(sign: str):
-    asked = small("vanilla", f"the {sign} cat {sign}", targets=(f"{sign} le",))
-    assert (asked.source, asked.target) == (("the", "cat"), ("le",))
-    trace = asked.build().trace(f"the {sign} cat", "le")
+    untrained = small("vanilla", f"the {sign} cat {sign}", targets=(f"{sign} le",))
+    assert (untrained.source, untrained.target) == (("the", "cat"), ("le",))
+    trace = untrained.build().trace(f"the {sign} cat", "le")
     # Half of a surrogate pair is a lost character, not one without width, so it stays a token.
     lost = ["<unk>"] if sign == "\udc80" else []
     assert trace.source_tokens == (("<sos>", "the", *lost, "cat", "<eos>"),)
@@ -83,7 +83,7 @@ def test_invisible_characters_are_not_words(sign: str):
     assert small("vanilla", "a", targets=(sign,)).target == ("a",)
 
 
-def test_what_can_be_seen_is_a_word_whatever_it_is():
+def test_any_visible_token_is_a_word():
     assert small("vanilla", "é € 漢 😀 ₂ \u0301 ?").source == ("é", "€", "漢", "😀", "₂", "\u0301", "?")
 
 
@@ -105,16 +105,16 @@ def test_ids_are_read_where_every_token_is_a_whole_number(texts: tuple[str, ...]
 
 
 def test_one_word_in_a_target_makes_all_of_it_words():
-    asked = small("vanilla", "12 7", targets=("le 3",))
-    assert asked.source == ("1", "2", "7")
-    assert asked.target == ("le", "3")
+    untrained = small("vanilla", "12 7", targets=("le 3",))
+    assert untrained.source == ("1", "2", "7")
+    assert untrained.target == ("le", "3")
 
 
 @pytest.mark.parametrize(("text", "size"), [("0", 10), ("9 1", 10), ("10", 11), (f"{LARGEST_ID}", LARGEST_ID + 1)])
 def test_there_are_ten_ids_or_as_many_as_the_largest_needs(text: str, size: int):
-    asked = small("vanilla", text)
-    assert (asked.source, asked.target) == (size, size)
-    assert asked.build().trace(text).logits.shape[-1] == size
+    untrained = small("vanilla", text)
+    assert (untrained.source, untrained.target) == (size, size)
+    assert untrained.build().trace(text).logits.shape[-1] == size
 
 
 @pytest.mark.parametrize("number", [-1, LARGEST_ID + 1, 10**30, "9" * 5_000], ids=["-1", "one more", "large", "no int"])
@@ -193,9 +193,9 @@ def test_two_threads_that_build_at_once_disturb_neither_each_other_nor_a_third_t
     torch.manual_seed(3)
     undisturbed = torch.rand(2_000)
     alone = {preset: small(preset, WORDS).build().model.state_dict() for preset in PRESETS}
-    found: dict[str, dict[str, torch.Tensor]] = {}
+    built: dict[str, dict[str, torch.Tensor]] = {}
     threads = [
-        threading.Thread(target=lambda preset=preset: found.update({preset: small(preset, WORDS).build().model.state_dict()}))
+        threading.Thread(target=lambda preset=preset: built.update({preset: small(preset, WORDS).build().model.state_dict()}))
         for preset in PRESETS
     ]
     torch.manual_seed(3)
@@ -206,16 +206,16 @@ def test_two_threads_that_build_at_once_disturb_neither_each_other_nor_a_third_t
         thread.join()
     assert torch.equal(drawn, undisturbed)
     for preset in PRESETS:
-        assert all(torch.equal(alone[preset][name], found[preset][name]) for name in alone[preset])
+        assert all(torch.equal(alone[preset][name], built[preset][name]) for name in alone[preset])
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_weights_are_spread_as_the_variants_own_initialisation_spreads_them(preset: str):
-    asked = Untrained.of(preset, [WORDS], sizes={**SMALL, "d_model": 128, "d_ff": 256})
-    ours = asked.build().model.state_dict()
+    untrained = Untrained.of(preset, [WORDS], sizes={**SMALL, "d_model": 128, "d_ff": 256})
+    ours = untrained.build().model.state_dict()
     with torch.random.fork_rng():
         torch.manual_seed(12_345)
-        theirs = Transformer(asked.config).state_dict()
+        theirs = Transformer(untrained.config).state_dict()
     for name, values in ours.items():
         assert values.isfinite().all()
         if values.numel() < 1_000 or values.std() == 0:
@@ -283,7 +283,7 @@ def test_it_writes_as_many_tokens_as_it_reads_and_never_a_special_one(preset: st
     texts=some.lists(some.text(alphabet="ab 1é😀<_'\u0301", min_size=1, max_size=12), min_size=1, max_size=4),
     typed=some.lists(some.booleans(), min_size=4, max_size=4),
 )
-def test_whatever_is_typed_is_refused_or_traced(preset: str, texts: list[str], typed: list[bool]):
+def test_any_text_is_refused_or_traced(preset: str, texts: list[str], typed: list[bool]):
     targets = tuple(text if with_target else None for text, with_target in zip(texts, typed, strict=False))
     try:
         pipeline = small(preset, *texts, targets=targets).build()

@@ -34,7 +34,7 @@ def test_ids_and_back(tokens: list[str]):
 
 
 @given(st.lists(st.text(max_size=10)))
-def test_what_is_not_known_is_unk(tokens: list[str]):
+def test_an_unknown_token_is_unk(tokens: list[str]):
     read = VOCABULARY.tokens_of(VOCABULARY.ids(tokens))
     assert read == tuple(token if token in VOCABULARY.tokens else "<unk>" for token in tokens)
 
