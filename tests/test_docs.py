@@ -1,7 +1,9 @@
 """The documents name files, modules and settings that exist."""
 
+import ast
 import importlib
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,15 @@ def test_every_module_and_function_that_is_named_exists(document: Path) -> None:
     for name in CODE.findall(document.read_text()):
         if re.fullmatch(r"[\w.]+", name) and name.startswith(PACKAGES) and not (ROOT / name).exists():
             resolve(name)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_import_in_an_example_works(document: Path) -> None:
+    for block in re.findall(r"^ *```python\n(.*?)^ *```$", document.read_text(), re.MULTILINE | re.DOTALL):
+        for node in ast.walk(ast.parse(textwrap.dedent(block))):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    resolve(f"{node.module}.{alias.name}")
 
 
 def test_the_table_of_variants_is_that_of_the_presets() -> None:
