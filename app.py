@@ -15,10 +15,11 @@ from pages.shell.navigation import foot, navigation
 from pages.shell.runs import warm_up
 from pages.shell.sidebar import sidebar
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
+from pages.ui.style import app_style
 from pages.ui.text import text
 from transformer.allocator import reuse_freed_memory
 
-STYLE = Path(__file__).parent / "assets" / "app.css"
+STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
 
 def visit() -> None:

@@ -10,19 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.ui.component import mounted, nothing, packed
 from pages.ui.text import text
-
-# A colour a head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
-# eight as far apart as can be, also for the three kinds of colour blindness. The numbers on the buttons tell them apart too.
-HEAD_COLORS = {
-    "light": (
-        *("#0072B2", "#D55E00", "#45A28B", "#0F07BA", "#8414FC", "#1F380C"),
-        *("#A679F1", "#8A3E4C", "#481179", "#00518A", "#5D2A49", "#876C76"),
-    ),
-    "dark": (
-        *("#56B4E9", "#E8772E", "#00E4A0", "#2E5BFF", "#FFDFFF", "#CF1936"),
-        *("#78678C", "#B6FF20", "#BDC9E4", "#008CDD", "#EA06BC", "#6BAD7D"),
-    ),
-}
+from transformer.figures.theme import HEAD_COLORS
 
 # What stands for a pair that may not attend: no weight is negative.
 MASKED = np.float32(-1)

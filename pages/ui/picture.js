@@ -30,7 +30,7 @@ export class Sheet {
    */
   constructor(element, above = 0) {
     this.style = getComputedStyle(element);
-    this.background = themeColor(element, "background-color") || "white";
+    this.background = themeColor(element, "background-color") || "Canvas";
     this.box = element.getBoundingClientRect();
     this.above = above;
     /** @type {string[]} */

@@ -8,10 +8,18 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from transformer.figures.theme import STYLE_COLORS
+
 
 def style(file: Path) -> Markup:
     """The CSS of a file as an element that stands before what it is for."""
     return style_element(file.read_text(encoding="utf-8"))
+
+
+def app_style(file: Path) -> Markup:
+    """The CSS of the whole app, with the colours that all styles share as variables."""
+    colors = "".join(f"--headlight-{name}: {color}; " for name, color in STYLE_COLORS.items())
+    return style_element(f":root {{ {colors}}}\n{file.read_text(encoding='utf-8')}")
 
 
 def style_element(css: str) -> Markup:

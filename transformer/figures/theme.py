@@ -27,6 +27,33 @@ MASKED = "rgba(128, 128, 128, 0.28)"
 LINE = "rgb(128, 128, 128)"
 MASK_SIGN = "╱"
 
+# A colour a head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
+# eight as far apart as can be, also for the three kinds of colour blindness. The numbers on the buttons tell them apart too.
+HEAD_COLORS = {
+    "light": (
+        *("#0072B2", "#D55E00", "#45A28B", "#0F07BA", "#8414FC", "#1F380C"),
+        *("#A679F1", "#8A3E4C", "#481179", "#00518A", "#5D2A49", "#876C76"),
+    ),
+    "dark": (
+        *("#56B4E9", "#E8772E", "#00E4A0", "#2E5BFF", "#FFDFFF", "#CF1936"),
+        *("#78678C", "#B6FF20", "#BDC9E4", "#008CDD", "#EA06BC", "#6BAD7D"),
+    ),
+}
+
+# Colours of our own styles, by name. Every page has each as a CSS variable, `--headlight-shadow`, also within components.
+# Those of code are at least 5 : 1 against a light and a dark page; Streamlit's are for neither theme, 2.2 : 1 on light.
+STYLE_COLORS = {
+    "rule": MASKED,
+    "edge": "rgba(128, 128, 128, 0.55)",
+    "shadow": "rgba(0, 0, 0, 0.25)",
+    "unknown": "#D55E00",
+    "code-keyword": "light-dark(#005A8C, #56B4E9)",
+    "code-string": "light-dark(#00694B, #5FD0A5)",
+    "code-number": "light-dark(#8A3A68, #DD9CC0)",
+    "code-operator": "light-dark(#9A4300, #F0A070)",
+    "code-quiet": "light-dark(#545C69, #A8B0BC)",
+}
+
 # Of all words on a figure. Streamlit takes this very value for a name and puts a near-black or a near-white in its place,
 # whichever the page asks for; anywhere else it is black. By itself it writes on the axes of a light page in a pale grey.
 INK = "#000037"

@@ -1,4 +1,4 @@
-"""HTML of the pages: every value is escaped."""
+"""HTML and styles of the pages: every value is escaped, and every colour comes from the one table."""
 
 import ast
 import re
@@ -12,8 +12,10 @@ from pages.layers.calls import _fields
 from pages.masks.batch_table import batch_table
 from pages.masks.broadcast import _row
 from pages.tokens.sentence import chips
+from pages.ui.style import app_style
 from pages.ui.text import text
 from transformer import Pipeline
+from transformer.figures.theme import STYLE_COLORS
 
 PAGES = Path(__file__).parents[3] / "pages"
 ATTACK = """<img src=x onerror=alert(1)>'" onclick="alert(2)" '&amp;"""
@@ -66,3 +68,21 @@ def test_pages_make_html_by_escaping_templates_only() -> None:
                 wrong += [f"{file.name}:{node.lineno}"] * any(TAG.search(part) for part in parts)
         wrong += [file.name] * ("html.escape" in source)
     assert wrong == []
+
+
+def test_styles_and_scripts_have_no_colour_of_their_own() -> None:
+    """Colours come from theme.py, as CSS variables or with the data; `black` in a mask is no colour but an opacity."""
+    literal = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b|\b(?:rgb|hsl|oklch)a?\([\d. ]", re.IGNORECASE)
+    comment = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+    files = [*PAGES.rglob("*.js"), *PAGES.rglob("*.css"), *(PAGES.parent / "assets").rglob("*.css")]
+    assert len(files) > 20
+    found = {file.name: literal.findall(comment.sub("", file.read_text(encoding="utf-8"))) for file in files}
+    assert {name: colors for name, colors in found.items() if colors} == {}
+
+
+def test_every_colour_variable_is_one_of_the_table() -> None:
+    files = [*PAGES.rglob("*.css"), *PAGES.rglob("*.js"), *(PAGES.parent / "assets").rglob("*.css")]
+    used = {name for file in files for name in re.findall(r"--headlight-([\w-]+)", file.read_text(encoding="utf-8"))}
+    assert used == set(STYLE_COLORS)
+    style = app_style(PAGES.parent / "assets" / "app.css")
+    assert all(f"--headlight-{name}: {color};" in style for name, color in STYLE_COLORS.items())
