@@ -103,7 +103,7 @@ def find(function: str) -> Callable[..., Any]:
     for name in qualified.split("."):
         found = getattr(found, name, None)
     if not callable(found):
-        raise PathError("function", function, "must be that of a recorded call")
+        raise PathError("The function {function!r} is not that of a recorded call.", function=function)
     return found
 
 

@@ -78,7 +78,7 @@ class Explanation:
         """
         numbers = dict(self.extra)
         if name not in numbers:
-            raise PathError("name", name, f"allowed are {', '.join(numbers) or 'none here'}")
+            raise PathError("There is no number {name!r}; allowed are {names}.", name=name, names=", ".join(numbers) or "none")
         return numbers[name]
 
     @property
@@ -118,7 +118,7 @@ def explain(
     check_traced(model, trace)
     names = step_names(trace, kind)
     if step_name not in names:
-        raise PathError("step", step_name, f"allowed are {', '.join(names)}")
+        raise PathError("There is no step {name!r}; allowed are {names}.", name=step_name, names=", ".join(names))
     step = attention_step(trace, kind, layer, head, step_name, item)
     check_index("row", row, step.values.shape[0])
     check_index("column", column, step.values.shape[1])

@@ -57,7 +57,7 @@ def head_importance(
     config = model.config
     for what, index, count in (("position", position, target.shape[1]), ("token", token, config.target_vocab)):
         if not 0 <= index < count:
-            raise InputError(what, index, f"allowed are 0 to {count - 1}")
+            raise InputError("{name} is {index!r}; allowed are 0 to {most}.", name=what, index=index, most=count - 1)
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     drops = {str(kind): np.full((layers[kind.stack], config.heads), np.nan) for kind in Kind}
     places = [(kind, layer, head) for kind, found in drops.items() for layer, head in np.ndindex(found.shape)]

@@ -57,7 +57,7 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
         InputError: a position or a token that is not there.
     """
     if not 1 <= position < len(target):
-        raise InputError("position", position, f"allowed are 1 to {len(target) - 1}")
+        raise InputError("position is {position!r}; allowed are 1 to {most}.", position=position, most=len(target) - 1)
     changed = [*target[:position], token, *target[position + 1 :]]
     before, after = (_logits(pipeline, source, row, edits)[:position] for row in (target, changed))
     return _leak(pipeline, target[1 : position + 1], before, after)
@@ -78,7 +78,7 @@ def furthest_change(
     """
     places = [(at, token) for at in range(len(target) - 1, 0, -1) for token in tokens if token != target[at]][:most]
     if not places:
-        raise InputError("target length", len(target), "at least one token to change and another to put there are needed")
+        raise InputError("The target needs at least one token after the first, and another token to replace it.")
     rows = [[*target], *([*target[:at], token, *target[at + 1 :]] for at, token in places)]
     with tracing(pipeline.model, edits, keep=False):
         logits = pipeline.model(torch.tensor([[*source]] * len(rows)), torch.tensor(rows))
@@ -131,7 +131,12 @@ def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[E
 def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
     room = pipeline.config.max_len - len(source)
     if not 0 <= count <= room:
-        raise InputError("padding", count, f"allowed are 0 to {room} after {len(source)} tokens (max_len)")
+        raise InputError(
+            "The padding is {count!r} tokens; after {length}, allowed are 0 to {room}.",
+            count=count,
+            length=len(source),
+            room=room,
+        )
     return [*source, *[pipeline.source_vocabulary.pad] * count]
 
 

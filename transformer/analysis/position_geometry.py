@@ -154,7 +154,7 @@ def turned(table: Positions, shift: int) -> Turned:
     """
     positions, d_model = table.shape
     if not 0 <= shift < positions:
-        raise InputError("shift", shift, f"allowed are 0 to {positions - 1}")
+        raise InputError("shift is {shift!r}; allowed are 0 to {most}.", shift=shift, most=positions - 1)
     exact = table.astype(np.float64)
     errors = abs(exact[: positions - shift] @ rotation(shift, d_model).T - exact[shift:]).max(0)
     paired = d_model - d_model % 2
@@ -175,7 +175,7 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
     """
     for position in (first, second):
         if not 0 <= position < len(ids):
-            raise InputError("position", position, f"allowed are 0 to {len(ids) - 1}")
+            raise InputError("position is {position!r}; allowed are 0 to {most}.", position=position, most=len(ids) - 1)
     order = list(range(len(ids)))
     # Two of the same token cannot be told apart, so the sentence is what it was.
     if ids[first] != ids[second]:

@@ -97,7 +97,7 @@ def check_traced(model: Transformer, trace: Trace) -> None:
         InputError: the trace is of a model that is built otherwise.
     """
     if model.config != trace.config:
-        raise InputError("model", model.config, "must be the one that was traced")
+        raise InputError("The model must be the one that was traced; this one has another configuration.")
 
 
 def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
@@ -115,4 +115,4 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
         for number, line in enumerate(lines, first):
             if f"self.{tap.last}(" in line:
                 return method, number
-    raise PathError("path", path, "is called by no method of the module that has it")
+    raise PathError("The tap {path!r} is called by no method of its module.", path=path)

@@ -97,7 +97,7 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
         InputError: nothing else can grow.
     """
     if along not in ALONG:
-        raise InputError("size", along, f"allowed are {', '.join(ALONG)}")
+        raise InputError("{along!r} cannot grow; allowed are {allowed}.", along=along, allowed=", ".join(ALONG))
     if along == "length":
         less = lengths.target - lengths.source
         sizes = _spread(max(1, 1 - less), LONGEST, lengths.source)

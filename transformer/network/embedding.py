@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer.errors import InputError
+from transformer.errors import InputError, shortened
 from transformer.network.config import TransformerConfig
 from transformer.network.tap import Tap, watched
 
@@ -107,14 +107,24 @@ class Embedding(nn.Module):
     def check(self, ids: Int[Tensor, "batch length"]) -> None:
         """Refuse ids that the table has no row for. Raises as `forward`."""
         if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
-            given = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else ids
-            raise InputError(f"{self.side} ids", given, "must be a tensor [batch, length] of whole numbers (int64 or int32)")
+            raise InputError(
+                "The {side} ids must be a tensor [batch, length] of int64 or int32, not {given}.",
+                side=self.side,
+                given=f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else shortened(ids),
+            )
         batch, length = ids.shape
         if batch == 0:
-            raise InputError(f"{self.side} batch", batch, "at least one sequence is needed")
+            raise InputError("The {side} batch has no sequence; at least one is needed.", side=self.side)
         if not 1 <= length <= self.max_len:
-            raise InputError(f"{self.side} length", length, f"allowed are 1 to {self.max_len} tokens (max_len)")
+            raise InputError(
+                "The {side} has {length} tokens; allowed are 1 to {most}.", side=self.side, length=length, most=self.max_len
+            )
         least, most = ids.aminmax()
         if least < 0 or most >= self.vocab:
             wrong = int(least if least < 0 else most)
-            raise InputError(f"{self.side} token id", wrong, f"allowed are 0 to {self.vocab - 1}")
+            raise InputError(
+                "There is no {side} token id {token}; allowed are 0 to {most}.",
+                side=self.side,
+                token=wrong,
+                most=self.vocab - 1,
+            )

@@ -39,10 +39,10 @@ def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
 @pytest.mark.parametrize(
     ("position", "token", "message"),
     [
-        (5, 4, "position = 5: allowed are 0 to 4"),
-        (-1, 4, "position = -1"),
-        (0, 10, "token = 10: allowed are 0 to 9"),
-        (0, -1, "token = -1"),
+        (5, 4, "position is 5; allowed are 0 to 4"),
+        (-1, 4, "position is -1"),
+        (0, 10, "token is 10; allowed are 0 to 9"),
+        (0, -1, "token is -1"),
     ],
 )
 def test_what_is_not_there_is_refused(position: int, token: int, message: str) -> None:

@@ -76,5 +76,5 @@ def test_dropout_follows_the_sum(preset: str):
 
 
 def test_an_error_names_the_side():
-    with pytest.raises(InputError, match="source token id = 10: allowed are 0 to 9"):
+    with pytest.raises(InputError, match="There is no source token id 10; allowed are 0 to 9"):
         embedding("vanilla")(torch.tensor([[10]]))

@@ -213,14 +213,14 @@ def test_the_others_need_a_source(preset: str):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (torch.full((1, 17), 3), TARGET[:1], "source length = 17: allowed are 1 to 16 tokens"),
-        (SOURCE[:1], torch.full((1, 17), 3), "target length = 17: allowed are 1 to 16 tokens"),
-        (torch.empty(1, 0, dtype=torch.long), TARGET[:1], "source length = 0"),
-        (SOURCE[:1], torch.empty(1, 0, dtype=torch.long), "target length = 0"),
-        (torch.empty(0, 3, dtype=torch.long), torch.empty(0, 3, dtype=torch.long), "source batch = 0"),
-        (torch.tensor([[1, 10]]), TARGET[:1], "source token id = 10: allowed are 0 to 9"),
-        (torch.tensor([[1, -1]]), TARGET[:1], "source token id = -1: allowed are 0 to 9"),
-        (SOURCE[:1], torch.tensor([[99]]), "target token id = 99: allowed are 0 to 9"),
+        (torch.full((1, 17), 3), TARGET[:1], "The source has 17 tokens; allowed are 1 to 16"),
+        (SOURCE[:1], torch.full((1, 17), 3), "The target has 17 tokens; allowed are 1 to 16"),
+        (torch.empty(1, 0, dtype=torch.long), TARGET[:1], "source has 0 tokens"),
+        (SOURCE[:1], torch.empty(1, 0, dtype=torch.long), "target has 0 tokens"),
+        (torch.empty(0, 3, dtype=torch.long), torch.empty(0, 3, dtype=torch.long), "source batch has no sequence"),
+        (torch.tensor([[1, 10]]), TARGET[:1], "no source token id 10; allowed are 0 to 9"),
+        (torch.tensor([[1, -1]]), TARGET[:1], "no source token id -1; allowed are 0 to 9"),
+        (SOURCE[:1], torch.tensor([[99]]), "no target token id 99; allowed are 0 to 9"),
     ],
 )
 @pytest.mark.parametrize("preset", PRESETS)
