@@ -65,16 +65,16 @@ def overview(
     if captions is not None and len(captions) != len(tiles):
         raise ValueError(f"{len(captions)} captions for {len(tiles)} tiles of an order")
     tiles = [tile for tile in tiles if tile]
-    named = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
+    labels = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
     if captions is not None:
-        named = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(named, captions, strict=True)]
+        labels = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(labels, captions, strict=True)]
     data = {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
         "keys": [str(token) for token in keys],
         "selected": [int(index) for index in selected],
         "tiles": None if order is None else [list(tile) for tile in tiles],
-        "captions": None if order is None else named,
+        "captions": None if order is None else labels,
         "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
         "top": LEVELS,
         "masked_level": MASKED_LEVEL,
@@ -87,8 +87,8 @@ def overview(
 
 def picked(key: str) -> Tile | None:
     """The (layer, head) just picked in the overview of that key, counted from 0; for its `on_pick`. Outside that: None."""
-    said = st.session_state.get(key)
-    return _tile(said.get("pick")) if isinstance(said, dict) else None
+    sent = st.session_state.get(key)
+    return _tile(sent.get("pick")) if isinstance(sent, dict) else None
 
 
 def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:

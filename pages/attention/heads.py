@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.attention.head_grid import overview, picked
 from pages.attention.head_patterns import head_measures
-from pages.attention.lines import lines, lit
+from pages.attention.lines import heads_on, lines
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.export_menu import saving
@@ -52,10 +52,10 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
         order=order,
         captions=captions,
     )
-    saving("overview", f"{view.model}-{kind}-all-heads", lambda: listed(weights, allowed, queries, keys))
+    saving("overview", f"{view.model}-{kind}-all-heads", lambda: weights_table(weights, allowed, queries, keys))
 
 
-def listed(
+def weights_table(
     weights: Float[np.ndarray, "layer head query key"],
     allowed: Bool[np.ndarray, "layer head query key"],
     queries: Sequence[str],
@@ -64,20 +64,20 @@ def listed(
 ) -> pd.DataFrame:
     """A line for each weight that is not masked; layers and heads counted from 1, tokens with their position from 0."""
     layers, heads, rows, columns = np.nonzero(allowed)
-    named = {
+    columns_by_name = {
         "layer": layers + first_layer,
         "head": heads + 1,
         "query": [linked_token(at, queries[at]) for at in rows.tolist()],
         "key": [linked_token(at, keys[at]) for at in columns.tolist()],
         "weight": weights[allowed],
     }
-    return pd.DataFrame(named).rename_axis("number")
+    return pd.DataFrame(columns_by_name).rename_axis("number")
 
 
 def _open_head() -> None:
-    found = picked("overview")
-    if found is not None:
-        st.session_state["layer"], st.session_state["head"] = found[0] + 1, found[1] + 1
+    tile = picked("overview")
+    if tile is not None:
+        st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
 
 
 def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -99,10 +99,10 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
         if not weights.size:
             st.info(words["nothing_left"])
             return
-    here = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     figure = head_map(weights, allowed, queries, keys)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
-    show(figure, "head-map", words["head_alt"].format(here=here, queries=len(queries), keys=len(keys)), name)
+    show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
     # Filled only when it is open: a closed table would be sent with every click.
     with st.expander(words["numbers"], icon=":material/table:", key="numbers", bind="query-params") as table:
         if table.open:
@@ -136,17 +136,17 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
         heads=heads,
         locked=locked,
         threshold=_threshold_in_url(),
-        on_change=lambda: _pick_lit(lit(key, len(weights)), head),
+        on_change=lambda: _follow_heads(heads_on(key, len(weights)), head),
         head=head,
     )
     _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
     _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
     _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
     name = f"{view.model}-{kind}-layer{layer + 1}-lines"
-    saving(key, name, lambda: listed(weights[None], allowed[None], queries, keys, layer + 1))
+    saving(key, name, lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1))
 
 
-def _pick_lit(on: Sequence[int], head: int) -> None:
+def _follow_heads(on: Sequence[int], head: int) -> None:
     """Once the picked head is switched off, another that is on is picked."""
     if on and head not in on:
         st.session_state["head"] = on[0] + 1
@@ -174,8 +174,8 @@ def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
 
 def _locked_in_url() -> list[tuple[str, int]]:
     sides = {"q": "query", "k": "key"}
-    found = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
-    return [(sides[part[0]], int(part[1:])) for part in found if len(part) < 6]
+    tokens = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
+    return [(sides[part[0]], int(part[1:])) for part in tokens if len(part) < 6]
 
 
 def _heads_in_url(count: int) -> tuple[int, ...]:
@@ -184,8 +184,8 @@ def _heads_in_url(count: int) -> tuple[int, ...]:
 
 
 def _threshold_in_url() -> float:
-    found = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
-    return float(found[0]) if found else THRESHOLD
+    number = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
+    return float(number[0]) if number else THRESHOLD
 
 
 def _to_url(name: str, value: str) -> None:

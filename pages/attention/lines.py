@@ -68,7 +68,7 @@ def lines(
         heads: those that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
         threshold: weights below it have no line.
-        on_change: called before the rerun that a person's choice starts; `lit` says which heads are on by then.
+        on_change: called before the rerun that a person's choice starts; `heads_on` says which heads are on by then.
         head: one that is picked elsewhere. When it becomes another, that goes on: instead of the one before if that was alone,
             or beside those that are on.
 
@@ -79,8 +79,8 @@ def lines(
     if not weights.shape == allowed.shape == shape:
         raise ValueError(f"weights {weights.shape} and allowed {allowed.shape} must both be [head, query, key] = {shape}")
     start = {"locked": list(locked), "heads": None if heads is None else list(heads), "threshold": threshold}
-    said = st.session_state.get(key) or {}
-    state = _state(said.get("view") or start, shape, threshold)
+    sent = st.session_state.get(key) or {}
+    state = _state(sent.get("view") or start, shape, threshold)
     result = _mount(
         key=key,
         data={
@@ -98,7 +98,7 @@ def lines(
     return _state(result.get("view") or start, shape, threshold)
 
 
-def lit(key: str, count: int) -> tuple[int, ...]:
+def heads_on(key: str, count: int) -> tuple[int, ...]:
     """The heads, of so many, that the person before these lines has left on; for its `on_change`."""
     return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
@@ -109,7 +109,7 @@ def _signed(weights: np.ndarray, allowed: np.ndarray) -> str:
 
 
 def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
-    """What the browser, or a link, said, without what does not exist: nothing that comes from there is to be trusted."""
+    """The state that the browser or a link sent, without tokens and heads that do not exist: neither is to be trusted."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]
@@ -129,5 +129,5 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _positions(values: Sequence[Any], count: int) -> tuple[int, ...]:
-    found = {int(value) for value in values if isinstance(value, (int, np.integer)) and not isinstance(value, bool)}
-    return tuple(sorted(value for value in found if 0 <= value < count))
+    positions = {int(value) for value in values if isinstance(value, (int, np.integer)) and not isinstance(value, bool)}
+    return tuple(sorted(value for value in positions if 0 <= value < count))

@@ -31,17 +31,17 @@ with explained():
     show_overview(view, trace, kind, layer, head)
 
     st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
-    looking = pick(words["look"], list(words["looks"]), "look")
-    st.caption(words["looks"][looking])
-    if looking == "map":
+    look = pick(words["look"], list(words["looks"]), "look")
+    st.caption(words["looks"][look])
+    if look == "map":
         show_map(view, trace, kind, layer, head)
-    elif looking == "lines":
+    elif look == "lines":
         show_lines(view, trace, kind, layer, head)
-    elif looking == "pattern":
+    elif look == "pattern":
         show_doing(view, trace, kind, layer, head)
-    elif looking == "steps":
+    elif look == "steps":
         show_steps(view.pipeline.model, trace, kind, layer, head)
-    elif looking == "combined":
+    elif look == "combined":
         show_combined(trace, kind, layer, head)
     else:
         show_whatif(view, trace, kind, layer, head)

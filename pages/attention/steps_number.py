@@ -19,65 +19,65 @@ from transformer.figures.theme import ROLE_COLORS
 MOST_WRITTEN = 3
 
 
-def show_number(step: AttentionStep, found: Explanation, sides: Sides, color: str) -> None:
+def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str) -> None:
     """A sentence, the formula with its numbers, the terms as bars, and the sum beside what the model computed."""
-    words, summed = text("steps"), found.operation == "sum of products"
-    st.markdown(_sentence(step, found, sides))
-    formula = _worked_out(found)
+    words, summed = text("steps"), explained.operation == "sum of products"
+    st.markdown(_sentence(step, explained, sides))
+    formula = _worked_out(explained)
     if formula:
         st.latex(formula)
-    terms = [term._replace(label=_name(term, sides)) for term in found.terms]
-    if summed or found.operation == "softmax":
-        terms += [Term(words["bias"], found["bias"], 1.0, found["bias"])] if "bias" in dict(found.extra) else []
+    terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
+    if summed or explained.operation == "softmax":
+        terms += [Term(words["bias"], explained["bias"], 1.0, explained["bias"])] if "bias" in dict(explained.extra) else []
         bars = terms_bars(
             terms,
-            found.result if summed else found["total"],
+            explained.result if summed else explained["total"],
             color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
-            picked=None if summed else found.column,
+            picked=None if summed else explained.column,
             total=words["sum"],
             told=words["hover_product" if summed else "hover_softmax"],
         )
-        show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(found.result)))
+        show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
     said = words["result" if summed else "result_plain"]
-    st.markdown(said.format(result=number(found.result), traced=number(found.traced)))
-    if not found.agrees:
+    st.markdown(said.format(result=number(explained.result), traced=number(explained.traced)))
+    if not explained.agrees:
         st.warning(words["edited"], icon=":material/edit:")
-    if summed or found.operation == "softmax":
+    if summed or explained.operation == "softmax":
         columns = words["columns"]
         names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
         with st.expander(words["terms"], icon=":material/table:"):
             st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
 
 
-def _sentence(step: AttentionStep, found: Explanation, sides: Sides) -> str:
+def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     said = text("steps")["explanations"]
     own = {"given": "given", "kept": "kept", "replaced": "replaced", "nothing to look at": "empty"}
     row, column = (
         literal(names[at]) if (names := labels(step, sides, axis)) else str(at)
-        for axis, at in enumerate((found.row, found.column))
+        for axis, at in enumerate((explained.row, explained.column))
     )
-    extra = {name: number(value) for name, value in found.extra}
-    if found.operation == "joined":
-        extra = {"head": str(int(found["head"]) + 1), "dimension": str(int(found["dimension"]))}
-    return said[own.get(found.operation, found.step)].format(row=row, column=column, path=step.path, **extra)
+    extra = {name: number(value) for name, value in explained.extra}
+    if explained.operation == "joined":
+        extra = {"head": str(int(explained["head"]) + 1), "dimension": str(int(explained["dimension"]))}
+    return said[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def _worked_out(found: Explanation) -> str:
+def _worked_out(explained: Explanation) -> str:
     """The formula with its numbers, as LaTeX; empty where there is nothing to compute."""
-    if found.operation == "quotient":
-        (term,) = found.terms
-        return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(found.result)}"
-    if found.operation == "softmax":
-        powers = _shortened([f"e^{{{latex(term.right)}}}" for term in found.terms])
-        own = found.terms[found.column]
+    if explained.operation == "quotient":
+        (term,) = explained.terms
+        return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
+    if explained.operation == "softmax":
+        powers = _shortened([f"e^{{{latex(term.right)}}}" for term in explained.terms])
+        own = explained.terms[explained.column]
         return (
             rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}} = "
-            rf"\frac{{{latex(own.value)}}}{{{latex(found['total'])}}} = {latex(found.result)}"
+            rf"\frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
         )
-    if found.operation == "sum of products":
-        products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in found.terms]
-        bias = f" + {_factor(found['bias'])}" if "bias" in dict(found.extra) else ""
-        return f"{_shortened(products)}{bias} = {latex(found.result)}"
+    if explained.operation == "sum of products":
+        products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in explained.terms]
+        bias = f" + {_factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""
+        return f"{_shortened(products)}{bias} = {latex(explained.result)}"
     return ""
 
 

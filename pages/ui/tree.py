@@ -52,6 +52,6 @@ def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Cal
 
 def picked(key: str, ids: Sequence[str]) -> str | None:
     """The id that was just picked, if it is one of `ids`: a browser is not to be trusted."""
-    said = st.session_state.get(key)
-    found = said.get("pick") if isinstance(said, Mapping) else None
-    return found if isinstance(found, str) and found in ids else None
+    sent = st.session_state.get(key)
+    line_id = sent.get("pick") if isinstance(sent, Mapping) else None
+    return line_id if isinstance(line_id, str) and line_id in ids else None
