@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.stops import hidden, statistics, title, written
+from pages.layers.stops import title, written
+from pages.layers.views import hidden, statistics
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import named_shape, number, shape, whole

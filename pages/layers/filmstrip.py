@@ -4,15 +4,18 @@ from itertools import groupby
 
 import streamlit as st
 
-from pages.layers.stops import drawn, group_title
+from pages.layers.stops import group_title
 from pages.layers.tensors import all_numbers, picked, strip
+from pages.layers.views import tensor_of
 from pages.layers.walk import STOP
 from pages.shell.view import View
+from pages.ui.charts import offline
 from pages.ui.export_menu import saving
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.walk import walk
+from transformer.figures import layer_figure
 
 KEY, GROUP = "film", "film_layer"
 
@@ -25,20 +28,25 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     layers = sorted(groups, key=lambda group: " " not in group)
     group = pick(words["layer"], layers, GROUP)
     item = pick_text(trace)
-    found = [stop for stop in stops if stop.group == group]
+    members = [stop for stop in stops if stop.group == group]
     st.subheader(group_title(group), anchor=False)
-    called = text("walk")["parts"]
+    titles_of = text("walk")["parts"]
     parts = {
-        called.get(part, ""): [drawn(view.pipeline, trace, stop, item, None) for stop in stops]
-        for part, stops in groupby(found, lambda stop: stop.part)
+        titles_of.get(part, ""): [tensor_of(view.pipeline, trace, stop, item, None) for stop in stops]
+        for part, stops in groupby(members, lambda stop: stop.part)
     }
     frames = [frame for part in parts.values() for frame in part]
     titles = ", ".join(frame.title for frame in frames)
-    says = words["says"].format(where=group_title(group), titles=titles)
-    paths = [stop.path for stop in found]
-    strip(parts, st.session_state.get(STOP, ""), says, KEY, lambda: _open(paths))
-    saving(KEY, f"{view.model}-{group}", lambda: all_numbers(frames))
-    st.caption(words["caption"].format(count=len(found)))
+    alt = words["says"].format(where=group_title(group), titles=titles)
+    paths = [stop.path for stop in members]
+    strip(parts, st.session_state.get(STOP, ""), alt, KEY, lambda: _open(paths))
+    saving(
+        KEY,
+        f"{view.model}-{group}",
+        lambda: all_numbers(frames),
+        lambda: offline(layer_figure(parts, labels=figure_labels()), alt),
+    )
+    st.caption(words["caption"].format(count=len(members)))
 
 
 def _open(paths: list[str]) -> None:

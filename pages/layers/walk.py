@@ -8,16 +8,19 @@ from typing import Any
 import streamlit as st
 
 from pages.layers.details import show_details
-from pages.layers.stops import drawn, group_title, heading, in_one_scale, inputs, written
+from pages.layers.stops import group_title, heading, written
 from pages.layers.tensors import numbers, outline, picked, picture
+from pages.layers.views import in_one_scale, inputs, tensor_of
 from pages.shell.view import View
+from pages.ui.charts import offline
 from pages.ui.export_menu import saving
 from pages.ui.format import shape
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, walk
+from transformer.figures import stop_figure
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 SPEEDS = ("0.5", "1", "2", "4")
@@ -123,19 +126,19 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
     st.subheader(heading(here), anchor=False)
     st.markdown(written(here, trace.config)[0])
     item, head = _pickers(trace, stops, here)
-    before = inputs(pipeline, trace, stops, here, item, head)
-    *before, result = in_one_scale(here, [*before, drawn(pipeline, trace, here, item, head)])
-    made_of = words["inputs_and"].join(f"{one.title} {one.shape}" for one in before)
+    result = tensor_of(pipeline, trace, here, item, head)
+    *before, result = in_one_scale(here, [*inputs(pipeline, trace, stops, here, item, head), result])
+    names = words["inputs_and"].join(f"{view.title} {view.shape}" for view in before)
     operation = words["operations"][here.operation]
     no_inputs = words["not_described" if here.operation == UNDESCRIBED.operation else "nothing"]
-    says = words["picture"].format(
-        inputs=made_of or no_inputs,
-        operation=operation,
-        result=result.title,
-        shape=result.shape,
-    )
-    picture(before, operation, result, says, PICTURE)
-    saving(PICTURE, here.path, lambda: numbers(result))
+    shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
+    alt = words["picture"].format_map(shown)
+    picture(before, operation, result, alt, PICTURE)
+
+    def page() -> str:
+        return offline(stop_figure(before, operation, result, labels=figure_labels()), alt)
+
+    saving(PICTURE, here.path, lambda: numbers(result), page)
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.layers.stops import drawn
 from pages.layers.tensors import all_numbers, numbers
+from pages.layers.views import tensor_of
 from pages.shell.runs import Runs
 from tests.pages.conftest import Visitor
 from transformer.analysis.walk import walk
@@ -23,7 +23,7 @@ def test_every_tensor_of_every_part_is_in_the_numbers_as_it_was_computed(model: 
     pipeline, trace = runs.pipeline(model), runs.trace(model, TEXTS, (None, None), ())
     for _, found in groupby(walk(trace), lambda stop: stop.group):
         stops = list(found)
-        frames = [drawn(pipeline, trace, stop, item, None) for stop in stops]
+        frames = [tensor_of(pipeline, trace, stop, item, None) for stop in stops]
         table = all_numbers(frames)
         assert list(dict.fromkeys(table.index.get_level_values("tensor"))) == [stop.path for stop in stops]
         for stop, frame in zip(stops, frames, strict=True):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.layers.stops import heading, hidden, statistics, written
+from pages.layers.stops import heading, written
+from pages.layers.views import hidden, statistics
 from pages.layers.walk import STOP
 from tests.pages.apps import EXAMPLE
 from tests.pages.layers.opened import at_stop, opened

@@ -1,0 +1,102 @@
+"""The tensors of a stop of the walk, prepared for a picture."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pages.layers.stops import title
+from pages.ui.format import shape
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
+from transformer.analysis.walk import Stop
+from transformer.figures import KIND_COLORS, panels
+from transformer.figures.panels import Branch, Scale, TensorView, panel
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import SIDES, TensorPath
+from transformer.tracing.trace import Step
+
+# Operations whose input and result hold the same kind of number: both have one colour scale.
+COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm", "ReLU")
+SHARES = ("weights", "probabilities")
+MASKS = ("source_mask", "target_mask")
+BRANCHES: tuple[Branch, ...] = ("query", "key", "value")
+
+
+def tensor_of(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
+    """A stop as a view: one text of the batch, one head or all (None)."""
+    step = trace[stop.path]
+    shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
+    color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
+    by_axis = tokens(trace, stop.path, item)
+    if step.axes[-1] == "vocab":
+        by_axis["vocab"] = pipeline.target_vocabulary.tokens
+    return TensorView(stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, by_axis, branch=_branch(stop.path))
+
+
+def ids_of(trace: Trace, path: str, item: int) -> TensorView:
+    """The ids of one side, which are no tensor of the trace."""
+    side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
+    rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
+    shown = panel(ids, ("batch", side), "ids", item)
+    # Raw ids are their own tokens: written in the cells, and so not beside them.
+    raw = all(token == str(number) for token, number in zip(rows[item], ids[item], strict=True))
+    return TensorView(path, words["given_ids"], shape(ids.shape), shown, shown.limit, "", {} if raw else {side: rows[item]})
+
+
+def inputs(
+    pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
+) -> list[TensorView]:
+    """The inputs of a stop as views."""
+    return [
+        ids_of(trace, path, item) if path in (SOURCE_IDS, TARGET_IDS) else tensor_of(pipeline, trace, stops[path], item, head)
+        for path in stop.inputs
+    ]
+
+
+def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
+    """Inputs and result with one colour scale, where they are of the same kind."""
+    if stop.operation not in COMPARABLE:
+        return list(views)
+    return panels.in_one_scale(views)
+
+
+def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
+    """The tokens on each axis of a tensor."""
+    place = TensorPath.parse(path)
+    by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
+    if place.kind is not None:
+        by_axis["query"], by_axis["key"] = trace.tokens(place.kind, item)
+    return by_axis | {"position": by_axis[place.side]}
+
+
+def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
+    """True where a mask hides a number of the scores or weights of an attention; None where nothing is hidden."""
+    later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
+    name = stop.kind.removeprefix("attention.")
+    if name == stop.kind or name not in later:
+        return None
+    masked = trace.hidden(TensorPath.parse(stop.path).owner).numpy()
+    return masked if masked.any() else None
+
+
+def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
+    """Minimum, maximum, mean and standard deviation over what no mask hides, and how many numbers that are."""
+    values = step.numpy()
+    seen = values if hidden is None else values[~hidden]
+    if not seen.size:
+        return (float("nan"),) * 4, 0
+    seen = seen.astype(np.float64)
+    return (float(seen.min()), float(seen.max()), float(seen.mean()), float(seen.std())), seen.size
+
+
+def _scale(stop: Stop) -> Scale:
+    if stop.kind in MASKS:
+        return "mask"
+    return "weights" if TensorPath.parse(stop.path).last in SHARES else "signed"
+
+
+def _branch(path: str) -> Branch | None:
+    """The branch of an attention that a tensor is in."""
+    name = TensorPath.parse(path).name.partition(".")[0]
+    return next((branch for branch in BRANCHES if branch == name), None)
