@@ -12,7 +12,7 @@ from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
 from pages.ui.source import show_source
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
@@ -114,7 +114,7 @@ def _show_overview(
         title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
-    show(tensor_maps(matrices), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
+    show(tensor_maps(matrices, labels=figure_labels()), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
     st.caption(words["scales"])
 
 
@@ -130,7 +130,7 @@ def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides:
     """The matrix of one step to be read, the numbers of the row that is followed, and the lines that compute it."""
     words, config = text("steps"), trace.config
     matrix = _matrix(step, config, head, sides, row, cell)
-    show(tensor_map(matrix), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
+    show(tensor_map(matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
     if matrix.selected_row is None:
         st.caption(words["every_row"])
     else:

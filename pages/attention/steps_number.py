@@ -9,7 +9,7 @@ from pages.attention.steps_words import Sides, labels
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.analysis.cell import Explanation, Term
 from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps import terms_bars
@@ -36,6 +36,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             picked=None if summed else explained.column,
             total=words["sum"],
             told=words["hover_product" if summed else "hover_softmax"],
+            labels=figure_labels(),
         )
         show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
     said = words["result" if summed else "result_plain"]

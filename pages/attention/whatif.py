@@ -11,7 +11,7 @@ from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import linked_token, token_at
 from pages.ui.pickers import pick_or_none
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
 from transformer.figures.whatif import difference_map, importance_map, probability_change
@@ -112,7 +112,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     st.caption(words["forced_caption"])
     tokens, before = _written(view, trace)
     _, after = _written(view, again)
-    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]), written=True)
+    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels())
     show(figure, "probability-change", words["forced_alt"])
 
     st.markdown(f"**{words['difference']}**")
@@ -123,7 +123,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         return
     queries, keys = trace.tokens(kind)
     allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
-    show(difference_map(change, allowed, queries, keys), "difference", words["difference_alt"])
+    show(difference_map(change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
 
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
@@ -173,4 +173,4 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
             after=np.exp(before - drop),
         )
     )
-    show(importance_map(drops, kinds), "importance", words["importance_alt"])
+    show(importance_map(drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])

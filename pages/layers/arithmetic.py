@@ -14,7 +14,7 @@ from pages.ui.charts import show
 from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text
 from pages.ui.source import show_source
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
@@ -103,7 +103,11 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     units = found.strongest(MOST_UNITS)
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
-        show(unit_bars(units, found.push[units], words["unit"]), "work_units", words["units_alt"].format(count=len(units)))
+        show(
+            unit_bars(units, found.push[units], words["unit"], labels=figure_labels()),
+            "work_units",
+            words["units_alt"].format(count=len(units)),
+        )
     _table(words, found.hidden, found.activated, found.push, found.traced_hidden)
     _agrees(found)
     with st.expander(text("arithmetic")["source"], icon=":material/code:"):

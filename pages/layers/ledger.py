@@ -12,7 +12,7 @@ from pages.ui.charts import show
 from pages.ui.format import amount, byte_size, difference, shape, whole
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger as figures
@@ -83,7 +83,7 @@ def _shares(rows: tuple[Row, ...]) -> None:
         for counted, parts in costs.items()
         for most in [max(parts, key=lambda work: parts[work])]
     ]
-    show(figures.shares(costs), "ledger-shares", words["shares_alt"].format(said=" ".join(said)))
+    show(figures.shares(costs, labels=figure_labels()), "ledger-shares", words["shares_alt"].format(said=" ".join(said)))
 
 
 # --- the table ---------------------------------------------------------------------------------------------------------
@@ -193,7 +193,9 @@ def _growth(trace: Trace) -> None:
     lines = {work: values for work, values in lines.items() if values.any()}
     whole = np.sum(list(lines.values()), axis=0)
     limit = None if found.limit is None else (found.limit, words["limit"])
-    figure = figures.growth(found.sizes, lines | {figures.TOTAL: whole}, along, count, found.here, logarithmic, limit)
+    figure = figures.growth(
+        found.sizes, lines | {figures.TOTAL: whole}, along, count, found.here, logarithmic, limit, labels=figure_labels()
+    )
     at = found.sizes.index(found.here)
     said = ", ".join(words["growth_said"].format(work=work, share=values[at] / whole[at]) for work, values in lines.items())
     numbers = {"least": found.sizes[0], "most": found.sizes[-1], "here": found.here}

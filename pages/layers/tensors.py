@@ -1,7 +1,7 @@
 """Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
 
-TensorView by the page, not by Plotly: a step must repaint in a moment, exact numbers are to be had by pointing at them, and a
-component that has a key is not built anew at each step.
+On a canvas, because with Plotly a step takes more than twice as long (benchmarks/README.md), and because arrow keys go from
+number to number there without a request to the server. The menu to save has the same picture from Plotly.
 """
 
 from collections.abc import Callable, Mapping, Sequence

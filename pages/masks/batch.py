@@ -10,7 +10,7 @@ from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import named_shape, numbered_tokens
 from pages.ui.pickers import pick
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
 from transformer.figures.masks import mask_picture
@@ -123,7 +123,7 @@ def show_masks(batch: Batch) -> None:
                 if mask is not None:
                     keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
                     alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                    show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind]), f"mask-{name}", alt)
+                    show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()), f"mask-{name}", alt)
                     st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
                 st.caption(
                     words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]

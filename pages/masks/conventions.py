@@ -9,7 +9,7 @@ import streamlit as st
 from pages.masks.batch import Batch
 from pages.ui.charts import show
 from pages.ui.pickers import pick
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
 from transformer.figures.mask_conventions import Stages, convention_stages, empty_rows, written_number
@@ -61,7 +61,11 @@ def show_conventions(batch: Batch, at: Head) -> None:
             before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
-            show(convention_stages(stages, queries, keys, KIND_COLORS[at.kind]), f"convention-{one.name}", alt)
+            show(
+                convention_stages(stages, queries, keys, KIND_COLORS[at.kind], labels=figure_labels()),
+                f"convention-{one.name}",
+                alt,
+            )
     own = trace[at.path / "weights"].values[item, at.head].numpy()
     st.markdown(f"**{words['compare']}**")
     st.dataframe(_compared(found, own), hide_index=True, width="stretch")
@@ -115,7 +119,9 @@ def show_empty_row(batch: Batch, at: Head) -> None:
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))
-    figure = empty_rows([(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys)
+    figure = empty_rows(
+        [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
+    )
     show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys)))
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])

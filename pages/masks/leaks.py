@@ -12,7 +12,7 @@ from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import linked_token
 from pages.ui.pickers import pick
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
 from transformer.figures.mask_conventions import written_number
 from transformer.figures.whatif import probability_change
@@ -85,7 +85,11 @@ def _side_by_side(kept: Leak, open_: Leak, names: tuple[str, str], what: str, mo
             st.markdown(f"**{words[f'{what}_{name}']}**")
             st.metric(words["largest"], _change(leak), help=words["largest_help"])
             alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
-            show(probability_change(leak.tokens, leak.before, leak.after, names), f"leak-{what}-{name}", alt)
+            show(
+                probability_change(leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
+                f"leak-{what}-{name}",
+                alt,
+            )
             st.caption(_says(leak))
     if more:
         st.caption(more)

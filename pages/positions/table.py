@@ -13,7 +13,7 @@ from pages.ui.charts import show
 from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import forget_infinite, pick
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Pipeline, Trace
 from transformer.analysis.position_geometry import cell, model_table, sinusoidal_table, untrained_table
 from transformer.figures.position_geometry import position_map
@@ -178,5 +178,5 @@ def show_cell(table: Table) -> None:
             rf"\{found.function}({latex(found.angle, DIGITS)}) = {latex(found.value, DIGITS)}"
         )
         st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
-    figure = position_map(table.values, (row, column))
+    figure = position_map(table.values, (row, column), labels=figure_labels())
     show(figure, "positions-table", words["table_alt"].format(positions=table.positions, d_model=table.d_model))

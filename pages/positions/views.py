@@ -10,7 +10,7 @@ from pages.shell.runs import available
 from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.format import number
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import TransformerConfig
 from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, spread, turned, wave
 from transformer.figures.position_geometry import distance_lines, product_map, rotation_map, turning_circle, waves
@@ -53,7 +53,7 @@ def show_waves(table: Table) -> None:
             words["wave"].format(dimension=found.dimension, function=found.function, length=2 * math.pi * found.divisor)
             for found in cells
         ]
-    figure = waves(dimensions, table.values[:, dimensions], curves, names)
+    figure = waves(dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
     show(figure, "positions-waves", words["waves_alt"].format(count=len(dimensions), positions=table.positions))
     st.caption(words[f"waves_{table.kind}"])
 
@@ -63,9 +63,13 @@ def show_distances(table: Table) -> None:
     words, products = text("positions"), dot_products(table.values)
     left, right = st.columns(2)
     with left:
-        show(product_map(products), "positions-products", words["products_alt"].format(positions=table.positions))
+        show(
+            product_map(products, labels=figure_labels()),
+            "positions-products",
+            words["products_alt"].format(positions=table.positions),
+        )
     with right:
-        figure = distance_lines(by_distance(products), (words["band_mean"], words["band"]))
+        figure = distance_lines(by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
         show(figure, "positions-distances", words["distances_alt"])
     for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), abs(products).max()), strict=True):
         place.metric(words[name], number(value, 3), help=words[f"{name}_help"])
@@ -105,7 +109,11 @@ def show_rotation(table: Table) -> None:
     left, right = st.columns(2)
     with left:
         shown = min(SHOWN, table.d_model)
-        show(rotation_map(matrix[:shown, :shown]), "positions-rotation", words["rotation_alt"].format(count=shown, shift=shift))
+        show(
+            rotation_map(matrix[:shown, :shown], labels=figure_labels()),
+            "positions-rotation",
+            words["rotation_alt"].format(count=shown, shift=shift),
+        )
         if shown < table.d_model:
             st.caption(words["rotation_part"].format(shown=shown, d_model=table.d_model))
     with right:
@@ -123,7 +131,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     other = (row + last // 2 + 1) % (last + 1)
     arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
     names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
-    figure = turning_circle(table.values[:, sine : sine + 2], arrows, names)
+    figure = turning_circle(table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
     show(figure, "positions-circle", words["circle_alt"].format(pair=sine // 2, shift=shift))
     turn = cell(shift, sine, table.d_model).angle
     starts = [str(start) for start in dict.fromkeys((row, other))]

@@ -13,7 +13,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane, token_table
 from transformer.figures.token_geometry import similarity_map, vocabulary_map
 from transformer.pipeline.pipeline import Side
@@ -28,7 +28,11 @@ def show_similarity(sentence: Sentence) -> None:
     st.markdown(words["alike_text"])
     rows = sentence.table[list(sentence.ids)]
     found = cosines(rows, rows)
-    show(similarity_map(found, sentence.tokens), "tokens-similarity", words["alike_alt"].format(count=len(rows)))
+    show(
+        similarity_map(found, sentence.tokens, labels=figure_labels()),
+        "tokens-similarity",
+        words["alike_alt"].format(count=len(rows)),
+    )
     if np.isnan(found).any():
         st.caption(words["no_direction"])
 
@@ -73,7 +77,9 @@ def show_plane(view: View, sentence: Sentence) -> None:
     words = text("tokens")
     found = _plane(view.key, sentence.side)
     st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
-    figure = vocabulary_map(found.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, found.shares)
+    figure = vocabulary_map(
+        found.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, found.shares, labels=figure_labels()
+    )
     show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
     st.caption(words["plane_shares"].format(both=sum(found.shares), first=found.shares[0], second=found.shares[1]))
     if not view.pipeline.trained:

@@ -12,7 +12,7 @@ from pages.shell.runs import available, runs
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import InputError, Pipeline, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
@@ -91,7 +91,11 @@ def _show_rows(model: str, pair: tuple[Run, Run], weights: Float[np.ndarray, "ru
     ]
     read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in pair)
     st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
-    show(head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True), f"turning-{model}", words["alt"])
+    show(
+        head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True, labels=figure_labels()),
+        f"turning-{model}",
+        words["alt"],
+    )
     st.markdown(
         words["probability"].format(
             pronoun_a=a.pronoun, probability_a=a.probability, pronoun_b=b.pronoun, probability_b=b.probability

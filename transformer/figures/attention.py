@@ -1,12 +1,13 @@
 """One head as a picture, and weights as the picture of every head has them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float, UInt8
 from plotly.colors import sample_colorscale
 
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
 
 # A weight is sent as one byte: 0 to 254 for 0 to 1, and 255 for "masked".
@@ -35,6 +36,7 @@ def head_map(
     queries: Sequence[str],
     keys: Sequence[str],
     wide: bool = False,
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """One head, to be read: tokens on both axes, the exact weight on hover, and in the cell where there is room.
 
@@ -43,11 +45,12 @@ def head_map(
         allowed: False where a query may not look; drawn grey and hatched.
         queries, keys: the tokens.
         wide: cells may be wider than high, for a map of few rows.
+        labels: words of the figure.
     """
     longer = max(weights.shape)
     figure = go.Figure()
     if not allowed.all():
-        figure.add_trace(masked_cells(allowed, queries, keys))
+        figure.add_trace(masked_cells(allowed, queries, keys, labels))
     figure.add_trace(
         go.Heatmap(
             z=np.where(allowed, weights, np.nan).astype(np.float32),
@@ -56,18 +59,25 @@ def head_map(
             zmin=0,
             zmax=1,
             colorscale=WEIGHTS,
-            colorbar={"title": {"text": "weight"}, "thickness": 12},
+            colorbar={"title": {"text": labels["weight"]}, "thickness": 12},
             **(in_cells(np.where(allowed, weights, np.nan), "{:.2f}", WEIGHTS) if longer <= MOST_WRITTEN else {}),
-            hovertemplate="query %{y}<br>key %{x}<br>weight %{z:.6f}<extra></extra>",
+            hovertemplate=hover(labels, f"{labels['weight']} %{{z:.6f}}"),
             hoverongaps=False,
             xgap=int(longer <= MOST_HATCHED),
             ygap=int(longer <= MOST_HATCHED),
         )
     )
-    return token_map(figure, queries, keys, wide)
+    return token_map(figure, queries, keys, wide, labels)
 
 
-def masked_cells(allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> go.Heatmap:
+def hover(labels: Mapping[str, str], value: str) -> str:
+    """The template of what hovering says of a query and a key."""
+    return f"{labels['query']} %{{y}}<br>{labels['key']} %{{x}}<br>{value}<extra></extra>"
+
+
+def masked_cells(
+    allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
+) -> go.Heatmap:
     """What lies below a map where a query may not look: grey, and hatched unless the cells are too small."""
     return go.Heatmap(
         # Sent as a list, a third shorter than in single precision.
@@ -78,7 +88,7 @@ def masked_cells(allowed: Bool[np.ndarray, "query key"], queries: Sequence[str],
         showscale=False,
         texttemplate=MASK_SIGN if max(allowed.shape) <= MOST_HATCHED else None,
         textfont={"color": LINE},
-        hovertemplate="query %{y}<br>key %{x}<br>masked: may not be looked at<extra></extra>",
+        hovertemplate=hover(labels, labels["masked_cell"]),
         # Where a cell is not masked, there is nothing to say of it.
         hoverongaps=False,
     )
@@ -116,12 +126,18 @@ def unsigned_zero(said: str) -> str:
     return said.replace("-", "−") if said.strip("+-0.") else said.lstrip("+-")
 
 
-def token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str], wide: bool = False) -> go.Figure:
+def token_map(
+    figure: go.Figure,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    wide: bool = False,
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
     """Tokens on both axes of a map of queries × keys, and cells that are square unless they may be `wide`."""
     longer = max(len(queries), len(keys))
-    across = token_axis("key: what is looked at", keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
+    across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
     figure.update_xaxes(across)
-    figure.update_yaxes(token_axis("query: who is looking", queries, MOST_LABELLED))
+    figure.update_yaxes(token_axis(labels["query_axis"], queries, MOST_LABELLED))
     figure.update_yaxes(autorange="reversed")
     if wide:
         figure.update_yaxes(title=None)  # there is no room beside few rows, and they name themselves

@@ -1,6 +1,6 @@
 """One matrix of a computation, and the terms that add up to one of its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
 from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, in_cells, least_width
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import (
     LINE,
     MASK_SIGN,
@@ -66,7 +67,7 @@ class Matrix:
         return infinite if self.hidden is None else infinite | self.hidden
 
 
-def tensor_map(matrix: Matrix) -> go.Figure:
+def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     """A matrix as a heatmap, with the number in each cell where there is room, and on hover."""
     height, width = matrix.values.shape
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
@@ -77,7 +78,7 @@ def tensor_map(matrix: Matrix) -> go.Figure:
         "yaxis": _axis(matrix.row_title, matrix.rows, height) | {"autorange": False, "range": [height - 0.5, -0.5]},
         "shapes": _frames(matrix),
     }
-    heatmaps = _heatmaps(matrix, longer <= MOST_HATCHED)
+    heatmaps = _heatmaps(matrix, longer <= MOST_HATCHED, labels)
     heatmaps[-1] |= {"colorbar": {"thickness": 10, "len": 1, "nticks": 5}, "showscale": True}
     if written:
         top = heatmaps[-1]
@@ -87,7 +88,7 @@ def tensor_map(matrix: Matrix) -> go.Figure:
     return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure
 
 
-def tensor_maps(matrices: Sequence[Matrix]) -> go.Figure:
+def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """Several matrices in one figure, in order from left to right and top to bottom, each in its own scale.
 
     One figure, because a page takes ten times as long to draw ten of them. Tokens are told on hover only.
@@ -107,7 +108,7 @@ def tensor_maps(matrices: Sequence[Matrix]) -> go.Figure:
         layout[f"xaxis{number}"] = _axis("", matrix.columns, width) | bare | x
         upside_down = {"autorange": False, "range": [height - 0.5, -0.5], "anchor": f"x{number}"}
         layout[f"yaxis{number}"] = _axis("", matrix.rows, height) | bare | y | upside_down
-        parts = _heatmaps(matrix, max(height, width) <= MOST_WRITTEN)
+        parts = _heatmaps(matrix, max(height, width) <= MOST_WRITTEN, labels)
         heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
         layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
         layout["annotations"].append(_heading(matrix, left, top))
@@ -122,7 +123,7 @@ def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
     return {"text": said, "showarrow": False, "align": "left"} | at
 
 
-def _heatmaps(matrix: Matrix, hatched: bool) -> list[dict[str, Any]]:
+def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     """What is masked, if anything is; then the numbers."""
     masked, values = matrix.masked, matrix.values
     height, width = values.shape
@@ -142,7 +143,7 @@ def _heatmaps(matrix: Matrix, hatched: bool) -> list[dict[str, Any]]:
                 "customdata": np.where(masked, _written(values), ""),
                 "texttemplate": MASK_SIGN if hatched else None,
                 "textfont": {"color": LINE},
-                "hovertemplate": f"{here}masked: %{{customdata}}<extra></extra>",
+                "hovertemplate": f"{here}{labels['masked_value']}<extra></extra>".replace("{value}", "%{customdata}"),
             }
         )
     heatmaps.append(
@@ -179,8 +180,9 @@ def terms_bars(
     result: float,
     color: str = ROLE_COLORS["value"],
     picked: int | None = None,
-    total: str = "sum",
+    total: str | None = None,
     told: str = "{left} × {right} = {value}",
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """Numbers that add up: each bar starts where the one before ended, and the last is the sum.
 
@@ -189,9 +191,10 @@ def terms_bars(
         result: what they add up to.
         color: of the sum, and of the picked term.
         picked: a term that stands out from the others.
-        total: what the last bar is called.
+        total: what the last bar is called; by default the word for a sum.
         told: what hovering over a term says, with places for its left, right and value.
     """
+    total = labels["sum"] if total is None else total
     values = np.array([value for *_, value in terms], dtype=float)
     ends = np.cumsum(values)
     names = [escaped(label) for label, *_ in terms]

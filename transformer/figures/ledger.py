@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from plotly.colors import hex_to_rgb
 
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, LINE, escaped, finished
 
 # What grows with the square of the length stands out; what is multiplied alike at every position is next to it.
@@ -24,11 +25,12 @@ LEAST_WRITTEN = 0.06
 MOST_TICKS = 12
 
 
-def shares(costs: Mapping[str, Mapping[str, int]]) -> go.Figure:
+def shares(costs: Mapping[str, Mapping[str, int]], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """One bar for each thing that is counted, cut into what each kind of work takes of it.
 
     Args:
         costs: what is counted → kind of work → how much.
+        labels: words of the figure.
     """
     names = list(costs)
     figure = go.Figure()
@@ -41,7 +43,7 @@ def shares(costs: Mapping[str, Mapping[str, int]]) -> go.Figure:
             go.Bar(
                 x=np.array(parts, dtype=np.float32),
                 y=[escaped(name) for name in names],
-                name=work,
+                name=escaped(labels[work]),
                 orientation="h",
                 marker={"color": color, "line": {"width": 0}},
                 text=[f"{part:.0%}" if part >= LEAST_WRITTEN else "" for part in parts],
@@ -50,7 +52,7 @@ def shares(costs: Mapping[str, Mapping[str, int]]) -> go.Figure:
                 insidetextanchor="middle",
                 insidetextfont={"color": _readable(color)},
                 customdata=[f"{amount:,}" for amount in amounts],
-                hovertemplate=f"{work}<br>%{{customdata}} %{{y}}, %{{x:.2%}}<extra></extra>",
+                hovertemplate=f"{escaped(labels[work])}<br>%{{customdata}} %{{y}}, %{{x:.2%}}<extra></extra>",
             )
         )
     figure.update_xaxes(range=[0, 1], tickformat=".0%", showgrid=False, zeroline=False)
@@ -67,6 +69,7 @@ def growth(
     here: int,
     logarithmic: bool,
     limit: tuple[int, str] | None = None,
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """A line for each kind of work, against one size; the present size is marked on each.
 
@@ -78,26 +81,28 @@ def growth(
         here: the present size, one of `sizes`.
         logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
         limit: a size that has a meaning, and what it is called.
+        labels: words of the figure.
     """
     # A line has a dot at the present size alone.
     figure, marked = go.Figure(), np.array([size == here for size in sizes], dtype=np.float32)
     for name, values in lines.items():
         if not values.any():
             continue
+        word = escaped(labels.get(name, name))
         color, axes = WORK_COLORS.get(name, LINE), f"{escaped(along)} %{{x:,}}<br>%{{customdata}} {escaped(counted)}"
         figure.add_trace(
             go.Scatter(
                 x=list(sizes),
                 y=values.astype(np.float32),
-                name=escaped(name),
+                name=word,
                 mode="lines+markers",
                 marker={"size": 11 * marked, "opacity": 1, "color": color, "line": {"color": "white", "width": 1.5 * marked}},
                 line={"color": color, "width": 3, "dash": "dash" if name == TOTAL else "solid"},
                 customdata=[f"{value:,.0f}" for value in values],
-                hovertemplate=f"{escaped(name)}<br>{axes}<extra></extra>",
+                hovertemplate=f"{word}<br>{axes}<extra></extra>",
             )
         )
-    marks = [(here, f"here: {here:,}"), *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else [])]
+    marks = [(here, labels["here"].format(size=f"{here:,}")), *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else [])]
     for place, (size, said) in enumerate(marks):
         figure.add_vline(x=size, line={"color": LINE, "width": 1.5, "dash": "dot"})
         x = float(np.log10(size)) if logarithmic else size

@@ -1,6 +1,6 @@
 """Three ways to hide the same scores, stage by stage, and what becomes of a query from which every key is hidden."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN
-from transformer.figures.masks import MOST_TICKS, SAID, cells, flat, slant, two_states
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover
+from transformer.figures.labels import LABELS
+from transformer.figures.masks import MOST_TICKS, cells, flat, slant, two_states
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -35,7 +36,9 @@ class Stages:
     titles: tuple[str, str, str, str]
 
 
-def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str) -> go.Figure:
+def convention_stages(
+    stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str, labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """The mask as it is written, the scores before it and after it, and the weights, one below the other.
 
     A hidden cell is grey and hatched, except where it was given a weight all the same: that is drawn as the weight it is.
@@ -44,14 +47,18 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         stages: what to draw.
         queries, keys: the tokens.
         color: of what may be looked at.
+        labels: words of the figure.
     """
-    keep, letters = stages.keep, ("True", "False") if not stages.true_hides else ("False", "True")
+    keep, letters = stages.keep, (labels["true"], labels["false"])
+    if stages.true_hides:
+        letters = letters[::-1]
     leaked = stages.weights > 0
+    states = f"{letters[0]}: {labels['may_look']}", f"{letters[1]}: {labels['may_not_look']}"
     parts = [
-        two_states(keep, queries, keys, color, (f"{letters[0]}: {SAID[0]}", f"{letters[1]}: {SAID[1]}")),
-        _numbers(stages.before, np.ones_like(keep), queries, keys, signed=True),
-        _numbers(stages.masked, keep, queries, keys, signed=True),
-        _numbers(stages.weights, keep | leaked, queries, keys, signed=False),
+        two_states(keep, queries, keys, color, states, labels),
+        _numbers(stages.before, np.ones_like(keep), queries, keys, signed=True, labels=labels),
+        _numbers(stages.masked, keep, queries, keys, signed=True, labels=labels),
+        _numbers(stages.weights, keep | leaked, queries, keys, signed=False, labels=labels),
     ]
     if max(keep.shape) <= MOST_WRITTEN:
         for part, where, letter, shade in ((parts[0][0], ~keep, letters[1], LINE), (parts[0][1], keep, letters[0], "white")):
@@ -65,9 +72,11 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
         number = str(index + 1) if index else ""
         top = 1 - (index * pitch + STAGE_HEAD) / total
         bottom = top - STAGE_HEIGHT / total
-        layout[f"xaxis{number}"] = token_axis("key", keys, MOST_TICKS, side="top", tickangle=slant(keys), anchor=f"y{number}")
+        layout[f"xaxis{number}"] = token_axis(
+            labels["key"], keys, MOST_TICKS, side="top", tickangle=slant(keys), anchor=f"y{number}"
+        )
         layout[f"yaxis{number}"] = token_axis(
-            "query", queries, MOST_TICKS, autorange="reversed", anchor=f"x{number}", domain=[bottom, top]
+            labels["query"], queries, MOST_TICKS, autorange="reversed", anchor=f"x{number}", domain=[bottom, top]
         )
         for axis in ("xaxis", "yaxis"):
             layout[f"{axis}{number}"]["tickfont"] = {"size": 10}
@@ -80,12 +89,15 @@ def convention_stages(stages: Stages, queries: Sequence[str], keys: Sequence[str
     return figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 4})
 
 
-def empty_rows(rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str]) -> go.Figure:
+def empty_rows(
+    rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str], labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """What becomes of a query from which every key is hidden: a row of weights for each way to treat it.
 
     Args:
         rows: (name, weights) of each way; NaN is written out.
         keys: the tokens.
+        labels: words of the figure.
     """
     names, weights = [escaped(name) for name, _ in rows], np.stack([values for _, values in rows]).astype(np.float32)
     nothing = np.isnan(weights)
@@ -99,7 +111,7 @@ def empty_rows(rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequ
                 "showscale": False,
                 "texttemplate": "NaN" if written else None,
                 "textfont": {"color": LINE},
-                "hovertemplate": "%{y}<br>key %{x}<br>NaN: not a number<extra></extra>",
+                "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['nan']}<extra></extra>",
             },
             shared
             | {
@@ -107,13 +119,13 @@ def empty_rows(rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequ
                 "zmin": 0,
                 "zmax": 1,
                 "colorscale": WEIGHTS,
-                "colorbar": {"title": {"text": "weight"}, "thickness": 10, "nticks": 3},
+                "colorbar": {"title": {"text": labels["weight"]}, "thickness": 10, "nticks": 3},
                 "texttemplate": "%{z:.3f}" if written else None,
-                "hovertemplate": "%{y}<br>key %{x}<br>weight %{z:.8~g}<extra></extra>",
+                "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['weight']} %{{z:.8~g}}<extra></extra>",
             },
         ]
     )
-    figure.update_xaxes(token_axis("key: what is looked at", keys, side="top", tickangle=-45))
+    figure.update_xaxes(token_axis(labels["key_axis"], keys, side="top", tickangle=-45))
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
     finished(figure, height=110 + 44 * len(names))
     return figure.update_layout(margin={"t": 96})
@@ -125,12 +137,12 @@ def _numbers(
     queries: Sequence[str],
     keys: Sequence[str],
     signed: bool,
+    labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """The hidden cells with what they hold on hover, then the numbers that are shown, with their colour bar."""
     shared, drawn = cells(queries, keys), np.where(shown, values, np.nan).astype(np.float32)
     most = float(np.nanmax(np.abs(drawn), initial=0)) or 1.0
     held = np.where(shown, "", np.vectorize(written_number, otypes=[object])(values))
-    hover = "query %{{y}}<br>key %{{x}}<br>{}<extra></extra>"
     hatched = max(values.shape) <= MOST_HATCHED
     return [
         shared
@@ -140,7 +152,7 @@ def _numbers(
             "customdata": held,
             "texttemplate": MASK_SIGN if hatched else None,
             "textfont": {"color": LINE},
-            "hovertemplate": hover.format("hidden: %{customdata}"),
+            "hovertemplate": hover(labels, labels["hidden_value"].format(value="%{customdata}")),
         },
         shared
         | {
@@ -150,7 +162,7 @@ def _numbers(
             "colorscale": SIGNED if signed else WEIGHTS,
             "showscale": True,
             "colorbar": {"thickness": 8, "nticks": 5, "tickfont": {"size": 10}, "x": 1.01},
-            "hovertemplate": hover.format("%{z:.8~g}"),
+            "hovertemplate": hover(labels, "%{z:.8~g}"),
         },
     ]
 

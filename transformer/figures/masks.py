@@ -1,36 +1,43 @@
 """Masks as pictures: who may look at whom."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool
 
-from transformer.figures.attention import MOST_HATCHED
+from transformer.figures.attention import MOST_HATCHED, hover
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, finished, numbered, token_axis
 
 MOST_TICKS = 20  # tokens written on an axis of a picture a third of a page wide
 MOST_SLANTED = 8  # tokens up to which slanted labels stay apart
 PICTURE_HEIGHT = 410
-# What hovering says of a cell that may be looked at, and of one that may not.
-SAID = ("may look", "hidden")
 
 
-def mask_picture(keep: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], color: str) -> go.Figure:
+def mask_picture(
+    keep: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    color: str,
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
     """Who may look at whom: coloured where a query may look at a key, grey and hatched where it may not.
 
     Args:
         keep: True = may look.
         queries, keys: the tokens.
         color: of what may be looked at.
+        labels: words of the figure.
     """
     # All at once: a figure that is updated piece by piece takes several times as long to build.
     layout = {
-        "xaxis": token_axis("key: what is looked at", keys, MOST_TICKS, side="top", tickangle=slant(keys)),
-        "yaxis": token_axis("query: who is looking", queries, MOST_TICKS, autorange="reversed"),
+        "xaxis": token_axis(labels["key_axis"], keys, MOST_TICKS, side="top", tickangle=slant(keys)),
+        "yaxis": token_axis(labels["query_axis"], queries, MOST_TICKS, autorange="reversed"),
     }
-    figure = finished(go.Figure(two_states(keep, queries, keys, color, SAID), layout), height=PICTURE_HEIGHT)
+    states = labels["may_look"], labels["may_not_look"]
+    figure = finished(go.Figure(two_states(keep, queries, keys, color, states, labels), layout), height=PICTURE_HEIGHT)
     return figure.update_layout(margin={"t": 104})
 
 
@@ -42,16 +49,20 @@ def slant(tokens: Sequence[str]) -> int:
 
 
 def two_states(
-    keep: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], color: str, said: tuple[str, str]
+    keep: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    color: str,
+    states: tuple[str, str],
+    labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """What is hidden, then what may be looked at; `said` tells the second and the first on hover."""
+    """The hidden cells, then the open ones; `states` says on hover what an open and a hidden cell is."""
     shared = cells(queries, keys)
     hatched = max(keep.shape) <= MOST_HATCHED
-    hover = "query %{{y}}<br>key %{{x}}<br>{}<extra></extra>"
     hatch = {"texttemplate": MASK_SIGN if hatched else None, "textfont": {"color": LINE}}
     return [
-        shared | flat(~keep, MASKED) | hatch | {"hovertemplate": hover.format(said[1])},
-        shared | flat(keep, color) | {"hovertemplate": hover.format(said[0])},
+        shared | flat(~keep, MASKED) | hatch | {"hovertemplate": hover(labels, states[1])},
+        shared | flat(keep, color) | {"hovertemplate": hover(labels, states[0])},
     ]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
@@ -14,7 +15,9 @@ MOST_MARKED = 160  # positions up to which every one has a dot on its wave
 LEAST, MOST = 260, 560  # pixels of a picture of many positions
 
 
-def position_map(table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None) -> go.Figure:
+def position_map(
+    table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None, labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """Positions from top to bottom, dimensions from left to right; the picked cell is framed."""
     height, width = table.shape
     most = float(np.abs(table).max()) or 1.0
@@ -25,11 +28,11 @@ def position_map(table: Float[np.ndarray, "position d_model"], picked: tuple[int
             zmax=most,
             colorscale=SIGNED,
             colorbar={"thickness": 10, "nticks": 5},
-            hovertemplate="position %{y}<br>dimension %{x}<br>%{z:.6~g}<extra></extra>",
+            hovertemplate=f"{labels['position']} %{{y}}<br>{labels['dimension']} %{{x}}<br>%{{z:.6~g}}<extra></extra>",
         )
     )
-    figure.update_xaxes(title={"text": "dimension"}, range=[-0.5, width - 0.5], showgrid=False, zeroline=False)
-    figure.update_yaxes(title={"text": "position"}, range=[height - 0.5, -0.5], showgrid=False, zeroline=False)
+    figure.update_xaxes(title={"text": labels["dimension"]}, range=[-0.5, width - 0.5], showgrid=False, zeroline=False)
+    figure.update_yaxes(title={"text": labels["position"]}, range=[height - 0.5, -0.5], showgrid=False, zeroline=False)
     if picked is not None:
         figure.update_layout(shapes=[frame | {"yref": "y"} for frame in framed(*picked)])
     return finished(figure, height=int(np.clip(60 + 8 * height, LEAST, MOST)))
@@ -40,6 +43,7 @@ def waves(
     values: Float[np.ndarray, "position dimension"],
     curves: Float[np.ndarray, "step dimension"] | None,
     names: Sequence[str],
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """Single columns of the table against the position.
 
@@ -48,6 +52,7 @@ def waves(
         values: of each at every position: the dots.
         curves: of each between the positions too, in equal steps from the first to the last; None to join the dots.
         names: what each is called.
+        labels: words of the figure.
     """
     positions = len(values)
     figure = go.Figure()
@@ -74,18 +79,18 @@ def waves(
                 marker={"color": color, "size": 5},
                 line={"color": color, "width": 1.5},
                 legendgroup=str(dimension),
-                hovertemplate=f"{escaped(names[index])}<br>position %{{x}}<br>%{{y:.6~g}}<extra></extra>",
+                hovertemplate=f"{escaped(names[index])}<br>{labels['position']} %{{x}}<br>%{{y:.6~g}}<extra></extra>",
             )
         )
-    figure.update_xaxes(title={"text": "position"}, zeroline=False)
-    figure.update_yaxes(title={"text": "value"})
+    figure.update_xaxes(title={"text": labels["position"]}, zeroline=False)
+    figure.update_yaxes(title={"text": labels["value"]})
     finished(figure, height=360)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
-def product_map(products: Float[np.ndarray, "position position"]) -> go.Figure:
+def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """The dot product of every position with every other."""
-    count, most = len(products), float(np.abs(products).max()) or 1.0
+    at, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(
             z=products.astype(np.float32),
@@ -93,23 +98,26 @@ def product_map(products: Float[np.ndarray, "position position"]) -> go.Figure:
             zmax=most,
             colorscale=SIGNED,
             colorbar={"thickness": 10, "nticks": 5},
-            hovertemplate="position %{y}<br>position %{x}<br>dot product %{z:.6~g}<extra></extra>",
+            hovertemplate=f"{at} %{{y}}<br>{at} %{{x}}<br>{labels['dot_product']} %{{z:.6~g}}<extra></extra>",
         )
     )
-    axis = {"title": {"text": "position"}, "showgrid": False, "zeroline": False}
+    axis = {"title": {"text": labels["position"]}, "showgrid": False, "zeroline": False}
     figure.update_xaxes(axis, range=[-0.5, count - 0.5])
     figure.update_yaxes(axis, range=[count - 0.5, -0.5])
     return finished(figure, height=460)
 
 
-def distance_lines(found: Float[np.ndarray, "distance 3"], names: tuple[str, str]) -> go.Figure:
+def distance_lines(
+    products: Float[np.ndarray, "distance 3"], names: tuple[str, str], labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """The dot product against the distance: the mean as a line, and a band from the least to the largest.
 
     Args:
-        found: least, mean and largest dot product at every distance from 0.
+        products: least, mean and largest dot product at every distance from 0.
         names: what the line and the band are called.
     """
-    distance, (least, mean, most) = np.arange(len(found)), found.astype(np.float32).T
+    distance, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
+    at = f"{labels['distance']} %{{x}}"
     figure = go.Figure(
         [
             go.Scatter(x=distance, y=least, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip"),
@@ -122,7 +130,7 @@ def distance_lines(found: Float[np.ndarray, "distance 3"], names: tuple[str, str
                 line={"width": 0},
                 fill="tonexty",
                 fillcolor="rgba(230, 159, 0, 0.4)",
-                hovertemplate="distance %{x}<br>from %{customdata:.5g} to %{y:.5g}<extra></extra>",
+                hovertemplate=f"{at}<br>{labels['from_to'].format(first='%{customdata:.5g}', last='%{y:.5g}')}<extra></extra>",
             ),
             go.Scatter(
                 name=escaped(names[0]),
@@ -130,17 +138,17 @@ def distance_lines(found: Float[np.ndarray, "distance 3"], names: tuple[str, str
                 y=mean,
                 mode="lines",
                 line={"color": KIND_COLORS["encoder"], "width": 2},
-                hovertemplate="distance %{x}<br>mean %{y:.5g}<extra></extra>",
+                hovertemplate=f"{at}<br>{labels['mean']} %{{y:.5g}}<extra></extra>",
             ),
         ]
     )
-    figure.update_xaxes(title={"text": "distance between the two positions"}, zeroline=False)
-    figure.update_yaxes(title={"text": "dot product"})
+    figure.update_xaxes(title={"text": labels["distance_axis"]}, zeroline=False)
+    figure.update_yaxes(title={"text": labels["dot_product"]})
     finished(figure, height=460)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
-def rotation_map(matrix: Float[np.ndarray, "dimension dimension"]) -> go.Figure:
+def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """The matrix of a rotation, its numbers written where they are not 0; a frame around each pair that turns."""
     size = len(matrix)
     figure = go.Figure(
@@ -152,19 +160,24 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"]) -> go.Figure:
             colorbar={"thickness": 10, "nticks": 5},
             text=[[f"{value:.2f}" if value else "" for value in row] for row in matrix.tolist()],
             texttemplate="%{text}",
-            hovertemplate="to dimension %{y}<br>from dimension %{x}<br>%{z:.6f}<extra></extra>",
+            hovertemplate=f"{labels['to_dimension']} %{{y}}<br>{labels['from_dimension']} %{{x}}<br>%{{z:.6f}}<extra></extra>",
         )
     )
     axis = {"tickmode": "array", "tickvals": list(range(size)), "showgrid": False, "zeroline": False}
-    figure.update_xaxes(axis, title={"text": "from dimension of PE(pos)"}, side="top", range=[-0.5, size - 0.5])
-    figure.update_yaxes(axis, title={"text": "to dimension of PE(pos + k)"}, range=[size - 0.5, -0.5])
+    figure.update_xaxes(axis, title={"text": labels["from_dimension_axis"]}, side="top", range=[-0.5, size - 0.5])
+    figure.update_yaxes(axis, title={"text": labels["to_dimension_axis"]}, range=[size - 0.5, -0.5])
     for start in range(0, size - 1, 2):
         place = {"x0": start - 0.5, "x1": start + 1.5, "y0": start - 0.5, "y1": start + 1.5}
         figure.add_shape(type="rect", line={"color": LINE, "width": 2}, **place)
     return finished(figure, height=520).update_layout(margin={"t": 60})
 
 
-def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int, str], names: tuple[str, str]) -> go.Figure:
+def turning_circle(
+    points: Float[np.ndarray, "position 2"],
+    arrows: Mapping[int, str],
+    names: tuple[str, str],
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
     """One pair of dimensions as a point that goes round: every position a dot, and some of them hands of a clock.
 
     Args:
@@ -189,7 +202,7 @@ def turning_circle(points: Float[np.ndarray, "position 2"], arrows: Mapping[int,
                 mode="markers",
                 marker={"color": LINE, "size": 6},
                 showlegend=False,
-                hovertemplate="position %{pointNumber}<br>(%{x:.4f}, %{y:.4f})<extra></extra>",
+                hovertemplate=f"{labels['position']} %{{pointNumber}}<br>(%{{x:.4f}}, %{{y:.4f}})<extra></extra>",
             ),
         ]
     )

@@ -1,11 +1,12 @@
 """One token followed through all layers, as a line; and what the hidden units of a feed-forward network do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, ROLE_COLORS, escaped, finished
 
 # Six hues that stay apart for every eye; the next six tokens have them again, with another stroke.
@@ -70,7 +71,9 @@ def token_lines(
     return finished(figure, height=520).update_layout(showlegend=True, legend=legend, hovermode="closest")
 
 
-def unit_bars(units: Sequence[int], values: Float[np.ndarray, " unit"], title: str) -> go.Figure:
+def unit_bars(
+    units: Sequence[int], values: Float[np.ndarray, " unit"], title: str, labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """The strongest hidden units, the strongest first."""
     names = [str(unit) for unit in units]
     figure = go.Figure(
@@ -78,7 +81,7 @@ def unit_bars(units: Sequence[int], values: Float[np.ndarray, " unit"], title: s
             x=names,
             y=values.astype(np.float32),
             marker={"color": ROLE_COLORS["value"]},
-            hovertemplate="unit %{x}: %{y:.4g}<extra></extra>",
+            hovertemplate=f"{labels['unit']} %{{x}}: %{{y:.4g}}<extra></extra>",
         )
     )
     figure.update_xaxes(type="category", title={"text": title}, showgrid=False)

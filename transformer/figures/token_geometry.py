@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.attention import MOST_HATCHED
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIGNED, escaped, finished, numbered, token_axis
 
 # Pixels of a row of tokens: beyond so many tokens, labels thin out and rows grow narrow.
@@ -94,7 +95,9 @@ def framed(row: int, column: int) -> list[dict[str, Any]]:
     return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 
 
-def similarity_map(cosines: Float[np.ndarray, "token token"], tokens: Sequence[str]) -> go.Figure:
+def similarity_map(
+    cosines: Float[np.ndarray, "token token"], tokens: Sequence[str], labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """How alike the directions of tokens are, every one with every other.
 
     Args:
@@ -114,7 +117,7 @@ def similarity_map(cosines: Float[np.ndarray, "token token"], tokens: Sequence[s
                 showscale=False,
                 texttemplate=MASK_SIGN if longer <= MOST_HATCHED else None,
                 textfont={"color": LINE},
-                hovertemplate="%{y}<br>%{x}<br>all zeros, so without a direction<extra></extra>",
+                hovertemplate=f"%{{y}}<br>%{{x}}<br>{labels['no_direction']}<extra></extra>",
             )
         )
     figure.add_trace(
@@ -124,9 +127,9 @@ def similarity_map(cosines: Float[np.ndarray, "token token"], tokens: Sequence[s
             zmin=-1,
             zmax=1,
             colorscale=SIGNED,
-            colorbar={"title": {"text": "cosine"}, "thickness": 12},
+            colorbar={"title": {"text": labels["cosine"]}, "thickness": 12},
             texttemplate="%{z:.2f}" if longer <= MOST_COSINES else None,
-            hovertemplate="%{y}<br>%{x}<br>cosine %{z:.4f}<extra></extra>",
+            hovertemplate=f"%{{y}}<br>%{{x}}<br>{labels['cosine']} %{{z:.4f}}<extra></extra>",
         )
     )
     figure.update_xaxes(token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0))
@@ -141,6 +144,7 @@ def vocabulary_map(
     classes: Sequence[str],
     marked: Sequence[int],
     shares: tuple[float, float],
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """Every token of a vocabulary as a point; hue and shape tell its class, and those of the sentence are ringed and named.
 
@@ -149,6 +153,7 @@ def vocabulary_map(
         tokens, classes: of each point.
         marked: ids of the tokens to ring.
         shares: how much of the variance each axis holds, 0 to 1.
+        labels: words of the figure.
     """
     figure = go.Figure()
     for index, name in enumerate(dict.fromkeys(sorted(classes, key=lambda name: (-classes.count(name), name)))):
@@ -158,7 +163,7 @@ def vocabulary_map(
                 name=escaped(name),
                 x=points[members, 0].astype(np.float32),
                 y=points[members, 1].astype(np.float32),
-                text=[f"{escaped(tokens[at])} (id {at})" for at in members],
+                text=[labels["token_id"].format(token=escaped(tokens[at]), id=at) for at in members],
                 mode="markers",
                 marker={
                     "color": HUES[index % len(HUES)],
@@ -184,7 +189,7 @@ def vocabulary_map(
         )
     )
     for update, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
-        update(title={"text": f"axis {number + 1}: {shares[number]:.1%} of the variance"}, zeroline=False)
+        update(title={"text": labels["variance_axis"].format(number=number + 1, share=f"{shares[number]:.1%}")}, zeroline=False)
     finished(figure, height=520)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.16, "itemsizing": "constant"})
 

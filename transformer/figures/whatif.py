@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from plotly.subplots import make_subplots
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, in_cells, masked_cells, token_map, unsigned_zero
+from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover, in_cells, masked_cells, token_map, unsigned_zero
+from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 
 DROPS = f"{SIGNED}_r"  # what is lost is red
@@ -23,6 +24,7 @@ def probability_change(
     after: Float[np.ndarray, " token"],
     names: tuple[str, str],
     written: bool = False,
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """For each output token its probability without and with the edits, as two bars, and the change on hover.
 
@@ -31,7 +33,9 @@ def probability_change(
         before, after: probabilities, 0 to 1.
         names: what the two runs are called.
         written: the change stands above the bars, too.
+        labels: words of the figure.
     """
+    told = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
     figure = go.Figure()
     changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
     for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"])):
@@ -42,11 +46,11 @@ def probability_change(
                 y=np.asarray(values, dtype=np.float32),
                 marker={"color": color},
                 customdata=changes,
-                hovertemplate="%{x}<br>probability %{y:.4f}<br>change %{customdata}<extra>" + escaped(name) + "</extra>",
+                hovertemplate=f"%{{x}}<br>{told}<extra>{escaped(name)}</extra>",
             )
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure.update_yaxes(title={"text": "probability"}, range=[0, 1.02])
+    figure.update_yaxes(title={"text": labels["probability"]}, range=[0, 1.02])
     finished(figure, height=280)
     figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
     if not written:
@@ -59,7 +63,11 @@ def probability_change(
 
 
 def difference_map(
-    change: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]
+    change: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """How the weights of a head changed: blue where they grew, red where they shrank, white where nothing changed.
 
@@ -67,10 +75,11 @@ def difference_map(
         change: −1 to 1.
         allowed: False where a query may not look, with the edits or without; drawn grey and hatched.
         queries, keys: the tokens.
+        labels: words of the figure.
     """
     longer = max(change.shape)
     most = float(abs(change).max()) or 1.0
-    figure = go.Figure() if allowed.all() else go.Figure(masked_cells(allowed, queries, keys))
+    figure = go.Figure() if allowed.all() else go.Figure(masked_cells(allowed, queries, keys, labels))
     figure.add_trace(
         go.Heatmap(
             z=np.where(allowed, change, np.nan).astype(np.float32),
@@ -79,27 +88,33 @@ def difference_map(
             zmin=-most,
             zmax=most,
             colorscale=SIGNED,
-            colorbar={"title": {"text": "change"}, "thickness": 12},
+            colorbar={"title": {"text": labels["change"]}, "thickness": 12},
             **(in_cells(np.where(allowed, change, np.nan), "{:+.2f}", SIGNED, -most, most) if longer <= MOST_WRITTEN else {}),
-            hovertemplate="query %{y}<br>key %{x}<br>change of weight %{z:+.6f}<extra></extra>",
+            hovertemplate=hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"),
             hoverongaps=False,
             xgap=int(longer <= MOST_HATCHED),
             ygap=int(longer <= MOST_HATCHED),
         )
     )
-    return token_map(figure, queries, keys)
+    return token_map(figure, queries, keys, labels=labels)
 
 
-def importance_map(drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str]) -> go.Figure:
+def importance_map(
+    drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
+) -> go.Figure:
     """Layers × heads of each kind of attention: how much less probable a token becomes without the head.
 
     Args:
         drops: kind → drop in log-probability, in nats; positive where the token needs the head.
         titles: kind → what it is called.
+        labels: words of the figure.
     """
     kinds = list(drops)
     most = max(float(np.nanmax(np.abs(values))) for values in drops.values()) or 1.0
     figure = make_subplots(1, len(kinds), subplot_titles=[titles[kind] for kind in kinds], horizontal_spacing=0.07)
+    place = f"{labels['layer']} %{{y}}, {labels['head_axis']} %{{x}}"
+    drop = labels["drop_value"].format(value="%{z:.4f}")
+    layers_axis = {"text": labels["layer"], "standoff": 4}
     for column, kind in enumerate(kinds, start=1):
         layers, heads = drops[kind].shape
         figure.add_trace(
@@ -112,17 +127,17 @@ def importance_map(drops: Mapping[str, Float[np.ndarray, "layer head"]], titles:
                 zmax=most,
                 colorscale=DROPS,
                 showscale=column == len(kinds),
-                colorbar={"title": {"text": "drop, nats"}, "thickness": 12},
+                colorbar={"title": {"text": labels["drop"]}, "thickness": 12},
                 **(in_cells(drops[kind], "{:.2f}", DROPS, -most, most) if heads <= MOST_HEADS_WRITTEN else {}),
-                hovertemplate="layer %{y}, head %{x}<br>drop in log-probability %{z:.4f} nats<extra></extra>",
+                hovertemplate=f"{place}<br>{drop}<extra></extra>",
                 xgap=2,
                 ygap=2,
             ),
             row=1,
             col=column,
         )
-        figure.update_xaxes(title={"text": "head"}, type="category", row=1, col=column)
-        figure.update_yaxes(title={"text": "layer", "standoff": 4}, type="category", autorange="reversed", row=1, col=column)
+        figure.update_xaxes(title={"text": labels["head_axis"]}, type="category", row=1, col=column)
+        figure.update_yaxes(title=layers_axis, type="category", autorange="reversed", row=1, col=column)
     finished(figure, height=150 + 44 * max(values.shape[0] for values in drops.values()))
     widest = max(PANEL, *(CELL * values.shape[1] for values in drops.values()))
     return figure.update_layout(meta={"least_width": 110 + len(kinds) * (widest + 40)})
