@@ -22,7 +22,7 @@ NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
 MOST_TRIED = 3
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
-QUESTIONS: dict[str, Callable[..., Any]] = {
+EXPERIMENTS: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (change_later, furthest_change, append_padding, fill_padding, padded_answer)
 }
 
@@ -49,10 +49,12 @@ def show_future(batch: Batch) -> None:
         word = pick(words["word"], options, "leak_word", words["word_help"], options[others.index(first)])
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
-    kept, open_ = (
-        _found(batch.view.key, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+    masked, unmasked = (
+        _leak(batch.view.key, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
     )
-    _side_by_side(kept, open_, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position])))
+    _side_by_side(
+        masked, unmasked, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position]))
+    )
 
 
 def show_padding(batch: Batch) -> None:
@@ -68,19 +70,19 @@ def show_padding(batch: Batch) -> None:
     first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
     count = pick(words["count"], many, "leak_padding", words["count_help"], first)
     key = batch.view.key
-    kept, open_ = (_found(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
+    masked, unmasked = (_leak(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
     names = (words["without_padding"], words["with_padding"].format(count=count))
-    _side_by_side(kept, open_, names, "padding", "")
+    _side_by_side(masked, unmasked, names, "padding", "")
     if pipeline.trained:
         _answers(key, source, count)
-    filled = _found(key, "fill_padding", (), source, target, count)
+    filled = _leak(key, "fill_padding", (), source, target, count)
     st.markdown(words["filled"].format(count=count, most=_change(filled)))
 
 
-def _side_by_side(kept: Leak, open_: Leak, names: tuple[str, str], what: str, more: str) -> None:
+def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, more: str) -> None:
     """With the mask on the left, without it on the right: the largest change as a number, then every token."""
     words = text("masks")
-    for place, leak, name in zip(st.columns(2), (kept, open_), ("on", "off"), strict=True):
+    for place, leak, name in zip(st.columns(2), (masked, unmasked), ("on", "off"), strict=True):
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{words[f'{what}_{name}']}**")
             st.metric(words["largest"], _change(leak), help=words["largest_help"])
@@ -116,9 +118,9 @@ def _answers(key: Key, source: Ids, count: int) -> None:
     """The three answers, below one another."""
     words = text("masks")
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
-    answers = [_found(key, "padded_answer", phrases, source, many) for many, phrases in asked]
+    answers = [_leak(key, "padded_answer", phrases, source, many) for many, phrases in asked]
     names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
-    st.markdown("\n".join(f"- {name}: **{quoted(said) or '–'}**" for name, said in zip(names, answers, strict=True)))
+    st.markdown("\n".join(f"- {name}: **{quoted(answer) or '–'}**" for name, answer in zip(names, answers, strict=True)))
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
 
 
@@ -138,13 +140,13 @@ def _furthest(batch: Batch) -> tuple[int, int]:
     if not pipeline.trained:
         return last, next((token for token in target if token in others), others[0])
     own = tuple(dict.fromkeys(token for token in target if token in others))
-    return _found(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
+    return _leak(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
 
 
 # Keyed by value: the model by what describes it, the ids, and the edits as phrases.
 @kept
-def _found(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+def _leak(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     """One of the functions of `transformer.analysis.leaks`, with edits in force."""
     pipeline = runs().pipeline(key)
     edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
-    return QUESTIONS[what](pipeline, *asked, edits)
+    return EXPERIMENTS[what](pipeline, *asked, edits)

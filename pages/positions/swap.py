@@ -46,24 +46,24 @@ def show_swap(view: View, trace: Trace) -> None:
     if tokens[first] == tokens[second]:
         st.info(words["swap_same"], icon=":material/info:")
     ids = tuple(vocabulary.ids(tokens))
-    found = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
-    for place, (run, effect) in zip(st.columns(2), found.items(), strict=True):
+    effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
+    for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         place.metric(
             words["largest_difference"].format(run=run), number(effect.largest, 2), help=words["largest_difference_help"]
         )
-    changes = {run: effect.changes for run, effect in found.items()}
+    changes = {run: effect.changes for run, effect in effects.items()}
     show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
-    _show_outputs(tokens, found)
+    _show_outputs(tokens, effects)
     st.markdown(words["swap_result"])
     with st.expander(words["swap_numbers"], icon=":material/table:"):
         st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
 
 
-def _show_outputs(tokens: tuple[str, ...], found: dict[str, Swap]) -> None:
+def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
     """What the encoder makes of either sentence, number by number, and where the two differ."""
     words = text("positions")
-    run = pick(words["swap_run"], list(found), "positions_run")
-    before, after = found[run].before, found[run].after
+    run = pick(words["swap_run"], list(effects), "positions_run")
+    before, after = effects[run].before, effects[run].after
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=run))

@@ -170,12 +170,12 @@ def show_cell(table: Table) -> None:
     if table.kind == "learned":
         st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value, DIGITS)))
     else:
-        found = cell(row, column, table.d_model)
-        st.markdown(words[f"cell_{found.function}"].format(row=row, column=column, pair=found.pair))
+        entry = cell(row, column, table.d_model)
+        st.markdown(words[f"cell_{entry.function}"].format(row=row, column=column, pair=entry.pair))
         st.latex(
-            rf"\text{{PE}}[{row},\, {column}] = \{found.function}\!\left(\frac{{{row}}}{{10000^{{2 \cdot {found.pair} / "
-            rf"{table.d_model}}}}}\right) = \{found.function}\!\left(\frac{{{row}}}{{{latex(found.divisor, DIGITS)}}}\right) = "
-            rf"\{found.function}({latex(found.angle, DIGITS)}) = {latex(found.value, DIGITS)}"
+            rf"\text{{PE}}[{row},\, {column}] = \{entry.function}\!\left(\frac{{{row}}}{{10000^{{2 \cdot {entry.pair} / "
+            rf"{table.d_model}}}}}\right) = \{entry.function}\!\left(\frac{{{row}}}{{{latex(entry.divisor, DIGITS)}}}\right) = "
+            rf"\{entry.function}({latex(entry.angle, DIGITS)}) = {latex(entry.value, DIGITS)}"
         )
         st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
     figure = position_map(table.values, (row, column), labels=figure_labels())

@@ -28,9 +28,9 @@ def show_waves(table: Table) -> None:
     first = list(
         dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
     )
-    kept = st.session_state.get("positions_waves", first)
-    if not set(kept) <= set(options):
-        st.session_state["positions_waves"] = [name for name in kept if name in options]
+    chosen_before = st.session_state.get("positions_waves", first)
+    if not set(chosen_before) <= set(options):
+        st.session_state["positions_waves"] = [name for name in chosen_before if name in options]
     chosen = st.multiselect(
         words["waves"],
         options,
@@ -50,8 +50,8 @@ def show_waves(table: Table) -> None:
         curves = np.stack([wave(dimension, table.d_model, at) for dimension in dimensions], axis=1)
         cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
         names = [
-            words["wave"].format(dimension=found.dimension, function=found.function, length=2 * math.pi * found.divisor)
-            for found in cells
+            words["wave"].format(dimension=entry.dimension, function=entry.function, length=2 * math.pi * entry.divisor)
+            for entry in cells
         ]
     figure = waves(dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
     show(figure, "positions-waves", words["waves_alt"].format(count=len(dimensions), positions=table.positions))
@@ -99,12 +99,12 @@ def show_rotation(table: Table) -> None:
     with st.container(horizontal=True):
         shift = whole("positions_shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
         row, column = pick_cell(table)
-    found, matrix = turned(table.values, shift), rotation(shift, table.d_model)
-    numbers = [("error", found.pairs, "error_help"), ("error_lone", found.lone, "error_lone_help")]
-    given = [(name, value, told) for name, value, told in numbers if value is not None]
-    for place, (name, value, told) in zip(st.columns(2), given, strict=False):
-        place.metric(words[name], number(value, 2), help=words[told])
-    if found.lone is not None:
+    errors, matrix = turned(table.values, shift), rotation(shift, table.d_model)
+    numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
+    shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
+    for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
+        place.metric(words[name], number(value, 2), help=words[help])
+    if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)
     with left:

@@ -10,7 +10,6 @@ from typing import Any
 
 from pages.ui.caches import RESULTS, Store, kept
 from pages.ui.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
-from pages.ui.text import text
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
@@ -82,7 +81,12 @@ def load(key: Key) -> Pipeline:
     if isinstance(key, str):
         return Pipeline.load(key)
     if key.parameters > PARAMETERS:
-        raise ConfigError("parameters", key.parameters, text("sidebar")["too_large"].format(most=PARAMETERS))
+        raise ConfigError(
+            "This model would have {count:,} parameters; one that is built here has up to {most:,}. Take fewer layers, or a "
+            "smaller d_model or d_ff.",
+            count=key.parameters,
+            most=PARAMETERS,
+        )
     return key.build()
 
 

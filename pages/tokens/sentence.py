@@ -65,10 +65,10 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
 def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
     """What each token of a vocabulary is, in words; where no world knows it, that it is not known."""
     words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
-    found = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
+    names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
     return tuple(
         words["special"] if token_id in vocabulary.specials else name or words["no_class"]
-        for token_id, name in enumerate(found)
+        for token_id, name in enumerate(names)
     )
 
 
@@ -96,8 +96,8 @@ def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: tuple[str, ...
     """
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
-    for place, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
-        part = typed[place - start] if start <= place < start + len(typed) else token
+    for position, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
+        part = typed[position - start] if start <= position < start + len(typed) else token
         kind = "padding" if token_id == vocabulary.pad else "unknown" if part != token else "known"
         small = Markup("<small>{}</small>")
         read_as = small.format(words["read_as"].format(token=token)) if kind == "unknown" else ""
@@ -155,9 +155,9 @@ def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
         st.markdown(words["padding_batch"].format(token=f"`{token}`", count=count, texts=len(batch), length=len(batch[0])))
     row = sentence.table[pad]
     length, largest = float(np.linalg.norm(row)), float(abs(row).max())
-    said = words["padding_zero" if view.pipeline.config.zero_pad_row else "padding_ordinary"]
+    template = words["padding_zero" if view.pipeline.config.zero_pad_row else "padding_ordinary"]
     mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
-    st.markdown(said.format(token=f"`{token}`", length=length, largest=largest, mean=mean))
+    st.markdown(template.format(token=f"`{token}`", length=length, largest=largest, mean=mean))
     shown = [pad, sentence.first_word]
     names = [sentence.vocabulary.tokens[at] for at in shown]
     figure = aligned_maps({words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
