@@ -173,8 +173,8 @@ def test_a_search_for_nothing_finds_everything() -> None:
 
 
 def test_raw_ids_are_read_as_they_are() -> None:
-    asked = Untrained.of("shared_heads", ["1 05 6 0"], [])
-    found = CHIP.findall(chips(asked.build().source_vocabulary, ("1", "5", "6", "0"), ("1", "05", "6", "0")))
+    vocabulary = Untrained.of("shared_heads", ["1 05 6 0"], []).build().source_vocabulary
+    found = CHIP.findall(chips(vocabulary, ("1", "5", "6", "0"), tuple(vocabulary.split("1 05 6 0"))))
     assert [(kind, typed, token) for kind, typed, _, token, _ in found] == [
         ("known", "1", "1"),
         ("known", "5", "5"),
