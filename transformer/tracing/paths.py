@@ -191,7 +191,7 @@ def check_index(name: str, index: object, count: int) -> None:
         PathError: not a whole number from 0 to `count - 1`.
     """
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-        raise PathError(name, index, f"allowed are 0 to {count - 1}")
+        raise PathError("{name} is {index!r}; allowed are 0 to {last}.", name=name, index=index, last=count - 1)
 
 
 @functools.lru_cache(4096)

@@ -105,8 +105,11 @@ def test_an_empty_source_is_called_so(source: str) -> None:
 @pytest.mark.parametrize(
     ("edits", "expected"),
     [
-        (("silence cross layer 99",), "Layer = 99: allowed are 1 to 2."),
-        (("no positions", "silence cross layer 99"), "In “silence cross layer 99”, layer = 99: allowed are 1 to 2."),
+        (("silence cross layer 99",), "The decoder has no layer 99; allowed are 1 to 2."),
+        (
+            ("no positions", "silence cross layer 99"),
+            "In “silence cross layer 99”: The decoder has no layer 99; allowed are 1 to 2.",
+        ),
     ],
 )
 def test_of_several_edits_the_one_that_is_wrong_is_named(edits: tuple[str, ...], expected: str) -> None:

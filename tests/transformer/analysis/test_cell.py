@@ -218,15 +218,15 @@ def test_a_shipped_model_agrees(reverse: Pipeline):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layer": 2}, "layer = 2: allowed are 0 to 1"),
-        ({"layer": -1}, "layer = -1"),
-        ({"head": 3}, "head = 3: allowed are 0 to 2"),
+        ({"layer": 2}, "layer is 2; allowed are 0 to 1"),
+        ({"layer": -1}, "layer is -1"),
+        ({"head": 3}, "head is 3; allowed are 0 to 2"),
         ({"step_name": "softmax"}, "There is no step 'softmax'; allowed are input, query"),
-        ({"step_name": "memory"}, "no step 'memory'"),
-        ({"row": 5}, "row = 5: allowed are 0 to 4"),
-        ({"column": -1}, "column = -1"),
-        ({"column": True}, "column = True"),
-        ({"item": 2}, "batch item = 2: allowed are 0 to 1"),
+        ({"step_name": "memory"}, "There is no step 'memory'"),
+        ({"row": 5}, "row is 5; allowed are 0 to 4"),
+        ({"column": -1}, "column is -1"),
+        ({"column": True}, "column is True"),
+        ({"item": 2}, "batch item is 2; allowed are 0 to 1"),
     ],
 )
 def test_what_is_not_there_is_said(change: dict[str, object], message: str):

@@ -128,7 +128,7 @@ def test_an_answer_under_an_edit_is_another(reverse: Pipeline):
 
 
 def test_an_edit_that_does_not_fit_is_refused_before_anything_is_written(reverse: Pipeline):
-    with pytest.raises(PathError, match="head = 9"):
+    with pytest.raises(PathError, match="head is 9"):
         reverse.answer("abc", [Ablate(CROSS, heads=(9,))])
 
 

@@ -112,7 +112,7 @@ def test_scores_replace_nothing_but_scores(model: Transformer, by: str):
 @pytest.mark.parametrize("edit", [Scale, Patch])
 def test_a_position_no_sequence_can_have_is_refused(model: Transformer, edit: type[Scale] | type[Patch]):
     most = model.config.max_len
-    with pytest.raises(PathError, match=f"position = {most}: allowed are 0 to {most - 1}"):
+    with pytest.raises(PathError, match=f"position is {most}; allowed are 0 to {most - 1}"):
         edited(model, edit(DECODER, positions=(most,)))
     edited(model, edit(DECODER, positions=(most - 1,)))
 
