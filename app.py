@@ -11,10 +11,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 
+from pages.shell.former_links import read_former_link
 from pages.shell.navigation import foot, navigation
 from pages.shell.runs import warm_up
 from pages.shell.sidebar import sidebar
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
+from pages.ui.link_values import end_run, start_run
 from pages.ui.style import app_style
 from pages.ui.text import text
 from transformer.allocator import reuse_freed_memory
@@ -27,13 +29,17 @@ def visit() -> None:
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     st.html(STYLE)
     page = navigation()
+    read_former_link()
+    start_run()
     sidebar()
     try:
         page.run()
     except PageEnd:  # a page that stops on what it cannot show still ends on the way on
         foot()
+        end_run()
         raise
     foot()
+    end_run()
 
 
 if not runs_for_visitor():

@@ -7,7 +7,7 @@ In a real browser, before two pages served side by side, clicked in turns in a n
 - `ours`: the app's own Attention page, whole: reading, overview of every head, the head as a map, with all it can save;
 - `subplots`: a page of nothing but the pickers and one Plotly heatmap per head, of the same weights.
 
-The weights are those of an untrained model of the size in question (`own sizes` in the sidebar). A click changes the layer,
+The weights are those of an untrained model of the size in question (`own-sizes` in the sidebar). A click changes the layer,
 the head or the kind; the trace is there already. Time runs from the click to the frame after the last change of a picture;
 bytes are all that the server sent over the websocket until the page is still.
 """
@@ -53,7 +53,7 @@ class Size(NamedTuple):
         """The page's settings for it."""
         source, target = (" ".join(str(start + at) for at in range(self.tokens)) for start in (3, 103))
         sizes = {"n_layers": self.layers, "n_heads": self.heads, "d_model": self.d_model, "d_ff": 2 * self.d_model}
-        return urlencode({"model": "own sizes", "variant": "vanilla", **sizes, "source": source, "target": target})
+        return urlencode({"model": "own-sizes", "variant": "vanilla", **sizes, "source": source, "target": target})
 
 
 SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800))

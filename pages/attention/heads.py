@@ -15,7 +15,7 @@ from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
@@ -34,9 +34,9 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.tokens(kind)
     measures = head_measures(view, trace, kind)
-    by = pick(words["order"], [words["order_none"], *(name for name in MEASURES if name in measures)], "order")
+    by = pick(words["order"], ["layer", *(name for name in MEASURES if name in measures)], "order")
     order = captions = None
-    if by != words["order_none"]:
+    if by != "layer":
         values = measures[by]
         order = sorted(np.ndindex(values.shape), key=lambda at: -values[at])
         captions = [fixed(float(values[at]), 2) for at in order]
@@ -104,8 +104,9 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
     # Filled only when it is open: a closed table would be sent with every click.
-    with st.expander(words["numbers"], icon=":material/table:", key="numbers", bind="query-params") as table:
-        if table.open:
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
             rows, columns = map(numbered_tokens, (queries, keys))
             st.dataframe(pd.DataFrame(weights, rows, columns))
     st.download_button(
@@ -158,11 +159,11 @@ def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.tokens(kind)
     ways = {
-        "mean over heads": lambda: weights[layer].mean(0),
-        "maximum over heads": lambda: weights[layer].max(0),
-        "mean over layers": lambda: weights[:, head].mean(0),
-        "maximum over layers": lambda: weights[:, head].max(0),
-        "mean over all": lambda: weights.mean((0, 1)),
+        "mean-over-heads": lambda: weights[layer].mean(0),
+        "maximum-over-heads": lambda: weights[layer].max(0),
+        "mean-over-layers": lambda: weights[:, head].mean(0),
+        "maximum-over-layers": lambda: weights[:, head].max(0),
+        "mean-over-all": lambda: weights.mean((0, 1)),
     }
     if Kind.of(kind).queries == Kind.of(kind).keys:
         ways["rollout"] = lambda: rollout(weights)[layer]

@@ -31,7 +31,7 @@ with explained():
     show_overview(view, trace, kind, layer, head)
 
     st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
-    look = pick(words["look"], list(words["looks"]), "look")
+    look = pick(words["look"], list(words["looks"]), "part")
     st.caption(words["looks"][look])
     if look == "map":
         show_map(view, trace, kind, layer, head)

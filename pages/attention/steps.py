@@ -1,7 +1,7 @@
 """One head's attention step by step, and where any single number of it comes from."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -11,6 +11,7 @@ from pages.attention.steps_words import Sides, labels, say, source_of
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
+from pages.ui.pickers import pick, pick_or_none, pick_position
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
@@ -43,7 +44,7 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     queries, keys = map(numbered_tokens, trace.tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
-    row = queries.index(_select(words["row"], queries, "row", on_change=_follow))
+    row = pick_position(words["row"], trace.tokens(kind)[0], "query", on_change=_follow)
     overview = st.container()
     name = _pick_step(steps)
     step = next((step for step in steps if step.name == name), None)
@@ -64,34 +65,24 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
 # --- pickers -----------------------------------------------------------------------------------------------------------
 
 
-def _select(label: str, options: Sequence[str], key: str, on_change: Callable[[], None] | None = None) -> str:
-    """`pickers.pick` as a list, however few the options: tokens are long, and Markdown in them must stay as typed."""
-    if st.session_state.get(key, options[0]) not in options:
-        st.session_state[key] = options[0]
-    return st.selectbox(label, options, key=key, bind="query-params", on_change=on_change)
-
-
 def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
     """Of which step a number is to be explained, or None."""
-    names = [step.name for step in steps]
-    if st.session_state.get("step") not in names:
-        st.session_state["step"] = None
-    return st.segmented_control(text("steps")["step"], names, key="step", bind="query-params", wrap=True)
+    return pick_or_none(text("steps")["step"], [step.name for step in steps], "step", as_list=False)
 
 
 def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
     words, places = text("steps"), []
-    for place, axis, key in zip(st.columns(2), (0, 1), ("cell_row", "cell_column"), strict=True):
-        options = labels(step, sides, axis) or [str(index) for index in range(step.values.shape[axis])]
+    for place, axis, key in zip(st.columns(2), (0, 1), ("row", "column"), strict=True):
+        names = dict(enumerate(labels(step, sides, axis) or ()))
         with place:
-            label = words[f"{key}_of"].format(axis=words["axes"][step.axes[axis]])
-            places.append(options.index(_select(label, options, key)))
+            label = words[f"cell_{key}_of"].format(axis=words["axes"][step.axes[axis]])
+            places.append(pick(label, range(step.values.shape[axis]), key, as_list=True, labels=names))
     return places[0], places[1]
 
 
 def _follow() -> None:
     """The cell moves to the row that is followed, where it has such a row."""
-    st.session_state["cell_row"] = st.session_state["row"]
+    st.session_state["row"] = st.session_state["query"]
 
 
 # --- the matrices ------------------------------------------------------------------------------------------------------

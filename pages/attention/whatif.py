@@ -147,11 +147,17 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     """Which head matters most for a token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens, _ = _written(view, trace)
-    options = [linked_token(*place) for place in enumerate(tokens)]
-    picked = pick_or_none(words["importance_pick"], options, "matters", words["importance_none"], words["importance_help"])
-    if picked is None:
+    labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
+    position = pick_or_none(
+        words["importance_pick"],
+        range(len(tokens)),
+        "position",
+        words["importance_none"],
+        words["importance_help"],
+        labels=labels,
+    )
+    if position is None:
         return
-    position = options.index(picked)
     bar = st.progress(0.0)
 
     def progress(done: int, total: int) -> None:

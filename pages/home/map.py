@@ -69,7 +69,7 @@ def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
         pictures[str(kind)] = {
             "shape": list(levels.shape),
             "levels": component.packed(levels),
-            "link": packed(Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "look": "map"}), base),
+            "link": packed(Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}), base),
         }
     return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
 
@@ -137,7 +137,7 @@ def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
 
 
 def _tokens(says: str, tokens: tuple[str, ...], side: Side) -> Node:
-    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {"tokens_side": side})}
+    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {"side": side})}
 
 
 def _answer(view: View, trace: Trace) -> Node:
@@ -169,13 +169,13 @@ def _inputs(config: TransformerConfig, side: Side) -> list[Node]:
             "type": "block",
             "title": words["embedding"],
             "note": note.format(vocabulary=vocabulary, width=config.d_model),
-            "link": Link("tokens", {"tokens_side": side}),
+            "link": Link("tokens", {"side": side}),
         },
         {
             "type": "block",
             "title": words["position"],
             "note": words[config.position],
-            "link": Link("positions", {"positions_side": side}),
+            "link": Link("positions", {"side": side}),
         },
     ]
 
@@ -189,7 +189,7 @@ def _attention(kind: str, config: TransformerConfig, mask: Node, id: str = "") -
         "heads": kind,
         "title": words["attention"][kind],
         "note": words["heads"].format(heads=config.heads, width=config.d_head),
-        "link": Link("attention", {"kind": kind, "layer": "{layer}", "look": "steps"}),
+        "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}),
         "branches": True,
         **mask,
     }

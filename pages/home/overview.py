@@ -50,15 +50,21 @@ def show_way_in() -> None:
     """A link to the first stop after this page."""
     words, stops = text("home"), tour()
     if len(stops) > 1:
-        label = words["tour_start"].format(count=words["counts"][len(stops)].lower())
+        label = words["tour_start"].format(count=_counted(len(stops)).lower())
         st.page_link(stops[1], label=label, icon=":material/directions_walk:")
 
 
 def show_tour() -> None:
     """The stops of a first visit, in order."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
-    heading = words["tour_heading"].format(count=words["counts"][len(stops)])
+    heading = words["tour_heading"].format(count=_counted(len(stops)))
     st.subheader(heading)
     st.caption(words["tour_says"])
     found = [Card(text(name)["title"], words["tour"][name], "", Link(name, {})) for name in stops]
     cards(found, "tour", heading, base=chosen(), ordered=True)
+
+
+def _counted(count: int) -> str:
+    """A small number in words, a larger one in digits."""
+    names = text("home")["counts"]
+    return names[count] if count < len(names) else str(count)

@@ -30,12 +30,12 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     """Pick a layer, a sub-layer and a position; what is added, what is normalised, what fires."""
     words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
-    layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "work_layer")
+    layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "group")
     item = pick_text(trace)
     inside = {stop.part: str(TensorPath.parse(stop.path).whole) for stop in sublayers if stop.group == layer}
-    part = pick(words["part"], list(inside), "work_part")
+    part = pick(words["part"], list(inside), "sublayer")
     tokens = trace.tokens_of(TensorPath.parse(inside[part]).side)[item]
-    at = pick_position(words["position"], tokens, "work_position")
+    at = pick_position(words["position"], tokens)
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):

@@ -37,7 +37,7 @@ def show_calls(view: View, trace: Trace) -> None:
     """
     words = text("calls")
     st.markdown(words["intro"])
-    which = pick(words["which"], list(words["trees"]), "calls_tree")
+    which = pick(words["which"], list(words["trees"]), "tree")
     st.caption(words["trees"][which])
     with st.spinner(words["recording"]):
         built = which == "constructing"
@@ -141,7 +141,7 @@ def _configuration(config: TransformerConfig) -> None:
     presets = {name: TransformerConfig.preset(name) for name in PRESETS}
     fields = [field.name for field in dataclasses.fields(config)]
     st.markdown(words["configuration_intro"].format(count=len(fields)))
-    only = st.toggle(words["only_differing"], key="calls_differing", bind="query-params")
+    only = st.toggle(words["only_differing"], key="differing", bind="query-params")
     rows = []
     for name in fields:
         here, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}

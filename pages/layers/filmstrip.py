@@ -17,7 +17,7 @@ from transformer import Trace
 from transformer.analysis.walk import walk
 from transformer.figures import layer_figure
 
-KEY, GROUP = "film", "film_layer"
+KEY = "film"
 
 
 def show_filmstrip(view: View, trace: Trace) -> None:
@@ -26,7 +26,7 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Start from the layers: that is what a layer's filmstrip is for.
     layers = sorted(groups, key=lambda group: " " not in group)
-    group = pick(words["layer"], layers, GROUP)
+    group = pick(words["layer"], layers, "group")
     item = pick_text(trace)
     members = [stop for stop in stops if stop.group == group]
     st.subheader(group_title(group), anchor=False)

@@ -11,7 +11,7 @@ from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.format import amount, byte_size, difference, shape, whole
 from pages.ui.limits import SEARCH_CHARACTERS
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
@@ -20,6 +20,8 @@ from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, 
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Ids
 
+# The choice of every layer, or of every kind of work.
+EVERYTHING = "all"
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
 # Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector. What is long comes after them.
@@ -91,25 +93,19 @@ def _shares(rows: tuple[Row, ...]) -> None:
 
 def _table(view: View, rows: tuple[Row, ...]) -> None:
     words = text("ledger")
-    everything, groups = words["everything"], dict.fromkeys(row.group for row in rows)
+    groups = dict.fromkeys(row.group for row in rows)
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
-        layer = pick(words["layer"], [everything, *groups], "ledger_layer", as_list=True)
+        layer = pick(words["layer"], [EVERYTHING, *groups], "group", as_list=True)
     with middle:
-        work = pick(words["work"], [everything, *WORK], "ledger_work", as_list=True)
+        work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
     with right:
-        part = st.text_input(
-            words["search"],
-            key="ledger_part",
-            bind="query-params",
-            placeholder=words["search_placeholder"],
-            max_chars=SEARCH_CHARACTERS,
-        )
+        part = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
     kept = [
         (number, row)
         for number, row in enumerate(rows, 1)
-        if layer in (everything, row.group)
-        and work in (everything, row.work)
+        if layer in (EVERYTHING, row.group)
+        and work in (EVERYTHING, row.work)
         and part.strip().lower() in f"{row.path} {row.operation}".lower()
     ]
     if not kept:
@@ -183,10 +179,10 @@ def _growth(trace: Trace) -> None:
     words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
     st.markdown(words["growth_intro"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = pick(words["counted"], COUNTED, "ledger_count")
-        along = pick(words["along"], ALONG, "ledger_along")
+        count = pick(words["counted"], COUNTED, "counted")
+        along = pick(words["along"], ALONG, "along")
         logarithmic = st.toggle(
-            words["logarithmic"], key="ledger_log", bind="query-params", help=words["logarithmic_help"], value=True
+            words["logarithmic"], key="logarithmic", bind="query-params", help=words["logarithmic_help"], value=True
         )
     found = growth(config, lengths, along)
     lines = {work: np.array([_amount(costs[work], count) for costs in found.costs], dtype=np.float64) for work in WORK}

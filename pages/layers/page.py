@@ -29,7 +29,7 @@ with explained():
         show_walk(view, trace)
     elif part == "filmstrip":
         show_filmstrip(view, trace)
-    elif part == "residual stream":
+    elif part == "residual-stream":
         show_stream(trace)
     elif part == "arithmetic":
         show_arithmetic(view, trace)

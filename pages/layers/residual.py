@@ -23,12 +23,12 @@ def show_stream(trace: Trace) -> None:
     """Pick a stack, a measure and a token to follow; a line for each token."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
-        stack = pick(words["stack"], stacks(trace), "stream_stack")
-        name = pick(words["measure"], list(words["measures"]), "stream_measure")
+        stack = pick(words["stack"], stacks(trace), "stack")
+        name = pick(words["measure"], list(words["measures"]), "measure")
         item = pick_text(trace)
     tokens = trace.tokens_of(STACK_SIDES[stack])[item]
     numbered = numbered_tokens(tokens)
-    followed = pick_position(words["follow"], tokens, "stream_follow")
+    followed = pick_position(words["follow"], tokens)
     stream = residual_stream(trace, stack, item)
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)

@@ -78,7 +78,7 @@ def _navigation(stops: Sequence[Stop]) -> str:
         # Never disabled, not even at the end: it would lose the focus of the keyboard that started it.
         again = paths[0] if last else None
         st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
-        seconds = float(pick(words["speed"], SPEEDS, "walk_speed"))
+        seconds = float(pick(words["speed"], SPEEDS, "speed"))
     if playing:
         # A fragment runs at once, too: not before its time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
@@ -151,7 +151,6 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
         item = pick_text(trace)
     with right:
         if any("head" in stop.axes for stop in shown):
-            heads = [words["all_heads"], *map(str, range(1, trace.config.heads + 1))]
-            picked_head = pick(words["head"], heads, "walk_head")
-            head = None if picked_head == heads[0] else int(picked_head) - 1
+            picked_head = pick(words["head"], ["all", *range(1, trace.config.heads + 1)], "head")
+            head = picked_head - 1 if isinstance(picked_head, int) else None
     return item, head

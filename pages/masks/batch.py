@@ -9,7 +9,7 @@ from pages.masks.batch_table import batch_table
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import named_shape, numbered_tokens
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick_text
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
@@ -57,9 +57,7 @@ def show_batch(view: View, trace: Trace) -> Batch:
     real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
     # The one with the most padding comes first: there is most to see.
     first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
-    item = 0
-    if count > 1:
-        item = pick(words["pick_item"], range(1, count + 1), "mask_item", words["pick_item_help"], first + 1) - 1
+    item = pick_text(trace, words["pick_item_help"], first)
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
     for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
         st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")

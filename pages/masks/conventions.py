@@ -36,11 +36,11 @@ class Head(NamedTuple):
 def pick_head(batch: Batch) -> Head:
     """Kind of attention, layer and head, in the URL under names of this page."""
     words = text("masks")
-    kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "mask_kind", words["kind_help"])
+    kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "kind", words["kind_help"])
     trace = batch.trace
     with st.container(horizontal=True):
-        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "mask_layer") - 1
-        head = pick(words["head"], range(1, trace.heads(kind) + 1), "mask_head") - 1
+        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer") - 1
+        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head") - 1
     return Head(Kind.of(kind), layer, head)
 
 

@@ -10,8 +10,7 @@ from pages.shell.runs import Key, runs
 from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import linked_token
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick, pick_position
 from pages.ui.text import figure_labels, text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
 from transformer.figures.mask_conventions import written_number
@@ -36,17 +35,15 @@ def show_future(batch: Batch) -> None:
         st.info(words["too_short"], icon=":material/short_text:")
         return
     st.markdown(words["future_text"])
-    places = [linked_token(*place) for place in enumerate(tokens)][1:]
     first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:
-        place = pick(words["change"], places, "leak_position", words["change_help"], places[first_place - 1])
-    position = places.index(place) + 1
+        position = pick_position(words["change"], tokens, "position", range(1, len(tokens)), first_place, words["change_help"])
     others = _others(batch, position)
     first = first_token if position == first_place else next((token for token in target if token in others), others[0])
     with right:
         options = list(pipeline.target_vocabulary.tokens_of(others))
-        word = pick(words["word"], options, "leak_word", words["word_help"], options[others.index(first)])
+        word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     masked, unmasked = (
@@ -68,7 +65,7 @@ def show_padding(batch: Batch) -> None:
     st.markdown(words["padding_text"])
     many = [count for count in PADDINGS if count <= most]
     first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
-    count = pick(words["count"], many, "leak_padding", words["count_help"], first)
+    count = pick(words["count"], many, "padding", words["count_help"], first)
     key = batch.view.key
     masked, unmasked = (_leak(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
     names = (words["without_padding"], words["with_padding"].format(count=count))

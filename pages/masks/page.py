@@ -5,7 +5,7 @@ import streamlit as st
 from pages.masks.batch import show_batch, show_masks, show_numbers
 from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
-from pages.masks.leaks import NO_CAUSAL, show_future, show_padding
+from pages.masks.leaks import show_future, show_padding
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.run_banner import show_run
@@ -27,17 +27,17 @@ with explained():
     show_numbers(batch)
 
     st.subheader(words["further"])
-    part = pick(words["part"], list(words["parts"]), "mask_part")
+    part = pick(words["part"], list(words["parts"]), "part")
     st.markdown(words["parts"][part])
     if part == "broadcasting":
         for kind in trace.kinds:
             st.markdown(f"**{words['kinds'][kind]}**")
             show_broadcast(trace, kind)
-    elif part == "three conventions":
+    elif part == "three-conventions":
         show_conventions(batch, pick_head(batch))
-    elif part == "empty row":
+    elif part == "empty-row":
         show_empty_row(batch, pick_head(batch))
-    elif part == NO_CAUSAL:
+    elif part == "no-causal-mask":
         show_future(batch)
     else:
         show_padding(batch)

@@ -25,7 +25,7 @@ with explained():
 
     st.subheader(words["table"])
     table = pick_table(view, side)
-    looking = pick(words["look"], list(words["looks"]), "positions_look")
+    looking = pick(words["look"], list(words["looks"]), "part")
     st.markdown(words["looks"][looking])
     if looking == "table":
         show_cell(table)

@@ -9,7 +9,7 @@ from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.pickers import pick
+from pages.ui.pickers import choice_label, pick, pick_position
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
@@ -18,7 +18,7 @@ from transformer.figures.token_geometry import aligned_maps
 from transformer.tracing.phrases import interventions
 
 # What is compared; as in a link.
-WITH, WITHOUT = "with positions", "without positions"
+WITH, WITHOUT = "with-positions", "without-positions"
 TAKEN_AWAY = "no positions"
 
 
@@ -31,13 +31,11 @@ def show_swap(view: View, trace: Trace) -> None:
     if len(typed) < 2:
         st.info(words["swap_short"])
         return
-    options = [numbered_tokens(tokens)[place] for place in typed]
     # To start with, two that differ, as far apart as can be: of equal ones nothing would change.
     other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
     with st.container(horizontal=True):
-        one = pick(words["swap_first"], options, "positions_first", as_list=True)
-        two = pick(words["swap_second"], options, "positions_second", first=options[typed.index(other)], as_list=True)
-    first, second = (typed[options.index(picked)] for picked in (one, two))
+        first = pick_position(words["swap_first"], tokens, "first", typed)
+        second = pick_position(words["swap_second"], tokens, "second", typed, other)
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]
@@ -48,10 +46,9 @@ def show_swap(view: View, trace: Trace) -> None:
     ids = tuple(vocabulary.ids(tokens))
     effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
-        place.metric(
-            words["largest_difference"].format(run=run), number(effect.largest, 2), help=words["largest_difference_help"]
-        )
-    changes = {run: effect.changes for run, effect in effects.items()}
+        label = words["largest_difference"].format(run=choice_label("run", run))
+        place.metric(label, number(effect.largest, 2), help=words["largest_difference_help"])
+    changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
     show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     _show_outputs(tokens, effects)
     st.markdown(words["swap_result"])
@@ -62,11 +59,11 @@ def show_swap(view: View, trace: Trace) -> None:
 def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
     """What the encoder makes of either sentence, number by number, and where the two differ."""
     words = text("positions")
-    run = pick(words["swap_run"], list(effects), "positions_run")
+    run = pick(words["swap_run"], list(effects), "run")
     before, after = effects[run].before, effects[run].after
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
-    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=run))
+    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)))
     st.caption(words["swap_outputs"][run])
 
 

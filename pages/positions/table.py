@@ -12,7 +12,7 @@ from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
-from pages.ui.pickers import forget_infinite, pick
+from pages.ui.pickers import pick, pick_number
 from pages.ui.text import figure_labels, text
 from transformer import Pipeline, Trace
 from transformer.analysis.position_geometry import cell, model_table, sinusoidal_table, untrained_table
@@ -21,7 +21,7 @@ from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
 
 # The kind of a table that can be set beside the one a model has learned.
-BEFORE = "learned, before training"
+BEFORE = "learned-before-training"
 # Of a number of the table.
 DIGITS = 6
 
@@ -52,7 +52,7 @@ class Table(NamedTuple):
 def show_sum(view: View, trace: Trace) -> Side:
     """Token + position = input, on the person's own sentence; returns the side that is shown."""
     words, config = text("positions"), view.pipeline.config
-    side = pick(words["side"], ("source", "target"), "positions_side")
+    side = pick(words["side"], ("source", "target"), "side")
     path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
@@ -69,7 +69,7 @@ def show_sum(view: View, trace: Trace) -> Side:
         st.caption(words["numbers_text"])
         lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
         st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
-        chosen = pick(words["numbers_of"], list(columns), "positions_numbers")
+        chosen = pick(words["numbers_of"], list(columns), "vector")
         st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
     return side
 
@@ -81,10 +81,10 @@ def pick_table(view: View, side: Side) -> Table:
     kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")
     # Whoever goes over to a model of the other kind wants to see that model's own; whoever comes by a link, what it says.
     if st.session_state.get("positions_of") not in (None, config.position):
-        st.session_state["positions_kind"] = config.position
+        st.session_state["table"] = config.position
     st.session_state["positions_of"] = config.position
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = pick(words["kind"], kinds, "positions_kind", help=words["kind_help"])
+        kind = pick(words["kind"], kinds, "table", help=words["kind_help"])
         own = kind == config.position
         # What is learned cannot be made any longer or wider than it was learned.
         fixed = own and kind == "learned"
@@ -92,11 +92,9 @@ def pick_table(view: View, side: Side) -> Table:
         learned = config.position == "learned" and pipeline.trained and kind != "sinusoidal"
         first = min(most, trained_rows(pipeline, side) if learned else config.max_len, POSITIONS_FIRST)
         placeholder = words["length_trained" if learned else "length_own"].format(length=first)
-        length = whole("positions_length", 2, most, placeholder=placeholder)
+        length = whole("length", 2, most, placeholder=placeholder)
         width = min(config.d_model, POSITION_DIMENSIONS)
-        d_model = whole(
-            "positions_d_model", 1, POSITION_DIMENSIONS, placeholder=words["d_model_own"].format(width=width), disabled=fixed
-        )
+        d_model = whole("width", 1, POSITION_DIMENSIONS, placeholder=words["d_model_own"].format(width=width), disabled=fixed)
     positions, wide = length or first, config.d_model if fixed else d_model or width
     if kind == "sinusoidal":
         values, own = sinusoidal_table(positions, wide), own and wide == config.d_model
@@ -131,33 +129,16 @@ def origin(table: Table, max_len: int, side: Side) -> str:
 def whole(
     key: str, least: int, most: int, first: int | None = None, placeholder: str | None = None, disabled: bool = False
 ) -> int | None:
-    """A whole number that stands in the URL. One left by a larger table must not outlive it."""
+    """A whole number that stands in the address under `key`."""
     words = text("positions")
-    forget_infinite(key)
-    value = st.session_state.get(key)
-    if value is not None and disabled:
-        st.session_state[key] = None
-    elif value is not None and not least <= value <= most:
-        st.session_state[key] = min(max(value, least), most)
-    return st.number_input(
-        words[key],
-        least,
-        most,
-        value=first,
-        step=1,
-        key=key,
-        bind="query-params",
-        placeholder=placeholder,
-        help=words[f"{key}_help"].format(least=least, most=most),
-        disabled=disabled,
-        width=190,
-    )
+    help = words[f"pick_{key}_help"].format(least=least, most=most)
+    return pick_number(words[f"pick_{key}"], key, least, most, first, placeholder, help, disabled)
 
 
 def pick_cell(table: Table) -> tuple[int, int]:
     """One position and one dimension of a table."""
-    row = whole("positions_row", 0, table.positions - 1, min(3, table.positions - 1))
-    column = whole("positions_column", 0, table.d_model - 1, min(4, table.d_model - 1))
+    row = whole("position", 0, table.positions - 1, min(3, table.positions - 1))
+    column = whole("dimension", 0, table.d_model - 1, min(4, table.d_model - 1))
     return row or 0, column or 0
 
 

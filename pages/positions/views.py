@@ -28,14 +28,14 @@ def show_waves(table: Table) -> None:
     first = list(
         dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
     )
-    chosen_before = st.session_state.get("positions_waves", first)
+    chosen_before = st.session_state.get("waves", first)
     if not set(chosen_before) <= set(options):
-        st.session_state["positions_waves"] = [name for name in chosen_before if name in options]
+        st.session_state["waves"] = [name for name in chosen_before if name in options]
     chosen = st.multiselect(
         words["waves"],
         options,
         first,
-        key="positions_waves",
+        key="waves",
         bind="query-params",
         max_selections=MOST_WAVES,
         help=words["waves_help"].format(most=MOST_WAVES),
@@ -97,7 +97,7 @@ def show_rotation(table: Table) -> None:
         st.info(words["rotation_learned"], icon=":material/info:")
         return
     with st.container(horizontal=True):
-        shift = whole("positions_shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
+        shift = whole("shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
         row, column = pick_cell(table)
     errors, matrix = turned(table.values, shift), rotation(shift, table.d_model)
     numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]

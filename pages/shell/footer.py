@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.pickers import unfolding
 from pages.ui.source import show_source
 from pages.ui.text import text
 
@@ -19,9 +20,9 @@ def show_computed(says: str, *parts: Callable[..., Any]) -> None:
         says: Markdown.
         parts: functions and classes whose source to show below.
     """
-    key = f"{st.session_state['page']}_computed"
-    with st.expander(text("common")["computed"], icon=":material/function:", key=key, bind="query-params") as computed:
-        if computed.open:
+    fold = unfolding(text("common")["computed"], ":material/function:", "computed")
+    if fold:
+        with fold:
             st.markdown(says)
             for part in parts:
                 show_source(part)

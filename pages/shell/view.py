@@ -12,8 +12,8 @@ from transformer import InputError, Pipeline, Trace
 from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
 
-OWN_SIZES = "own sizes"
-# What each number input of `own sizes` sets, and what it shows first.
+OWN_SIZES = "own-sizes"
+# What each number input of `own-sizes` sets, and what it shows first.
 FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
 
 
@@ -22,7 +22,7 @@ class View:
     """What a person chose to look at.
 
     Attributes:
-        model: what the picker says: a shipped model, a preset, or `own sizes`.
+        model: what the picker says: a shipped model, a preset, or `own-sizes`.
         sources: texts as typed: the first, and up to three more that are read with it as a batch.
         targets: for each of them the text the decoder shall read, or None for the model's own answer.
         key: the model by value, as `runs` keeps it.
@@ -134,5 +134,5 @@ def _view(sources: Sources, targets: Targets) -> View:
 
 
 def sizes_of(model: str) -> dict[str, Any]:
-    """What the boxes of `own sizes` hold, by the name each has in a link; nothing for another model."""
+    """What the boxes of `own-sizes` hold, by the name each has in a link; nothing for another model."""
     return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}

@@ -54,8 +54,8 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
     """The pickers of side and, in a batch, of sentence; and what they pick."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
-        side = pick(words["side"], ("source", "target"), "tokens_side", help=words["side_help"])
-        item = pick_text(trace, "tokens_item", words["item_help"])
+        side = pick(words["side"], ("source", "target"), "side", help=words["side_help"])
+        item = pick_text(trace, words["item_help"])
     vocabulary = pipeline.vocabulary(side)
     tokens, ids = trace.tokens_of(side)[item], trace.ids_of(side)[item]
     table = token_table(pipeline.model, side)

@@ -12,7 +12,7 @@ from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens
 from pages.ui.limits import SEARCH_CHARACTERS
-from pages.ui.pickers import pick_or_none
+from pages.ui.pickers import pick_or_none, search_box
 from pages.ui.text import figure_labels, text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane, token_table
 from transformer.figures.token_geometry import similarity_map, vocabulary_map
@@ -40,11 +40,11 @@ def show_similarity(sentence: Sentence) -> None:
 def show_nearest(sentence: Sentence) -> None:
     """The words of the table nearest to one that is picked."""
     words, vocabulary = text("tokens"), sentence.vocabulary
-    options = numbered_tokens(vocabulary.tokens)
+    labels = dict(zip(vocabulary.tokens, numbered_tokens(vocabulary.tokens), strict=True))
     first = sentence.first_word
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
-    chosen = pick_or_none(words["nearest"], options, "tokens_word", until, words["nearest_help"])
-    token_id = first if chosen is None else options.index(chosen)
+    word = pick_or_none(words["nearest"], vocabulary.tokens, "word", until, words["nearest_help"], labels=labels, written=str)
+    token_id = first if word is None else vocabulary.tokens.index(word)
     found = nearest(sentence.table, token_id, NEAREST)
     if not found:
         st.info(words["nearest_none"].format(token=literal(vocabulary.tokens[token_id])))
@@ -89,13 +89,7 @@ def show_plane(view: View, sentence: Sentence) -> None:
 def show_table(sentence: Sentence) -> None:
     """Every token with its id, its class and the length of its row; searched by any part of the first three."""
     words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
-    asked = st.text_input(
-        words["search"],
-        key="tokens_search",
-        bind="query-params",
-        max_chars=SEARCH_CHARACTERS,
-        placeholder=words["search_placeholder"],
-    )
+    asked = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
     ids = found_ids(vocabulary, sentence.classes, asked)
     st.caption(words["found"].format(count=len(ids), vocab=len(vocabulary)))
     lengths = np.linalg.norm(sentence.table, axis=1)

@@ -35,6 +35,13 @@ def runs_for_visitor() -> bool:
     return get_script_run_ctx() is not None
 
 
+def opens_from_history() -> bool:
+    """Whether this run opens an address of the browser's history. Streamlit then lets the address decide over what its bound
+    widgets held; no documented call tells a script so."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def key_class(key: str) -> str:
     """The CSS class that Streamlit's browser side gives to the element that has a key: `st-key-…`."""
     return f"st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', key.strip())}"

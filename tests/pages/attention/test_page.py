@@ -77,7 +77,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
 
 
 def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=headlight&look=what-if")
+    page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if")
     assert page.get_by_text("No edit is in force").is_visible()
     page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
     page.get_by_role("button", name="No positional encoding").click()
@@ -104,7 +104,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
 def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url: str) -> None:
     visitor, sent = Visitor(browser, url), []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
     before, lines = len(sent), page.locator(".lines")
     every = int(lines.get_attribute("data-lines") or 0)
     page.get_by_role("button", name=re.compile("query 1, c")).hover()
@@ -125,9 +125,9 @@ def heads_on(page: Page) -> list[int]:
 
 
 def test_the_head_of_the_heading_is_one_of_those_that_are_drawn(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines&heads=2&head=1")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines&heads=2&head=1")
     assert heads_on(page) == [1, 2]
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
     visitor.choose("Head", "2")
     assert heads_on(page) == [2]  # it alone, as the one before it was
     assert "heads=" not in page.url
@@ -152,7 +152,7 @@ def test_the_head_of_the_heading_is_one_of_those_that_are_drawn(visitor: Visitor
 
 
 def test_lines_say_that_the_threshold_hides_them_all(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=english-french&look=lines&threshold=1&heads=1,2")
+    page = visitor.open("attention?model=english-french&part=lines&threshold=1&heads=1,2")
     assert page.locator(".lines").get_attribute("data-lines") == "0"
     status = page.locator(".lines").get_by_role("status")
     expect(status).to_contain_text(
@@ -166,7 +166,7 @@ def test_lines_say_that_the_threshold_hides_them_all(visitor: Visitor) -> None:
 
 
 def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&look=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
     page.get_by_role("button", name="Head 3", exact=True).click()
     slider = page.get_by_role("slider", name="Hide lines below")
     slider.fill("0.3")
@@ -261,7 +261,7 @@ def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url:
 def test_titles_of_the_steps_stand_beside_one_another_on_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?model=reverse&source=abc&look=steps")
+    page = visitor.open("attention?model=reverse&source=abc&part=steps")
     titles = page.locator(".st-key-steps .annotation-text")
     boxes = titles.evaluate_all("all => all.map((title) => title.getBoundingClientRect().toJSON())")
     assert len(boxes) == 11

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
-from pages.home import links
+from pages.home import links, overview
 from pages.home.links import Link
 from pages.shell.examples import TEXTS
 from pages.shell.navigation import page_files, tour
@@ -23,11 +23,11 @@ from transformer.tracing.paths import Kind
 ROOT = Path(__file__).parents[3]
 WORDS = text("home")
 SHIPPED = {"model": "reverse", "source": "torch"}
-OWN = {"model": "own sizes", "variant": "shared_heads", "n_layers": "3", "n_heads": "5", "d_model": "20", "d_ff": "7"}
+OWN = {"model": "own-sizes", "variant": "shared_heads", "n_layers": "3", "n_heads": "5", "d_model": "20", "d_ff": "7"}
 PAGES = {file.parent.name for file in page_files()}
 # What a link may choose: boxes of the sidebar, and widgets of the page it leads to.
 BOXES = {"model", *TEXTS}
-CHOICES = {"kind", "layer", "head", "look", "edits", "part", "stop", "tokens_side", "positions_side"}
+CHOICES = {"kind", "layer", "head", "part", "edits", "stop", "side"}
 
 
 def opened(**query: str) -> AppTest:
@@ -66,7 +66,7 @@ def test_the_map_is_that_of_the_models_own_configuration(query: dict[str, str]) 
     titles = [[node.get("title") for node in column if node["type"] == "block"] for column in (encoder, decoder)]
     words = WORDS["map"]
     sub = [words["attention"]["encoder"], words["add_norm"], words["feed_forward"], words["add_norm"]]
-    final = [words["norm"]] if query["model"] != "own sizes" else []  # `shared_heads` has no norm after its stacks
+    final = [words["norm"]] if query["model"] != "own-sizes" else []  # `shared_heads` has no norm after its stacks
     assert titles[0] == [words["embedding"], words["position"], *sub, *final, words["memory"]]
     assert titles[1][2:8] == [words["attention"]["decoder"], words["add_norm"], words["attention"]["cross"], *sub[1:]]
     assert titles[1][8:] == [*final, words["linear"], words["softmax"]]
@@ -125,7 +125,7 @@ def test_the_small_pictures_are_the_weights_of_every_head() -> None:
 
 
 def test_a_long_text_has_no_small_pictures_that_would_be_too_much_to_send() -> None:
-    data = sent(opened(model="own sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
+    data = sent(opened(model="own-sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
     assert data["heads"] is None
     assert len(json.dumps(data)) < 60_000
 
@@ -200,8 +200,8 @@ def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
 def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
     columns = sent(opened(**SHIPPED), "columns")["columns"]
     for column, side in zip(columns, ("source", "target"), strict=True):
-        found = {key: value for link in every_link(column) for key, value in link["query"].items() if key.endswith("_side")}
-        assert found == {"tokens_side": side, "positions_side": side}
+        found = {key: value for link in every_link(column) for key, value in link["query"].items() if key == "side"}
+        assert found == {"side": side}
 
 
 @pytest.mark.parametrize("source", ["", " "])
@@ -268,7 +268,7 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
 def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Browser, url: str) -> None:
     for width, height, query in (
         (390, 844, "?source=the+animal+did+not+cross+the+street+because+it+was+too+tired"),
-        (1280, 720, "?model=own+sizes&n_layers=12&n_heads=16&source=supercalifragilisticexpialidocious+is+a+word"),
+        (1280, 720, "?model=own-sizes&n_layers=12&n_heads=16&source=supercalifragilisticexpialidocious+is+a+word"),
     ):
         visitor = Visitor(browser, url, color_scheme="dark")
         visitor.page.set_viewport_size({"width": width, "height": height})
@@ -289,3 +289,13 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Brow
         assert found[1:] == [0, 0, False]
         visitor.close()
         assert visitor.complaints == []
+
+
+@pytest.mark.parametrize("count", [2, 8, 12])
+def test_a_tour_of_any_length_is_counted(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = tour()[0]
+    monkeypatch.setattr(overview, "tour", lambda: [stop] * count)
+    monkeypatch.setattr(overview.st, "page_link", lambda _, label, **__: labels.append(label))
+    labels: list[str] = []
+    overview.show_way_in()
+    assert labels == [f"First visit? Take the tour: {'two' if count == 2 else count} stops, ten minutes"]

@@ -13,8 +13,8 @@ from transformer import Pipeline
 
 @pytest.mark.parametrize("position", [0, 3])
 def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
-    app = opened(model="reverse", source="abcd", part="arithmetic", work_part="feed_forward")
-    box = app.selectbox(key="work_position")
+    app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
+    box = app.selectbox(key="position")
     box.set_value(box.options[position]).run()
     said = [caption.value for caption in app.caption if "Worked out again" in caption.value]
     assert len(said) == 3
@@ -22,7 +22,7 @@ def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
 
 
 def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
-    app = opened(model="reverse", source="abcd", part="arithmetic", work_part="feed_forward")
+    app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
     fired, added, scaled = (each.value for each in app.dataframe)
     assert [each.index.name for each in (fired, added, scaled)] == ["hidden unit", "dimension", "dimension"]
     config = Pipeline.load("reverse").config
@@ -36,7 +36,7 @@ def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
 @pytest.mark.browser
 def test_vectors_of_one_position_are_drawn_a_dot_a_number(walker: Walker) -> None:
     walker.page.set_viewport_size({"width": 1280, "height": 720})
-    walker.at("model=english-french&part=arithmetic&work_part=feed_forward")
+    walker.at("model=english-french&part=arithmetic&sublayer=feed_forward")
     for root in walker.page.locator(".stop").all():
         expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
         panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]

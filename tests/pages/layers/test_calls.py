@@ -71,7 +71,7 @@ def test_the_configuration_shows_the_value_here_and_the_usual_one(model: str) ->
 
 
 def test_only_the_fields_that_differ_on_request() -> None:
-    app = opened(model="reverse", calls_differing="true")
+    app = opened(model="reverse", differing="true")
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     assert "<code>position</code>" in table
     assert "<code>norm_first</code>" not in table
@@ -92,7 +92,7 @@ def test_a_forward_pass_is_drawn_with_the_shapes_of_this_text() -> None:
 
 def test_constructing_is_drawn_with_arguments_and_numbers() -> None:
     sizes = {"variant": "shared_heads", "n_layers": "2", "n_heads": "4", "d_model": "128", "d_ff": "64"}
-    app = opened(model="own sizes", source="1 5 6", calls_tree="constructing", **sizes)
+    app = opened(model="own-sizes", source="1 5 6", tree="constructing", **sizes)
     lines = drawn(app)
     layers = {"encoder_layers": 2, "decoder_layers": 2}
     config = TransformerConfig.preset("shared_heads", heads=4, d_model=128, d_ff=64, **layers)
@@ -107,7 +107,7 @@ def test_constructing_is_drawn_with_arguments_and_numbers() -> None:
 
 @pytest.mark.parametrize("tree", WORDS["trees"])
 def test_every_line_opens_its_source(tree: str) -> None:
-    app = opened(model="reverse", source="abc", calls_tree=tree)
+    app = opened(model="reverse", source="abc", tree=tree)
     for name in list(drawn(app))[::9]:
         app.query_params["call"] = name
         app = app.run()

@@ -39,7 +39,7 @@ def test_every_tensor_of_every_part_is_in_the_numbers_as_it_was_computed(model: 
 @pytest.mark.browser
 def test_the_file_holds_the_miniatures_of_the_text_that_is_chosen(visitor: Visitor, tmp_path: Path) -> None:
     path = "encoder.layers.1.self_attention.weights"
-    query = f"part=filmstrip&film_layer=encoder+2&walk_item=2&model=reverse&source={TEXTS[0]}&batch={TEXTS[1]}"
+    query = f"part=filmstrip&group=encoder-2&item=2&model=reverse&source={TEXTS[0]}&batch={TEXTS[1]}"
     page = visitor.open(f"layers?{query}")
     page.get_by_role("button", name="Save").click()
     with page.expect_download() as coming:

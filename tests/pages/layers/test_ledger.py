@@ -103,36 +103,36 @@ def test_totals_by_layer_and_by_kind_are_those_of_the_rows() -> None:
 
 
 def test_rows_are_filtered_by_what_stands_in_the_link() -> None:
-    app = opened(model="reverse", source="abc", ledger_layer="decoder 2", ledger_work="scores and weights")
+    app = opened(model="reverse", source="abc", group="decoder-2", work="scores-and-weights")
     frame = table(app)
     assert set(frame[COLUMNS["layer"]]) == {"decoder 2"}
     assert set(frame[COLUMNS["work"]]) == {"scores and weights"}
     assert len(frame) == 12  # two attentions of six steps
-    app = app.text_input(key="ledger_part").set_value(" SoftMax ").run()
+    app = app.text_input(key="search").set_value(" SoftMax ").run()
     assert set(table(app)[COLUMNS["operation"]]) == {"softmax"}
     assert len(table(app)) == 2
-    app = app.text_input(key="ledger_part").set_value("<b>[x](y)").run()
+    app = app.text_input(key="search").set_value("<b>[x](y)").run()
     assert not app.exception
     assert WORDS["nothing"] in [info.value for info in app.info]
 
 
 def test_a_layer_that_the_next_model_does_not_have_is_let_go() -> None:
-    app = opened(model="vanilla", source="1 2 3", ledger_layer="encoder 6")
+    app = opened(model="vanilla", source="1 2 3", group="encoder-6")
     assert set(table(app)[COLUMNS["layer"]]) == {"encoder 6"}
     app = app.sidebar.selectbox(key="model").set_value("reverse").run()
     assert not app.exception
-    assert app.selectbox(key="ledger_layer").value == "all"
+    assert app.selectbox(key="group").value == "all"
     assert len(table(app)) > 100
 
 
 @pytest.mark.parametrize("along", ALONG)
 def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
-    app = opened(model="english-french", ledger_along=along)
+    app = opened(model="english-french", along=along)
     lessons = text("ledger")["lessons"]
     (lesson,) = (value for name, value in lessons.items() if name in (along, f"{along}_per_head"))
     assert lesson[: lesson.index("*", 2)] in said(app)
     for count in COUNTED:
-        app.button_group(key="ledger_count").set_value(count).run()
+        app.button_group(key="counted").set_value(count).run()
         assert not app.exception
         assert f"Lines of {count} against {along}" in alt(app, 1)
 
@@ -147,18 +147,18 @@ def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
     ],
 )
 def test_one_token_is_no_tokens(source: str, target: str, expected: str) -> None:
-    assert expected in said(opened(model="reverse", source=source, target=target, ledger_along="length"))
+    assert expected in said(opened(model="reverse", source=source, target=target, along="length"))
 
 
 def test_every_kind_of_work_is_explained_by_its_share() -> None:
-    app = opened(model="english-french", ledger_count="bytes")
+    app = opened(model="english-french", counted="bytes")
     for work in WORK:
         assert f"{work} takes" in alt(app, 1)
 
 
 @pytest.mark.browser
 def test_what_is_downloaded_is_the_table(visitor: Visitor) -> None:
-    page = visitor.open("layers?part=ledger&model=reverse&source=abc&ledger_work=output")
+    page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output")
     expected = ["logits", "probabilities"]
     with page.expect_download() as download:
         page.get_by_role("button", name=WORDS["csv"]).click()
@@ -181,7 +181,7 @@ def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, brows
     visitor.choose(WORDS["along"], "heads")
     visitor.choose(WORDS["counted"], "bytes")
     query = parse_qs(urlparse(page.url).query)
-    assert (query["ledger_part"], query["ledger_along"], query["ledger_count"]) == (["softmax"], ["heads"], ["bytes"])
+    assert (query["search"], query["along"], query["counted"]) == (["softmax"], ["heads"], ["bytes"])
     found = page.get_by_text("of 124 steps").inner_text()
     other = Visitor(browser, visitor.url)
     again = other.open(page.url.removeprefix(f"{visitor.url}/"))

@@ -17,7 +17,7 @@ PARTS = list(tomllib.loads((ROOT / "assets/text/en/layers.toml").read_text(encod
 @pytest.mark.parametrize("model", ["reverse", "english-french", "vanilla", "pytorch", "shared_heads"])
 def test_every_part_shows_every_kind_of_model(part: str, model: str) -> None:
     sizes = {"variant": model, "n_layers": "2", "d_model": "32", "d_ff": "64"}
-    own = {"model": "own sizes", **sizes, **EXAMPLE} if model in ("vanilla", "pytorch", "shared_heads") else {"model": model}
+    own = {"model": "own-sizes", **sizes, **EXAMPLE} if model in ("vanilla", "pytorch", "shared_heads") else {"model": model}
     app = opened(part=part, **own)
     assert not [error.value for error in app.error]
     for chart in app.get("plotly_chart"):
@@ -57,14 +57,14 @@ def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)
     walker.page.set_viewport_size({"width": 390, "height": 844})
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.weights")
-    heads = walker.page.locator(".st-key-walk_head button")
+    heads = walker.page.locator(".st-key-head button")
     expect(heads).to_have_count(9)
     group = heads.first.locator("..")
     assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
 
     # Names and the buttons over a chart stand beside the lines or bars, not over them.
     for query, chart in (
-        ("part=residual+stream", "stream"),
+        ("part=residual-stream", "stream"),
         ("part=ledger", "ledger-shares"),
         ("part=ledger", "ledger-growth"),
     ):

@@ -102,7 +102,7 @@ def test_every_tap_of_the_model_is_on_the_page_once() -> None:
 
 
 def test_parameters_on_the_page_are_all_of_the_model() -> None:
-    app = opened(model="own sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
+    app = opened(model="own-sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
     counted: dict[str, int] = {}
     for path in app.selectbox(key=STOP).options:
         table = at_stop(app, path)

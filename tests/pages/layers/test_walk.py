@@ -110,7 +110,7 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
 def test_playing_stops_when_a_person_picks(walker: Walker, how: str) -> None:
-    page = walker.at("model=reverse&source=abcd&walk_speed=1&stop=source_mask").page
+    page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     page.get_by_role("button", name="Play").click()
     walker.is_at("source_embedding.token")
     if how == "arrow key":

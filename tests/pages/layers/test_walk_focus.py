@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_the_key_that_started_it_pauses_it_and_starts_it_again(walker: Walker, key: str) -> None:
-    page = walker.at("model=reverse&source=abcd&walk_speed=1&stop=source_mask").page
+    page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     button = page.locator(".st-key-walk_play button")
     button.focus()
     page.keyboard.press(key)
@@ -30,7 +30,7 @@ def test_the_key_that_started_it_pauses_it_and_starts_it_again(walker: Walker, k
 
 
 def test_at_the_end_the_focus_is_still_there_and_the_same_key_plays_it_again(walker: Walker) -> None:
-    page = walker.at("model=reverse&source=abcd&walk_speed=0.5&stop=logits").page
+    page = walker.at("model=reverse&source=abcd&speed=0.5&stop=logits").page
     button = page.locator(".st-key-walk_play button")
     button.focus()
     page.keyboard.press("Enter")

@@ -26,7 +26,7 @@ def masks_page(part: str = "", **values: object) -> AppTest:
         app.session_state[name] = value
     app.run()
     if part:
-        app.session_state["mask_part"] = part
+        app.session_state["part"] = part
         app.run()
     assert not app.exception
     assert not app.error
@@ -74,7 +74,7 @@ def test_the_text_with_most_padding_comes_first_and_any_can_be_picked() -> None:
     app = masks_page(source="the cat sleeps .", batch=BATCH)
     # Six tokens with `<sos>` and `<eos>`; two of them are padding in “she left”, so two columns are hidden.
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 12 cells are hidden." in pictures(app)
-    app.session_state["mask_item"] = 1
+    app.session_state["item"] = 1
     app.run()
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
 
@@ -128,7 +128,7 @@ def test_the_model_s_own_convention_gives_its_own_weights(model: str, own: str) 
 def test_conventions_have_a_picture_each_for_every_kind_layer_and_head() -> None:
     app = masks_page("three conventions", source="the cat sleeps .", batch=BATCH)
     for kind in ("decoder", "cross", "encoder"):
-        app.session_state["mask_kind"], app.session_state["mask_layer"], app.session_state["mask_head"] = kind, 2, 4
+        app.session_state["kind"], app.session_state["layer"], app.session_state["head"] = kind, 2, 4
         app.run()
         assert not app.error
         assert sum(alt.startswith("Four heatmaps") for alt in pictures(app)) == 3
@@ -153,8 +153,8 @@ def test_with_the_causal_mask_the_page_shows_zero_and_without_it_what_two_runs_g
     source = pipeline.read(app.session_state["source"]).ids
     answer = pipeline.answers([app.session_state["source"]])[0].tokens
     target = [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]
-    position = int(app.session_state["leak_position"].split(":")[0])
-    (word,) = pipeline.target_vocabulary.ids([app.session_state["leak_word"]])
+    position = app.session_state["position"]
+    (word,) = pipeline.target_vocabulary.ids([app.session_state["word"]])
     edits = interventions("no causal mask", pipeline.config)
     leak = change_later(pipeline, source, target, position, word, edits)
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
@@ -186,7 +186,7 @@ def test_padding_moves_the_answer_only_without_its_mask() -> None:
 def test_raw_ids_of_any_kind_break_nothing(source: str) -> None:
     app = masks_page(model="shared_heads", source=source)
     for part in ("three conventions", "empty row", "no causal mask", "no padding mask"):
-        app.session_state["mask_part"] = part
+        app.session_state["part"] = part
         app.run()
         assert not app.exception
         assert not app.error
@@ -202,8 +202,8 @@ def test_a_batch_is_written_out_with_its_padding_and_nothing_of_it_is_markup() -
 
 
 @pytest.mark.browser
-def test_a_link_opens_the_same_leak_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&mask_part=no+causal+mask")
+def test_a_link_opens_the_same_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+    page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no+causal+mask")
     visitor.choose("Word to change", "2: chat")
     page.get_by_role("combobox", name=re.compile("Put in its place")).click()
     page.get_by_role("combobox", name=re.compile("Put in its place")).fill("chien")
@@ -211,7 +211,7 @@ def test_a_link_opens_the_same_leak_in_a_fresh_browser(visitor: Visitor, browser
     visitor.settle()
     shown = page.get_by_test_id("stMetricValue").all_text_contents()
     assert shown[0].strip() == "0"
-    assert "leak_word=chien" in page.url
+    assert "word=chien" in page.url
 
     other = Visitor(browser, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))

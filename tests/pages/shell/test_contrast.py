@@ -8,7 +8,7 @@ import pytest
 from tests.pages.conftest import Visitor
 
 # Between them, every kind of words there is: on blocks and cards, in tables and captions, code, keys and the list of tensors.
-LINKS = ("", "masks?batch=the+cat+sleeps", "attention?look=steps&attention_computed=true", "layers")
+LINKS = ("", "masks?batch=the+cat+sleeps", "attention?part=steps&computed=true", "layers")
 
 
 # Words of figures but those within cells and bars, which stand on data. Their colours, each with some of the words.
@@ -76,7 +76,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_on_figures_can_be_read_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
     visitor.page.emulate_media(color_scheme=scheme)
-    for link in ("attention?look=map&source=the+cat", "tokens?source=the+cat", "layers?part=residual+stream&source=the+cat"):
+    for link in ("attention?part=map&source=the+cat", "tokens?source=the+cat", "layers?part=residual-stream&source=the+cat"):
         page = visitor.open(link)
         ground = page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor")
         written = page.evaluate(WRITTEN)

@@ -76,7 +76,7 @@ def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> N
     visitor.settle()
     seen.append(page.url)
     assert [url.rpartition("/")[2].partition("?")[0] for url in seen] == ["masks", "attention", "layers"]
-    assert "mask_part=three+conventions" in seen[0]
+    assert "part=three-conventions" in seen[0]
     assert "kind=cross" in seen[1]
     assert "stop=" in seen[2]
     titles = ("Masks", "Attention", "Layers")
@@ -90,17 +90,17 @@ def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> N
 
 
 def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Visitor) -> None:
-    page = visitor.open("positions?positions_computed=true")
+    page = visitor.open("positions?computed=true")
     go(visitor, "Masks")
     assert page.locator("details[open] pre").count() == 0
     page.get_by_text("How it is computed").click()
     visitor.settle()
     seen = page.url
-    assert seen.endswith("masks?masks_computed=true")
+    assert seen.endswith("masks?computed=true")
     page.go_back()
     page.get_by_role("heading", name="Positions", level=1).wait_for()
     visitor.settle()
-    assert page.url.endswith("positions?positions_computed=true")
+    assert page.url.endswith("positions?computed=true")
     assert page.locator("details[open] pre").count() > 0
     page.go_forward()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
@@ -110,7 +110,7 @@ def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Vi
 
 
 def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=own+sizes&n_heads=2&n_layers=1&source=big+cat")
+    page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
     go(visitor, "The head that turns")
     assert page.get_by_label("heads", exact=True).input_value() == "2"
@@ -121,7 +121,7 @@ def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Vis
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
-    assert held(page)["model"] == "own sizes"
+    assert held(page)["model"] == "own-sizes"
     assert held(page)["source"] == "big cat"
     assert page.get_by_label("heads", exact=True).input_value() == "2"
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()

@@ -48,7 +48,7 @@ def test_how_it_is_computed_is_sent_when_it_is_opened(page: str) -> None:
     """Source that nobody looks at would cost every first visitor the highlighter, and every click its own bytes."""
     app = opened(page)
     assert not app.code
-    app.query_params[f"{Path(page).parent.name}_computed"] = "true"
+    app.query_params["computed"] = "true"
     app.run()
     (unfolded,) = [each for each in app.expander if each.label == texts("common")["computed"]]
     assert unfolded.code

@@ -18,7 +18,7 @@ TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlot
 
 def test_what_is_cut_off_fades_on_the_side_where_there_is_more(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?model=reverse&kind=cross&look=steps&step=weights&source=abcdef")
+    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
     hidden = page.evaluate(EDGES)
     assert max(most for most, *_ in hidden) > 100  # the maps of all steps, at least
     for most, fades, before, after, bar in hidden:
@@ -32,14 +32,14 @@ def test_what_is_cut_off_fades_on_the_side_where_there_is_more(visitor: Visitor)
 
 
 def test_nothing_fades_where_there_is_room(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&look=steps&step=weights&source=abcdef")
+    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
     assert len(hidden := page.evaluate(EDGES)) > 3
     assert not any(fades for _, fades, *_ in hidden)
 
 
 def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?look=map")
+    page = visitor.open("attention?part=map")
     page.locator(".js-plotly-plot").hover()
     page.locator('[data-title="Fullscreen"]').click()
     close = page.locator('[data-title="Close fullscreen"]')

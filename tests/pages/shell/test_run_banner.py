@@ -17,18 +17,18 @@ READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.n
 
 @pytest.mark.parametrize("page", READING)
 def test_an_untrained_model_says_so_on_every_page(page: str) -> None:
-    app = on_page(page, model="own sizes")
+    app = on_page(page, model="own-sizes")
     assert not said(app)
     assert any("untrained" in markdown.value for markdown in app.main.markdown)
     app = on_page(page, model="reverse")
     assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
 
 
-@pytest.mark.parametrize("look", ["map", "lines", "pattern", "steps", "combined", "what-if"])
+@pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
 @pytest.mark.parametrize("source", ["the cat", "1 5 0"])
-def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(look: str, source: str) -> None:
+def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
     for kind in ("encoder", "cross"):
-        app = on_page(ATTENTION, model="own sizes", source=source, batch="7 7", look=look, kind=kind, edits="no positions")
+        app = on_page(ATTENTION, model="own-sizes", source=source, batch="7 7", part=part, kind=kind, edits="no positions")
         assert not said(app)
 
 
@@ -76,7 +76,7 @@ def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
 
 
 def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
-    app = on_page(ATTENTION, model="own sizes", n_heads="3")
+    app = on_page(ATTENTION, model="own-sizes", n_heads="3")
     assert "d_model is 64; it must be a multiple of heads, which is 3" in said(app)
     assert len(app.get("page_link")) >= 1
 
@@ -113,7 +113,7 @@ def test_an_empty_source_is_called_so(source: str) -> None:
     ],
 )
 def test_of_several_edits_the_one_that_is_wrong_is_named(edits: tuple[str, ...], expected: str) -> None:
-    app = on_page(ATTENTION, model="reverse", look="what-if", edits=edits)
+    app = on_page(ATTENTION, model="reverse", part="what-if", edits=edits)
     assert said(app) == expected
 
 

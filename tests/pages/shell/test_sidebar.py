@@ -62,7 +62,7 @@ def test_the_worked_example_is_a_link() -> None:
     assert "7,616,010 parameters" in [caption.value for caption in app.sidebar.caption]
 
 
-@pytest.mark.parametrize("model", [*PRESETS, "own sizes"])
+@pytest.mark.parametrize("model", [*PRESETS, "own-sizes"])
 def test_the_worked_example_is_one_of_the_examples(model: str) -> None:
     app = chosen(opened(), model)
     label = f"{LINKED['source']} (+ 1 more)"
@@ -109,7 +109,7 @@ def test_an_empty_line_leaves_a_text_to_the_model_the_last_one_too(typed: str, t
 
 
 def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
-    for model, source in (("reverse", "abc"), ("own sizes", "1 5 6"), ("own sizes", "big cat")):
+    for model, source in (("reverse", "abc"), ("own-sizes", "1 5 6"), ("own-sizes", "big cat")):
         view = seen(opened(model=model, source=source))
         assert view.forced().trace().target_tokens == view.trace().target_tokens
         assert view.forced().key == view.key
@@ -142,14 +142,14 @@ def test_a_batch_that_cannot_be_read_leaves_the_first_text(query: dict[str, str]
     assert view.trace() is seen(opened(**{name: whole[name] for name in ("model", "source", "target")})).trace()
 
 
-@pytest.mark.parametrize("model", ["vanilla", "own sizes"])
+@pytest.mark.parametrize("model", ["vanilla", "own-sizes"])
 @pytest.mark.parametrize("source", [f"1 {LARGEST_ID + 1}", "3 -1"])
 def test_what_is_no_id_is_explained(model: str, source: str) -> None:
     assert f"allowed are 0 to {LARGEST_ID}" in said(opened(model=model, source=source))
 
 
 def test_own_sizes_are_those_of_the_model() -> None:
-    app = opened(model="own sizes", variant="pytorch", n_layers="3", n_heads="2", d_model="10", d_ff="7")
+    app = opened(model="own-sizes", variant="pytorch", n_layers="3", n_heads="2", d_model="10", d_ff="7")
     config = seen(app).pipeline.config
     assert (config.encoder_layers, config.decoder_layers, config.heads, config.d_model, config.d_ff) == (3, 3, 2, 10, 7)
     assert config.final_norm  # the variant's own
@@ -158,7 +158,7 @@ def test_own_sizes_are_those_of_the_model() -> None:
 
 
 def test_sizes_beyond_the_limits_of_a_link_are_not_taken() -> None:
-    app = opened(model="own sizes", **{name: str(most + 1) for name, most in SIZES.items()})
+    app = opened(model="own-sizes", **{name: str(most + 1) for name, most in SIZES.items()})
     config = seen(app).pipeline.config
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
 
@@ -166,7 +166,7 @@ def test_sizes_beyond_the_limits_of_a_link_are_not_taken() -> None:
 @pytest.mark.parametrize("said", ["inf", "-inf", "1e999", "nan", "a lot", ""])
 def test_what_is_no_number_in_a_link_is_passed_over(said: str) -> None:
     """Streamlit fails on an infinite one, and would at every rerun, so that nothing could be done about it on the page."""
-    app = opened(model="own sizes", d_model=said, n_heads="2")
+    app = opened(model="own-sizes", d_model=said, n_heads="2")
     config = seen(app).pipeline.config
     assert (config.d_model, config.heads) == (FIRST_SIZES["d_model"], 2)
     assert app.sidebar.number_input(key="d_model").set_value(10).run()
@@ -181,7 +181,7 @@ def test_a_preset_of_any_text_that_fits_is_under_the_limit() -> None:
 
 def test_importance_and_edits_work_on_an_untrained_model() -> None:
     for source in ("the cat", "1 5 0"):
-        view = seen(opened(model="own sizes", source=source))
+        view = seen(opened(model="own-sizes", source=source))
         edits = interventions("silence cross layer 1", view.pipeline.config)
         assert view.forced().trace(edits).target_tokens == view.trace().target_tokens
         before, drops = view.importance(edits, 0, lambda *_: None)
@@ -196,12 +196,12 @@ def test_another_model_brings_its_first_example_and_takes_the_rest_away() -> Non
     app = opened(**LINKED)
     view = seen(chosen(app, "reverse"))
     assert (view.sources, view.targets) == (("headlight",), (None,))
-    view = seen(chosen(app, "own sizes"))
+    view = seen(chosen(app, "own-sizes"))
     assert (view.sources, view.targets) == ((WORDS["untrained_examples"][0]["source"],), (None,))
 
 
 def test_every_model_has_examples_that_it_reads() -> None:
-    for model in (*Pipeline.available(), "own sizes"):
+    for model in (*Pipeline.available(), "own-sizes"):
         offered = starts(model)
         assert len(offered) >= 6
         assert any(start.batch for start in offered)
@@ -213,7 +213,7 @@ def test_every_model_has_examples_that_it_reads() -> None:
                 assert seen(put).batch_trace().logits.isfinite().all()
                 assert len(seen(put).sources) == 1 + len(start.batch.splitlines())
                 assert [info.value for info in put.sidebar.info] == [start.look_for]
-            elif model != "own sizes":
+            elif model != "own-sizes":
                 assert not pipeline.read(start.source).unknown
 
 

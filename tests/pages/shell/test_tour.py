@@ -15,7 +15,7 @@ def test_the_tour_goes_through_the_pages_that_are_there_in_order() -> None:
         name for name in pages.TOUR if name in {file.parent.name for file in page_files()}
     ]
     for at, stop in enumerate(stops):
-        app = on_page(str(stop.relative_to(ROOT)), model="own sizes")
+        app = on_page(str(stop.relative_to(ROOT)), model="own-sizes")
         assert f"Stop {at + 1} of {len(stops)}" in [caption.value for caption in app.main.caption]
         labels = [link.proto.label for link in app.main.get("page_link")][-2:]
         if at > 0:

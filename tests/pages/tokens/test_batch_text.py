@@ -18,11 +18,11 @@ from transformer.figures.panels import panel, thumbnail
 TEXTS = ("abcd", "zyxw")
 BATCH = {"model": "reverse", "source": TEXTS[0], "batch": TEXTS[1]}
 WEIGHTS = f"{LAYER}.self_attention.weights"
-PARTS = ("walk", "filmstrip", "residual stream", "arithmetic")
+PARTS = ("walk", "filmstrip", "residual-stream", "arithmetic")
 EACH = pytest.mark.parametrize(("link", "item"), [("1", 0), ("2", 1), ("3", 0), ("0", 0), ("nonsense", 0)])
 
 
-def picker(app: AppTest, key: str = "walk_item") -> Any:
+def picker(app: AppTest, key: str = "item") -> Any:
     (found,) = [group for group in app.button_group if group.key == key]
     return found
 
@@ -34,21 +34,21 @@ def sent(app: AppTest) -> list[Any]:
 @pytest.mark.parametrize("part", PARTS)
 @EACH
 def test_the_text_that_a_link_names_is_chosen(part: str, link: str, item: int) -> None:
-    app = opened(**BATCH, part=part, walk_item=link)
+    app = opened(**BATCH, part=part, item=link)
     assert picker(app).value == item + 1
     assert picker(app).label == text("common")["item"]
-    assert picker(app).proto.query_param_key == "walk_item"
+    assert app.query_params.get("item", ["1"]) == [str(item + 1)]
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_one_text_alone_is_not_asked_for(part: str) -> None:
-    app = opened(model="reverse", source="abcd", part=part, walk_item="2")
-    assert "walk_item" not in [group.key for group in app.button_group]
+    app = opened(model="reverse", source="abcd", part=part, item="2")
+    assert "item" not in [group.key for group in app.button_group]
 
 
 @pytest.mark.parametrize("item", [0, 1])
 def test_the_walk_draws_the_text_that_is_chosen(item: int) -> None:
-    app = opened(**BATCH, stop=WEIGHTS, walk_item=str(item + 1))
+    app = opened(**BATCH, stop=WEIGHTS, item=str(item + 1))
     (parcel,) = [part.bytes for part in sent(app) if part.bytes]
     end = 4 + int.from_bytes(parcel[:4], "little")
     described = json.loads(parcel[4:end])["result"]
@@ -62,7 +62,7 @@ def test_the_walk_draws_the_text_that_is_chosen(item: int) -> None:
 
 @pytest.mark.parametrize("item", [0, 1])
 def test_the_filmstrip_draws_the_text_that_is_chosen(item: int) -> None:
-    app = opened(**BATCH, part="filmstrip", walk_item=str(item + 1))
+    app = opened(**BATCH, part="filmstrip", item=str(item + 1))
     (frames,) = [json.loads(part.json)["frames"] for part in sent(app) if '"frames"' in part.json]
     (frame,) = [frame for frame in frames if frame["path"] == WEIGHTS]
     step = Runs().trace("reverse", TEXTS, (None, None), ())[WEIGHTS]
@@ -72,27 +72,27 @@ def test_the_filmstrip_draws_the_text_that_is_chosen(item: int) -> None:
     assert frame["levels"] == levels[item] != levels[1 - item]
 
 
-@pytest.mark.parametrize(("part", "key"), [("arithmetic", "work_position"), ("residual stream", "stream_follow")])
+@pytest.mark.parametrize(("part", "key"), [("arithmetic", "position"), ("residual-stream", "position")])
 @pytest.mark.parametrize("item", [0, 1])
 def test_positions_are_those_of_the_text_that_is_chosen(part: str, key: str, item: int) -> None:
-    app = opened(**BATCH, part=part, walk_item=str(item + 1))
+    app = opened(**BATCH, part=part, item=str(item + 1))
     tokens = Runs().trace("reverse", TEXTS, (None, None), ()).source_tokens[item]
     assert app.selectbox(key=key).options == [f"{at} · {token}" for at, token in enumerate(tokens)]
 
 
 def test_the_tokens_page_keeps_its_own_choice() -> None:
-    app = on_page("pages/tokens/page.py", **BATCH, tokens_item="2")
+    app = on_page("pages/tokens/page.py", **BATCH, item="2")
     assert not app.exception
-    assert picker(app, "tokens_item").value == 2
-    assert picker(app, "tokens_item").proto.help == text("tokens")["item_help"]
+    assert picker(app, "item").value == 2
+    assert picker(app, "item").proto.help == text("tokens")["item_help"]
 
 
 @pytest.mark.browser
 def test_the_choice_stays_from_part_to_part_and_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("layers?" + "&".join(f"{name}={value}" for name, value in BATCH.items()))
     visitor.choose("Text of the batch", "2")
-    for part in ("filmstrip", "arithmetic", "residual stream", "walk"):
+    for part in ("filmstrip", "arithmetic", "residual-stream", "walk"):
         visitor.choose("Look at", part)
-        chosen = page.locator(".st-key-walk_item [role=radio][aria-checked=true]")
+        chosen = page.locator(".st-key-item [role=radio][aria-checked=true]")
         assert chosen.inner_text() == "2"
-        assert "walk_item=2" in page.url
+        assert "item=2" in page.url

@@ -67,7 +67,7 @@ def test_every_token_stands_with_its_id_and_an_unknown_one_with_what_it_is_read_
 
 def test_the_pictures_are_those_of_the_trace() -> None:
     app = at("reverse", "cab", batch="abcde")
-    app.segmented_control(key="tokens_item").set_value(1).run()
+    app.segmented_control(key="item").set_value(1).run()
     trace = Pipeline.load("reverse").trace(["cab", "abcde"])
     rows, scaled = (trace[f"source_embedding.{name}"].numpy()[0] for name in ("token", "scaled"))
     (first,) = drawn(app, 0)
@@ -88,7 +88,7 @@ def test_the_pictures_are_those_of_the_trace() -> None:
 def test_both_sides_show_their_own_text_and_vocabulary() -> None:
     app = at("english-french", "the cat sleeps .")
     assert "vocabulary of 386" in said(app)
-    app.segmented_control(key="tokens_side").set_value("target").run()
+    app.segmented_control(key="side").set_value("target").run()
     assert "vocabulary of 745" in said(app)
     (own,) = shown(app)
     assert [chip[1] for chip in own] == ["&lt;sos&gt;", "le", "chat", "dort", "."]
@@ -103,7 +103,7 @@ def test_a_batch_is_padded_and_says_where() -> None:
     assert [len(text) for text in texts] == [8, 8, 8]
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
     assert "3 × 8 places, and `<pad>` stands in **9**" in said(app)
-    app.segmented_control(key="tokens_item").set_value(3).run()
+    app.segmented_control(key="item").set_value(3).run()
     assert list(app.dataframe[0].value.index) == [
         "0 · <sos>",
         "1 · z",
@@ -148,18 +148,18 @@ def test_nearest_words_are_those_of_the_table_and_follow_the_text_until_one_is_p
     assert app.dataframe[1].value["token"].tolist() == nearest("tired")
     app.sidebar.text_input(key="source").set_value("cat").run()
     assert app.dataframe[1].value["token"].tolist() == nearest("cat")
-    app.selectbox(key="tokens_word").set_value(f"{vocabulary.ids(['it'])[0]} · it").run()
+    app.selectbox(key="word").set_value(f"{vocabulary.ids(['it'])[0]} · it").run()
     assert app.dataframe[1].value["token"].tolist() == nearest("it")
     app.sidebar.selectbox(key="model").set_value("reverse").run()
     assert not app.exception
-    assert app.selectbox(key="tokens_word").value is None
+    assert app.selectbox(key="word").value is None
 
 
 def test_the_vocabulary_is_searched_by_token_class_and_id() -> None:
     app = at("english-french", "the cat sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     for asked, expected in (("conjunction", ["because"]), ("<PAD", ["<pad>"]), ("322", [vocabulary.tokens[322]]), ("zzz", [])):
-        app.text_input(key="tokens_search").set_value(asked).run()
+        app.text_input(key="search").set_value(asked).run()
         assert app.dataframe[-1].value["token"].tolist() == expected
         assert f"{len(expected)} of 386 tokens" in said(app)
 
@@ -186,7 +186,7 @@ def test_raw_ids_are_read_as_they_are() -> None:
 def test_an_answer_in_raw_ids_is_shown_as_it_is_read() -> None:
     """It starts from id 1, though nothing is put before ids that are typed."""
     app = at("shared_heads", "1 5 6 4")
-    app.segmented_control(key="tokens_side").set_value("target").run()
+    app.segmented_control(key="side").set_value("target").run()
     trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")
     assert shown(app) == [[("known", token, "", token, token) for token in trace.target_tokens[0]]]
 
@@ -200,8 +200,8 @@ def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Vi
     visitor.choose("Side", "target")
     visitor.type("Search the vocabulary", "letter")
     assert visitor.ticks(0, "y") == ["<sos>", "b", "a", "c"]
-    assert "tokens_side=target" in page.url
-    assert "tokens_search=letter" in page.url
+    assert "side=target" in page.url
+    assert "search=letter" in page.url
 
     other = Visitor(browser, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))

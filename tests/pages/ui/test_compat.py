@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from playwright.sync_api import Browser
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import compat
@@ -136,3 +137,9 @@ def test_key_class_and_scrolled_name_what_the_browser_makes(browser: Browser, tm
         assert chart.evaluate("box => getComputedStyle(box.firstElementChild).minWidth") != "2000px"
         visitor.close()
         assert visitor.complaints == []
+
+
+def test_opens_from_history_is_told_of_a_run() -> None:
+    """That Back restores what an address holds is tested in a browser, in `tests/pages/shell/test_history.py`."""
+    assert not compat.opens_from_history()
+    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__

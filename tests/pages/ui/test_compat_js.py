@@ -21,7 +21,7 @@ COMPAT = ROOT / "pages" / "ui" / "compat.js"
 def page(known: BrowserContext, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`; the tests below leave it in this order."""
     visitor = Visitor(known, url)
-    page = visitor.open("attention?model=reverse&source=torch&look=map")
+    page = visitor.open("attention?model=reverse&source=torch&part=map")
     names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
     page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
     page.wait_for_function("window.compat")

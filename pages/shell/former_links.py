@@ -1,0 +1,142 @@
+"""Links of earlier versions: the names and values they hold, and what each became."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.ui.pickers import option_id
+
+Query = Mapping[str, list[str]]
+
+
+def _same(value: str) -> str:
+    return value
+
+
+def _number(value: str) -> str:
+    """`2 · cat` and `2: cat` → `2`."""
+    return re.sub(r"^(\d+)( · |: ).*$", r"\1", value, flags=re.DOTALL)
+
+
+def _token(value: str) -> str:
+    """`17 · cat` → `cat`."""
+    return re.sub(r"^\d+ · ", "", value)
+
+
+class Row(NamedTuple):
+    """A former name: what it is called now, and how its value is written now.
+
+    Attributes:
+        name: of today.
+        value: from a former value to that of today.
+        only: which former values are meant, where the name now means something else.
+    """
+
+    name: str
+    value: Callable[[str], str] = _same
+    only: str = ".*"
+
+
+# Page → former name → what it became. A name whose values alone changed stands here, too.
+FORMER: dict[str, dict[str, Row]] = {
+    "attention": {
+        "attention_computed": Row("computed"),
+        "look": Row("part"),
+        "combine": Row("combine", option_id),
+        "row": Row("query", _number, only=r"\d+ · .*"),
+        "cell_row": Row("row", _number),
+        "cell_column": Row("column", _number),
+        "matters": Row("position", _number),
+    },
+    "layers": {
+        "layers_computed": Row("computed"),
+        "part": Row("part", option_id),
+        "walk_item": Row("item"),
+        "walk_head": Row("head"),
+        "walk_speed": Row("speed"),
+        "film_layer": Row("group", option_id),
+        "work_layer": Row("group", option_id),
+        "ledger_layer": Row("group", option_id),
+        "ledger_work": Row("work", option_id),
+        "ledger_part": Row("search"),
+        "ledger_count": Row("counted", option_id),
+        "ledger_along": Row("along"),
+        "ledger_log": Row("logarithmic"),
+        "calls_tree": Row("tree", option_id),
+        "calls_differing": Row("differing"),
+        "stream_stack": Row("stack"),
+        "stream_measure": Row("measure"),
+        "stream_follow": Row("position", _number),
+        "work_part": Row("sublayer"),
+        "work_position": Row("position", _number),
+    },
+    "masks": {
+        "masks_computed": Row("computed"),
+        "mask_part": Row("part", option_id),
+        "mask_item": Row("item"),
+        "mask_kind": Row("kind"),
+        "mask_layer": Row("layer"),
+        "mask_head": Row("head"),
+        "leak_position": Row("position", _number),
+        "leak_word": Row("word"),
+        "leak_padding": Row("padding"),
+    },
+    "positions": {
+        "positions_computed": Row("computed"),
+        "positions_side": Row("side"),
+        "positions_look": Row("part"),
+        "positions_kind": Row("table", option_id),
+        "positions_length": Row("length"),
+        "positions_d_model": Row("width"),
+        "positions_row": Row("position"),
+        "positions_column": Row("dimension"),
+        "positions_shift": Row("shift"),
+        "positions_waves": Row("waves"),
+        "positions_numbers": Row("vector"),
+        "positions_first": Row("first", _number),
+        "positions_second": Row("second", _number),
+        "positions_run": Row("run", option_id),
+    },
+    "tokens": {
+        "tokens_computed": Row("computed"),
+        "tokens_side": Row("side"),
+        "tokens_item": Row("item"),
+        "tokens_word": Row("word", _token),
+        "tokens_search": Row("search"),
+    },
+    "home": {"home_computed": Row("computed")},
+    "turning": {"turning_computed": Row("computed")},
+}
+# Of the sidebar, so on every page.
+EVERYWHERE = {"model": Row("model", option_id, only="own sizes")}
+
+
+def translated(page: str, query: Query) -> dict[str, list[str]]:
+    """A query of a link in the names and values of today. What a name of today says already comes first."""
+    rows = {**EVERYWHERE, **FORMER.get(page, {})}
+    kept: dict[str, list[str]] = {}
+    renamed: dict[str, list[str]] = {}
+    for name, values in query.items():
+        row = rows.get(name)
+        if row and all(re.fullmatch(row.only, value, re.DOTALL) for value in values):
+            renamed.setdefault(row.name, [row.value(value) for value in values])
+        else:
+            kept[name] = values
+    return {**renamed, **kept}
+
+
+def read_former_link() -> None:
+    """Put the names and values of today into the address, if it is of an earlier version, and run anew. Call it when the page
+    is known and before any widget is drawn."""
+    query = {name: st.query_params.get_all(name) for name in st.query_params}
+    today = translated(st.session_state["page"], query)
+    if today == query:
+        return
+    for name in query.keys() - today.keys():
+        del st.query_params[name]
+    for name, values in today.items():
+        if values != query.get(name):
+            st.query_params[name] = values
+    st.rerun()

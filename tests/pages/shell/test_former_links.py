@@ -1,0 +1,126 @@
+"""Links of earlier versions open the same view today; the value of a choice in a link is an id, whatever its label is."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from pages.shell.former_links import EVERYWHERE, FORMER, translated
+from tests.pages.apps import HOME, on_page
+from tests.pages.conftest import Visitor
+
+# Page → former name → a value as a former link held it, and what it is today. With every row of the table.
+FORMERLY = {
+    "attention": {
+        "attention_computed": ("true", "true"),
+        "look": ("combined", "combined"),
+        "combine": ("mean over all", "mean-over-all"),
+        "row": ("2 · b", "2"),
+        "cell_row": ("1 · a", "1"),
+        "cell_column": ("3", "3"),
+        "matters": ("1: b", "1"),
+    },
+    "layers": {
+        "layers_computed": ("true", "true"),
+        "part": ("residual stream", "residual-stream"),
+        "walk_item": ("2", "2"),
+        "walk_head": ("2", "2"),
+        "walk_speed": ("4", "4"),
+        "film_layer": ("encoder 2", "encoder-2"),
+        "work_layer": ("decoder 1", "decoder-1"),
+        "ledger_layer": ("source", "source"),
+        "ledger_work": ("scores and weights", "scores-and-weights"),
+        "ledger_part": ("softmax", "softmax"),
+        "ledger_count": ("parameters", "parameters"),
+        "ledger_along": ("heads", "heads"),
+        "ledger_log": ("false", "false"),
+        "calls_tree": ("constructing", "constructing"),
+        "calls_differing": ("true", "true"),
+        "stream_stack": ("decoder", "decoder"),
+        "stream_measure": ("cosine", "cosine"),
+        "stream_follow": ("2 · b", "2"),
+        "work_part": ("feed_forward", "feed_forward"),
+        "work_position": ("1 · a", "1"),
+    },
+    "masks": {
+        "masks_computed": ("true", "true"),
+        "mask_part": ("three conventions", "three-conventions"),
+        "mask_item": ("1", "1"),
+        "mask_kind": ("cross", "cross"),
+        "mask_layer": ("2", "2"),
+        "mask_head": ("2", "2"),
+        "leak_position": ("2: b", "2"),
+        "leak_word": ("b", "b"),
+        "leak_padding": ("4", "4"),
+    },
+    "positions": {
+        "positions_computed": ("true", "true"),
+        "positions_side": ("target", "target"),
+        "positions_look": ("rotation", "rotation"),
+        "positions_kind": ("learned, before training", "learned-before-training"),
+        "positions_length": ("12", "12"),
+        "positions_d_model": ("8", "8"),
+        "positions_row": ("5", "5"),
+        "positions_column": ("2", "2"),
+        "positions_shift": ("3", "3"),
+        "positions_waves": ("7", "7"),
+        "positions_numbers": ("position", "position"),
+        "positions_first": ("2 · b", "2"),
+        "positions_second": ("3 · c", "3"),
+        "positions_run": ("without positions", "without-positions"),
+    },
+    "tokens": {
+        "tokens_computed": ("true", "true"),
+        "tokens_side": ("target", "target"),
+        "tokens_item": ("2", "2"),
+        "tokens_word": ("5 · b", "b"),
+        "tokens_search": ("letter", "letter"),
+    },
+    "home": {"home_computed": ("true", "true")},
+    "turning": {"turning_computed": ("true", "true")},
+}
+ROWS = [(page, name, *values) for page, names in FORMERLY.items() for name, values in names.items()]
+
+
+def test_every_row_of_the_table_has_an_example() -> None:
+    assert {page: list(names) for page, names in FORMERLY.items()} == {page: list(rows) for page, rows in FORMER.items()}
+
+
+@pytest.mark.parametrize(("page", "name", "former", "today"), ROWS)
+def test_a_former_name_and_value_become_those_of_today(page: str, name: str, former: str, today: str) -> None:
+    assert translated(page, {name: [former]}) == {FORMER[page][name].name: [today]}
+    assert re.fullmatch("[a-z0-9_-]+", today)
+
+
+def test_what_a_name_of_today_says_comes_first() -> None:
+    assert translated("attention", {"look": ["map"], "part": ["lines"], "row": ["2"]}) == {"part": ["lines"], "row": ["2"]}
+    assert translated("masks", {"model": ["own sizes"]}) == {EVERYWHERE["model"].name: ["own-sizes"]}
+
+
+@pytest.mark.parametrize("page", [page for page in FORMERLY if page != "home"])
+def test_a_former_link_opens_what_it_opened(page: str) -> None:
+    """All former names of a page in one link; those whose widget the page draws for it stand in the address as of today."""
+    former = {name: values[0] for name, values in FORMERLY[page].items()}
+    app = on_page(f"pages/{page}/page.py", model="reverse", source="abcd", batch="ab", **former)
+    assert not app.exception
+    assert not set(app.query_params) & (set(former) - set(translated(page, {name: [""] for name in former})))
+    for name, (_, today) in FORMERLY[page].items():
+        row = FORMER[page][name]
+        if name.endswith(("_computed", "look", "part", "side")) and row.name in app.query_params:
+            assert app.query_params[row.name] in (today, [today])
+
+
+def test_own_sizes_of_a_former_link_are_chosen() -> None:
+    app = on_page(HOME, model="own sizes")
+    assert app.session_state["model"] == "own-sizes"
+    assert app.query_params["model"] in ("own-sizes", ["own-sizes"])
+
+
+@pytest.mark.browser
+def test_a_former_link_opens_cold_in_a_browser(visitor: Visitor) -> None:
+    page = visitor.open("masks?model=reverse&source=torch&mask_part=three+conventions&mask_kind=cross&mask_layer=2")
+    address = urlsplit(page.url)
+    assert address.path == "/masks"
+    today = {"model": "reverse", "source": "torch", "part": "three-conventions", "kind": "cross", "layer": "2"}
+    assert {name: value for name, (value,) in parse_qs(address.query).items()} == today
+    assert page.get_by_role("radio", name="three conventions").is_checked()
