@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.format import numbered_tokens
 from pages.ui.link_values import publish, seed
@@ -123,7 +122,7 @@ def search_box(label: str, placeholder: str, max_chars: int) -> str:
     return value
 
 
-def unfolding(label: str, icon: str, key: str) -> DeltaGenerator | None:
+def unfolding(label: str, icon: str, key: str) -> Any:
     """A fold that stands open or closed in the address; its place to draw in while it is open, else None: what is closed
     would be sent with every click."""
     seed(key, lambda asked: asked == "true", lambda value: value)
