@@ -44,9 +44,9 @@ def test_a_text_the_model_cannot_read_is_answered_with_what_it_can() -> None:
 
 
 def test_an_edit_that_cannot_be_made_is_answered_with_what_is_allowed() -> None:
-    app = opened(source="abcd", look="what-if", edits="make tea")
+    app = opened(source="abcd", part="what-if", edits="make tea")
     assert "silence KIND layer N" in said(app)
-    app = opened(source="abcd", look="what-if", edits="block cross layer 1 query 99 key 0")
+    app = opened(source="abcd", part="what-if", edits="block cross layer 1 query 99 key 0")
     assert "the target has 5 tokens; allowed are 0 to 4" in said(app)
 
 
@@ -65,14 +65,14 @@ def test_teacher_forcing_puts_the_typed_target_on_the_axis() -> None:
 
 @pytest.mark.parametrize("look", ["lines", "pattern", "steps", "combined", "what-if", "map"])
 def test_every_way_to_look_at_a_head_is_drawn(look: str) -> None:
-    app = opened(kind="cross", source="abc", look=look)
+    app = opened(kind="cross", source="abc", part=look)
     assert said(app) == ""
     drawn = {"lines": "bidi_component", "pattern": "metric", "what-if": "multiselect"}.get(look, "plotly_chart")
     assert len(app.get(drawn)) >= (2 if look == "lines" else 1)
 
 
 def test_a_number_of_a_step_is_worked_out_by_a_link() -> None:
-    cell = {"look": "steps", "step": "scores", "cell_row": "1 · c", "cell_column": "2 · b", "row": "1 · c"}
+    cell = {"part": "steps", "step": "scores", "cell_row": "1 · c", "cell_column": "2 · b", "row": "1 · c"}
     app = opened(kind="cross", layer="2", head="3", source="abc", **cell)
     sums = re.search(r"sum = (\S+); the model computed (\S+)\.", texts(app).replace("*", ""))
     assert sums
