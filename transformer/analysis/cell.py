@@ -186,9 +186,8 @@ def _scaled(cell: _Cell) -> Found:
 
 def _masked(cell: _Cell) -> Found:
     score = float(cell.matrix(cell.before())[cell.row, cell.column])
-    mask = cell.trace[Kind.of(cell.kind).mask].values
-    allowed = mask[cell.item].expand(1, *cell.matrix("scores").shape)[0, cell.row, cell.column]
-    if allowed:
+    hidden = cell.trace.hidden(attention_path(cell.trace, cell.kind, cell.layer))[cell.item, cell.head]
+    if not hidden[cell.row, cell.column]:
         return "kept", (), (("score", score),), score
     fill = cell.trace.config.mask_fill
     return "replaced", (), (("score", score), ("fill", fill)), fill

@@ -1,12 +1,14 @@
 """Scaled dot-product attention with several heads (sections 3.2.1 and 3.2.2)."""
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask, attention_softmax
-from transformer.network.tap import Tap, editing
+from transformer.network.tap import MaskTap, Tap
 
 
 class PerHeadProjection(nn.Module):
@@ -74,6 +76,7 @@ class MultiHeadAttention(nn.Module):
         self.divisor, self.fill = config.score_scale, config.mask_fill
         self.mask_before_scaling = config.mask_before_scaling
 
+        self.mask = MaskTap()
         self.scores = Tap("batch head query key")
         self.scaled_scores = Tap("batch head query key")
         self.masked_scores = Tap("batch head query key")
@@ -87,8 +90,11 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch query d_model"]:
         query, key, value = self.query(x), self.key(memory), self.value(memory)
         scores = self.scores(query @ key.mT)
+        mask = self.mask(mask)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
-        weights = self.weights(attention_softmax(scores, mask.may_be_empty or editing()))
+        if mask.closed is not None:  # an edit may have moved scores past the fill; what is hidden gets no weight all the same
+            scores = scores.masked_fill(mask.closed, -math.inf)
+        weights = self.weights(attention_softmax(scores, mask.may_be_empty))
         heads = self.head_output(weights @ value)
         # batch head query d_head → batch query (head d_head)
         joined = self.concatenated(heads.transpose(1, 2).flatten(2))

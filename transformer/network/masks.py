@@ -21,11 +21,13 @@ class Mask(NamedTuple):
         keep: True where a query may attend to a key; a size of 1 stands for "the same for all".
         hidden: its opposite, or None when nothing is hidden, so that nothing need be done.
         may_be_empty: some query may be left without any key, so softmax has to watch for it.
+        closed: in a run with edits, True where the weight is 0 whatever became of the scores; None in any other run.
     """
 
-    keep: Bool[Tensor, "batch 1 queries keys"]
-    hidden: Bool[Tensor, "batch 1 queries keys"] | None
+    keep: Bool[Tensor, "batch heads queries keys"]
+    hidden: Bool[Tensor, "batch heads queries keys"] | None
     may_be_empty: bool
+    closed: Bool[Tensor, "batch heads queries keys"] | None = None
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
@@ -33,6 +35,17 @@ class Mask(NamedTuple):
         if keep.all():
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())
+
+    def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
+        """The same mask in a run with edits, which may allow fewer keys and may change the scores.
+
+        A hidden key is closed, except where the mask alone hides every key of a query: that row is left to the variant (no
+        attention under −∞, equal attention to all keys under a number).
+
+        Args:
+            keep: what the edits leave of `self.keep`.
+        """
+        return Mask(keep, ~keep, True, ~keep & self.keep.any(-1, keepdim=True))
 
 
 def padding_keys(ids: Int[Tensor, "batch key"], pad: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -80,7 +93,7 @@ def attention_softmax(
     return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
 
 
-# --- which scores are hidden -------------------------------------------------------------------------------------------
+# --- what a run has hidden ----------------------------------------------------------------------------------------------
 
 
 def last_scores(config: TransformerConfig) -> str:
@@ -88,15 +101,13 @@ def last_scores(config: TransformerConfig) -> str:
     return "scaled_scores" if config.mask_before_scaling else "masked_scores"
 
 
-def hidden_scores(scores: Float[Tensor, "*scores"], name: str, config: TransformerConfig) -> Bool[Tensor, "*scores"]:
-    """True for the scores that let nobody look: those that a mask has filled, and −∞.
+def hidden_keys(
+    keep: Bool[Tensor, "batch heads queries key"], scores: Float[Tensor, "batch head query key"]
+) -> Bool[Tensor, "batch head query key"]:
+    """True where a query may not attend to a key: the mask hides it, or an edit has set its score to −∞.
 
     Args:
-        scores: of an attention, or some of them.
-        name: of their tap: `scores`, `scaled_scores` or `masked_scores`.
-        config: of the model.
+        keep: the mask that the attention used.
+        scores: what softmax read.
     """
-    fill = scores.new_tensor(config.mask_fill)
-    if config.mask_before_scaling and name == "scaled_scores":
-        fill = fill / scores.new_tensor(config.score_scale)  # what filled them has been divided since, as they were
-    return (scores == fill) | (scores == -math.inf)
+    return ~keep | (scores == -math.inf)

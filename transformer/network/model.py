@@ -54,13 +54,15 @@ class Transformer(nn.Module):
     (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
 
     Raises:
-        ConfigError: `config` is none.
+        ConfigError: `config` is not a TransformerConfig.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         if not isinstance(config, TransformerConfig):
-            raise ConfigError("config", config, "must be a TransformerConfig, such as TransformerConfig.preset('vanilla')")
+            raise ConfigError(
+                "{config!r} is not a TransformerConfig, such as TransformerConfig.preset('vanilla').", config=config
+            )
         self.config = config
         self.source_embedding = Embedding(config, "source")
         self.encoder = Encoder(config)
@@ -126,14 +128,16 @@ class Transformer(nn.Module):
             memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
 
         Raises:
-            InputError: ids or a length the model has no row for, batches of different size, or a missing source.
+            InputError: ids or a length the model has no row for, batches of different size, a missing source, or a memory and a mask
+                that do not fit this model or each other.
         """
         if (memory is None) != (mask is None):
-            raise InputError("memory", None if memory is None else tuple(memory.shape), "memory and mask belong together")
+            raise InputError("The memory and its mask belong together: give both, or None for both.")
         if memory is None and not self.config.decoder_alone:
-            raise InputError("source", None, "this variant needs one; only decoder_alone = True runs without")
+            raise InputError("This variant needs a source; only with decoder_alone = True does the decoder run without one.")
         self.target_embedding.check(target)  # as in `encode`
-        if memory is not None:
+        if memory is not None and mask is not None:
+            self._check_memory(memory, mask)
             _check_rows(memory, target)
         own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
@@ -141,6 +145,24 @@ class Transformer(nn.Module):
         if watched():  # nothing in the model uses them, so they are made for onlookers only
             self.probabilities(logits.softmax(-1))
         return logits
+
+    def _check_memory(self, memory: object, mask: Mask) -> None:
+        """Refuse a memory that no encoder of this width made, or the mask of another memory."""
+        width = self.config.d_model
+        shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
+        if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width:
+            raise InputError(
+                "The memory is {memory!r}; it must be a tensor [batch, source, {width}].", memory=shape, width=width
+            )
+        rows, length, _ = memory.shape
+        keep = mask.keep if isinstance(mask, Mask) else None
+        if keep is None or keep.dim() != 4 or keep.shape[-1] != length or keep.shape[0] not in (1, rows):
+            raise InputError(
+                "The mask is {mask!r}; for this memory it must be the Mask that `encode` returned, [{rows}, 1, 1, {length}].",
+                mask=mask if keep is None else tuple(keep.shape),
+                rows=rows,
+                length=length,
+            )
 
 
 def embedding_of(model: Transformer, side: str) -> Embedding:
@@ -150,11 +172,15 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
         InputError: there is no such side.
     """
     if side not in ("source", "target"):
-        raise InputError("side", side, "allowed are source and target")
+        raise InputError("There is no side {side!r}; allowed are source and target.", side=side)
     return model.source_embedding if side == "source" else model.target_embedding
 
 
 def _check_rows(memory: Tensor, target: object) -> None:
     """Refuse a target that has not as many rows as the memory; whether it is a target at all, `Embedding.check` says."""
     if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):
-        raise InputError("batch", (len(memory), len(target)), "source and target must have the same number of rows")
+        raise InputError(
+            "The source has {source} rows and the target {target}; they must have the same number.",
+            source=len(memory),
+            target=len(target),
+        )

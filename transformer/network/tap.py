@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from torch import Tensor, nn
 
 from transformer.errors import InputError, PathError
+from transformer.network.masks import Mask
 
 if TYPE_CHECKING:
     from transformer.network.config import TransformerConfig
@@ -53,9 +54,42 @@ class Tap:
         return f"Tap({' '.join(self.axes)!r})"
 
 
+class MaskTap(Tap):
+    """The identity for the mask of one attention. Its mask is kept beside the tensors (`Recording.masks`), and an edit may
+    allow fewer keys (`transformer.tracing.interventions.Block`)."""
+
+    def __init__(self) -> None:
+        super().__init__("batch head query key")
+
+    def __call__(self, mask: Mask) -> Mask:
+        scope = _scope.get()
+        return mask if scope is None else scope.see_mask(self, mask)
+
+
 class Taps(dict[str, Tap]):
     """Path → tap, for a whole model. A class of its own because `torch.export` replaces every plain dictionary of a model by a
-    copy, and a scope recognises its model by this very object."""
+    copy, and a scope recognises its model by this very object.
+
+    Attributes:
+        of_masks: path → tap of each attention's mask.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_masks: dict[str, MaskTap] = {}
+
+
+class Recording(dict[str, Tensor]):
+    """Path → tensor, in the order they were computed.
+
+    Attributes:
+        masks: path of an attention → the mask it used: True where a query may attend to a key. Sizes of 1 stand for "the same
+            for all".
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.masks: dict[str, Tensor] = {}
 
 
 @runtime_checkable
@@ -87,12 +121,16 @@ class Scope:
         try:
             self.config, self.taps = model.config, model.taps
         except AttributeError:
-            raise InputError("model", model, "must be a Transformer, or have its `config` and `taps`") from None
+            raise InputError("{model!r} is not a Transformer: it needs `config` and `taps`.", model=model) from None
         self.keep = keep or bool(edits)  # an edit may need what passed before it
-        self.values: dict[str, Tensor] = {}
-        self.edits: dict[str, list[Edit]] = defaultdict(list)
+        self.values = Recording()
+        self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
+        places = {*self.taps, *getattr(self.taps, "of_masks", ())}
         for edit in edits:
-            self.edits[edit.place(model)].append(edit)
+            path = edit.place(model)
+            if not isinstance(path, str) or path not in places:
+                raise PathError("{edit!r} acts on {path!r}, which is no tap of this model.", edit=edit, path=path)
+            self.edits[path].append(edit)
 
     def see(self, tap: Tap, values: Tensor) -> Tensor:
         """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass.
@@ -106,20 +144,40 @@ class Scope:
         if path in self.edits:
             values = self._edited(tap, values)
         if values.ndim != len(tap.axes):
-            raise PathError(path, tuple(values.shape), f"has the axes {' '.join(tap.axes)}")
+            raise PathError(
+                "{path} has the shape {shape}; it must have the axes {axes}.",
+                path=path,
+                shape=tuple(values.shape),
+                axes=" ".join(tap.axes),
+            )
         if self.keep:
             self.values[path] = values
         return values
 
+    def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
+        """Edit the mask of an attention, and keep it. Raises as `see`."""
+        if tap.taps is not self.taps:
+            return mask
+        if self.edits:
+            mask = mask.edited(self._edited(tap, mask.keep))
+        if self.keep:
+            self.values.masks[tap.path.rpartition(".")[0]] = mask.keep
+        return mask
+
     def close(self) -> None:
         """See and edit nothing from now on. A task that was started within the scope may still hold it."""
-        self.taps, self.edits = {}, {}
+        self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
-        for edit in self.edits[tap.path]:
+        for edit in self.edits.get(tap.path, ()):
             edited = edit.apply(values, tap, self)
-            if edited.shape != values.shape:
-                raise PathError(tap.path, tuple(edited.shape), f"an edit must keep the shape {tuple(values.shape)}")
+            if edited.shape != values.shape and not isinstance(tap, MaskTap):
+                raise PathError(
+                    "An edit changed the shape of {path} from {before} to {after}; it must keep the shape.",
+                    path=tap.path,
+                    before=tuple(values.shape),
+                    after=tuple(edited.shape),
+                )
             values = edited
         return values
 
@@ -128,7 +186,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 @contextmanager
-def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[dict[str, Tensor]]:
+def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[Recording]:
     """Within this context, every tap of `model` applies `edits` and hands over its tensor.
 
     Other threads do not see it, unless they run in a copy of this context, as those of `asyncio.to_thread` do. A scope inside
@@ -140,7 +198,8 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
         keep: False to edit without keeping the tensors.
 
     Yields:
-        path → tensor, filled as the forward pass goes. Run one forward pass in a scope; a second one overwrites the first.
+        path → tensor, and the masks, filled as the forward pass goes. Run one forward pass in a scope; a second one overwrites
+        the first.
 
     Raises:
         PathError: an edit names a path, head or position that the model does not have, or is no edit. Raised before anything
@@ -163,11 +222,13 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
         PathError: they are no list, or something in it is no edit.
     """
     if not isinstance(edits, Iterable) or isinstance(edits, str):
-        raise PathError("edits", edits, "must be a list of interventions")
+        raise PathError("Edits are a list of interventions, such as [Ablate(path)], not {edits!r}.", edits=edits)
     edits = tuple(edits)
     for edit in edits:
+        if isinstance(edit, type):
+            raise PathError("{edit!r} is a class; an edit is an intervention with its path, such as Ablate(path).", edit=edit)
         if not isinstance(edit, Edit):
-            raise PathError("edit", edit, "must be an intervention, such as Ablate(path)")
+            raise PathError("{edit!r} is not an edit; an edit is an intervention, such as Ablate(path).", edit=edit)
     return edits
 
 
@@ -177,13 +238,7 @@ def watched() -> bool:
     return scope is not None and bool(scope.taps)
 
 
-def editing() -> bool:
-    """Whether somebody edits the forward pass that is running, so that what its masks promise may not hold."""
-    scope = _scope.get()
-    return scope is not None and bool(scope.edits)
-
-
-def name_taps(model: nn.Module) -> dict[str, Tap]:
+def name_taps(model: nn.Module) -> Taps:
     """Path → tap, for every tap of `model`; each tap is told its path.
 
     Call it again after a layer was exchanged or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.
@@ -194,5 +249,8 @@ def name_taps(model: nn.Module) -> dict[str, Tap]:
             if isinstance(tap, Tap):
                 tap.path = f"{owner}.{name}" if owner else name
                 tap.taps = taps
-                taps[tap.path] = tap
+                if isinstance(tap, MaskTap):
+                    taps.of_masks[tap.path] = tap
+                else:
+                    taps[tap.path] = tap
     return taps

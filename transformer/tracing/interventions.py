@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from transformer.errors import PathError
-from transformer.network.masks import hidden_scores, last_scores
+from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.paths import TensorPath, check_index, find_tap
 from transformer.tracing.selection import Intervention, check_row, length_axis
@@ -24,6 +24,7 @@ __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
+MASK_ALLOWED = "{path} holds True and False: Patch it with these, or Ablate it to hide everything."
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class Ablate(Intervention):
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         if self.to == "zero":
-            return _but_for_hidden(torch.zeros_like(values), values, tap, scope)
-        name = last_scores(scope.config)
-        scores = scope.values[str(TensorPath.parse(tap.path).owner / name)][where]
-        allowed = ~hidden_scores(scores, name, scope.config)
+            return _except_hidden(torch.zeros_like(values), values, tap, where, scope)
+        attention = tap.path.removesuffix(".weights")
+        scores = scope.values[f"{attention}.{last_scores(scope.config)}"]
+        allowed = ~hidden_keys(scope.values.masks[attention], scores)[where]
         count = allowed.sum(-1, keepdim=True)
-        # A row that may look nowhere keeps what the variant makes of it: zeros under −∞, uniform under −10 000.
+        # A query that may attend to no key keeps its weights: zeros, or under −10 000 equal ones where its mask is empty.
         return torch.where(count > 0, allowed.to(values.dtype) / count.clamp(min=1), values)
 
 
@@ -73,8 +74,16 @@ class Scale(Intervention):
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
-        if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
-            raise PathError("factor", self.factor, f"must be a number from {-LARGEST_FACTOR} to {LARGEST_FACTOR}")
+        if _is_mask(path):
+            raise PathError(MASK_ALLOWED, path=path)
+        number = isinstance(self.factor, int | float) and not isinstance(self.factor, bool)
+        if not number or not abs(self.factor) <= LARGEST_FACTOR:
+            raise PathError(
+                "The factor is {factor!r}; it must be a number from {least} to {most}.",
+                factor=self.factor,
+                least=-LARGEST_FACTOR,
+                most=LARGEST_FACTOR,
+            )
         length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
 
@@ -85,7 +94,7 @@ class Scale(Intervention):
         scaled = values * self.factor
         most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # half precision ends earlier
         # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
-        return _but_for_hidden(scaled.clamp(-most, most), values, tap, scope)
+        return _except_hidden(scaled.clamp(-most, most), values, tap, where, scope)
 
 
 @dataclass(frozen=True)
@@ -106,12 +115,25 @@ class Patch(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         try:
+            if _is_mask(path) and torch.tensor(self.values).dtype != torch.bool:
+                raise PathError(MASK_ALLOWED, path=path)
             new = torch.tensor(self.values, dtype=torch.float32)
             usable = ((new.abs() <= LARGEST_VALUE) | ((new == -torch.inf) & _are_scores(path))).all()
+        except PathError:
+            raise
         except (TypeError, ValueError, RuntimeError, OverflowError):
-            raise PathError("values", self.values, "must be numbers in rows of equal length") from None
+            raise PathError(
+                "The values {values!r} do not fit {path}: they must be numbers in rows of equal length.",
+                values=self.values,
+                path=path,
+            ) from None
         if not usable:
-            raise PathError("values", self.values, f"allowed are up to {LARGEST_VALUE} either way; -inf for scores only")
+            raise PathError(
+                "The values {values!r} do not fit {path}: allowed are numbers up to {most} either way; -inf for scores only.",
+                values=self.values,
+                path=path,
+                most=LARGEST_VALUE,
+            )
         length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
 
@@ -119,7 +141,10 @@ class Patch(Intervention):
         return super().chosen(tap) | length_axis(tap, self.positions)
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        new = torch.tensor(self.values, dtype=values.dtype, device=values.device)
+        new = torch.tensor(self.values, dtype=torch.bool if _is_mask(tap.path) else torch.float64, device=values.device)
+        if values.is_floating_point():  # half precision ends earlier, and infinity would become NaN; −∞ stays what it is
+            most = torch.finfo(values.dtype).max
+            new = torch.where(new == -torch.inf, new, new.clamp(-most, most)).to(values.dtype)
         try:
             return new.expand(values.shape)
         except RuntimeError:
@@ -131,7 +156,10 @@ class Patch(Intervention):
 
 @dataclass(frozen=True)
 class Block(Intervention):
-    """Forbid single looks, before the softmax: the other keys of that query share out the attention.
+    """Forbid single queries to attend to single keys: the other keys of that query share out the attention.
+
+    A blocked key has weight 0, whatever other edits make of the scores; a query whose keys are all blocked attends to none. The
+    exception: where the mask itself hides every key of a query, that row is left as the variant makes it.
 
     Attributes:
         edges: (query position, key position) pairs, counted from 0.
@@ -150,13 +178,17 @@ class Block(Intervention):
                 raise PathError("edge", edge, "must be a query and a key, such as (0, 1)")
             check_index("query", edge[0], model.config.max_len)
             check_index("key", edge[1], model.config.max_len)
-        return str(TensorPath.parse(path).owner / "masked_scores")
+        return f"{path.rpartition('.')[0]}.mask"
+
+    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+        scores = scope.values[f"{tap.path.rpartition('.')[0]}.scores"]
+        return super().apply(values.expand(scores.shape), tap, scope)  # a mask is the same for all heads, and perhaps queries
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         values = values.clone()
         for query, key in self.edges:
             # While an answer grows token by token, an edge may lie ahead of what is there yet.
-            values[..., query : query + 1, key : key + 1] = scope.config.mask_fill
+            values[..., query : query + 1, key : key + 1] = False
         return values
 
 
@@ -179,6 +211,8 @@ class Replace(Intervention):
         by = find_tap(model.taps, self.by, "output")
         if len(model.taps[by].axes) != len(model.taps[path].axes):
             raise PathError("by", self.by, f"must have as many axes as {path}: {' '.join(model.taps[path].axes)}")
+        if _is_mask(by) != _is_mask(path):
+            raise PathError("{by} cannot replace {path}: only a mask can replace a mask.", by=by, path=path)
         if _are_scores(by) and not _are_scores(path):
             raise PathError("by", self.by, "scores may be -inf, and can replace scores only")
         return path
@@ -197,8 +231,16 @@ def _are_scores(path: str) -> bool:
     return TensorPath.parse(path).last in SCORES
 
 
-def _but_for_hidden(edited: Tensor, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
-    """The edited values, but where they are scores that a mask hides: those stay as they are."""
-    if not _are_scores(tap.path):
+def _is_mask(path: str) -> bool:
+    return path.endswith("_mask")
+
+
+def _except_hidden(edited: Tensor, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+    """The edited values, but hidden scores as they were: those that are −∞, and those that the mask has filled already."""
+    attention, _, name = tap.path.rpartition(".")
+    if name not in SCORES:
         return edited
-    return torch.where(hidden_scores(values, TensorPath.parse(tap.path).last, scope.config), values, edited)
+    hidden = values == -torch.inf
+    if name in ("masked_scores", last_scores(scope.config)):
+        hidden |= ~scope.values.masks[attention].expand(scope.values[f"{attention}.scores"].shape)[where]
+    return torch.where(hidden, values, edited)

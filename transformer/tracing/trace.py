@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
-from transformer.network.masks import hidden_scores, last_scores
+from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
 from transformer.tracing.paths import Kind, Side, TensorPath, check_index, find_tap
@@ -75,6 +75,8 @@ class Trace:
         source_ids, target_ids: what the model read, a row for each text of the batch; no rows for a side that did not run. The
             target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts what comes after it.
         source_tokens, target_tokens: the tokens of those ids, as they stand on the axes.
+        used_masks: path of an attention → the mask it used, after all edits: True where a query may attend to a key. Sizes of
+            1 stand for "the same for all".
     """
 
     config: TransformerConfig
@@ -83,6 +85,7 @@ class Trace:
     target_ids: Ids
     source_tokens: Tokens
     target_tokens: Tokens
+    used_masks: Mapping[str, Bool[Tensor, "batch heads queries keys"]]
     # Kind → the weights of all its layers as one tensor, once they were asked for.
     _stacked: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
 
@@ -211,11 +214,12 @@ class Trace:
         Raises:
             PathError: there is no such attention; names the nearest.
         """
-        name = last_scores(self.config)
-        return hidden_scores(self[TensorPath.parse(attention) / name].values, name, self.config)
+        scores = self[TensorPath.parse(attention) / last_scores(self.config)].values
+        return hidden_keys(self.used_masks[str(attention)], scores)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
-        """True for a query that was allowed to look nowhere: its weights are all zero under −∞, uniform under a number.
+        """True for a query that may attend to no key. Its weights are zero; under a number as `mask_fill` they are equal if
+        the mask itself hides every key.
         Raises as `attention`."""
         return ~self.allowed(kind).any(-1)
 
@@ -233,7 +237,8 @@ class Trace:
     @cached_property
     def tensor_bytes(self) -> int:
         """Bytes of memory that its tensors take; tensors that are views of the same memory are counted once."""
-        return sum({step.values.untyped_storage().data_ptr(): step.values.nbytes for step in self}.values())
+        tensors = [*(step.values for step in self), *self.used_masks.values()]
+        return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
     @cached_property
     def nbytes(self) -> int:
@@ -272,6 +277,7 @@ def run_traced(
         target_ids,
         source_tokens or _ids_as_tokens(source_ids),
         target_tokens or _ids_as_tokens(target_ids),
+        values.masks,
     )
 
 

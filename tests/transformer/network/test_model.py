@@ -206,7 +206,7 @@ def test_parameters_that_are_put_in_for_one_call_are_used():
 
 @pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
 def test_the_others_need_a_source(preset: str):
-    with pytest.raises(InputError, match="this variant needs one"):
+    with pytest.raises(InputError, match="This variant needs a source"):
         small(preset)(None, TARGET)
 
 
@@ -232,8 +232,27 @@ def test_refuses_ids_it_has_no_row_for(preset: str, source: Tensor, target: Tens
 def test_refuses_batches_of_different_size():
     # Past the annotation, which says the same but is checked in the tests only.
     unchecked = inspect.unwrap(Transformer.forward)
-    with pytest.raises(InputError, match=r"batch = \(2, 1\): source and target must have the same number of rows"):
+    with pytest.raises(InputError, match="The source has 2 rows and the target 1; they must have the same number"):
         unchecked(small(), SOURCE, TARGET[:1])
+
+
+def test_decode_refuses_a_memory_or_a_mask_that_does_not_fit():
+    unchecked, model = inspect.unwrap(Transformer.decode), small()
+    memory, mask = model.encode(SOURCE)
+    shorter = model.encode(SOURCE[:, :4])[1]
+    one_row = model.encode(SOURCE[:1])[1]
+    assert unchecked(model, TARGET, memory, one_row).isfinite().all()
+    wrong = [
+        (memory[..., :8], mask, r"The memory is \(2, 7, 8\); it must be a tensor \[batch, source, 12\]"),
+        (memory[0], mask, r"The memory is \(7, 12\)"),
+        ("memory", mask, "The memory is 'memory'"),
+        (memory, shorter, r"The mask is \(2, 1, 1, 4\); for this memory it must be .* \[2, 1, 1, 7\]"),
+        (memory[:1], mask, r"The mask is \(2, 1, 1, 7\)"),
+        (memory, mask.keep, "The mask is tensor"),
+    ]
+    for other_memory, other_mask, message in wrong:
+        with pytest.raises(InputError, match=message):
+            unchecked(model, TARGET[: len(other_memory)], other_memory, other_mask)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

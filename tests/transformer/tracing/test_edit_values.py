@@ -17,6 +17,15 @@ ENCODER, DECODER, CROSS = (
     "decoder.layers.1.self_attention",
     "decoder.layers.1.cross_attention",
 )
+
+
+def scale_by_true() -> Scale:
+    """Past the annotation, which only the tests check."""
+    edit = Scale("logits")
+    object.__setattr__(edit, "factor", True)
+    return edit
+
+
 SOME = [
     Ablate(CROSS),
     Ablate(CROSS, heads=(1,)),
@@ -72,12 +81,20 @@ def test_an_edit_cannot_be_changed():
         (Ablate(CROSS, items=(-1,)), "item is -1"),
         (Ablate("source_embedding.position", items=(0,)), "has no batch axis, only position d_model"),
         (Ablate("logits", to="uniform"), "only attention weights can become uniform"),
-        (Scale("logits", factor=math.nan), "factor = nan"),
-        (Scale("logits", factor=math.inf), "factor = inf"),
-        (Scale("logits", factor=-math.inf), "factor = -inf"),
+        (Scale("logits", factor=math.nan), "The factor is nan; it must be a number"),
+        (Scale("logits", factor=math.inf), "The factor is inf"),
+        (Scale("logits", factor=-math.inf), "The factor is -inf"),
+        (scale_by_true(), "The factor is True"),
         (Scale("logits", factor=1e7), "must be a number from -1000000 to 1000000"),
+        (Scale("source_mask", factor=-1.0), "source_mask holds True and False: Patch it with these, or Ablate it"),
+        (Patch("target_mask", values=5), "target_mask holds True and False"),
+        (Patch("target_mask", values=1), "target_mask holds True and False"),
+        (Patch("target_mask", values=((True, 0.5),)), "target_mask holds True and False"),
+        (Replace("target_mask", by="source_embedding.sum"), "must have as many axes"),
+        (Replace("target_mask", by=f"{ENCODER}.weights"), "only a mask can replace a mask"),
+        (Replace(f"{ENCODER}.weights", by="source_mask"), "only a mask can replace a mask"),
         (Scale("logits", positions=(-1,)), "position is -1"),
-        (Scale("source_mask", heads=(1,)), "has no head axis"),
+        (Scale("logits", heads=(1,)), "has no head axis"),
         (Patch("logits", positions=(-2,), values=0.0), "position is -2"),
         (Patch("no such thing", values=0.0), "there is no such tap"),
         (Block("logits", edges=((0, 0),)), "must be an attention or its scores"),

@@ -94,7 +94,7 @@ def test_ablating_a_mask_hides_everything(model: Transformer):
 @given(runs(), st.data())
 @settings(max_examples=12)
 def test_scaling_by_one_changes_no_bit(run: Run, data: st.DataObject):
-    path = data.draw(st.sampled_from(sorted(run.model.taps)))
+    path = data.draw(st.sampled_from(sorted(set(run.model.taps) - {"source_mask", "target_mask"})))
     plain = run_traced(run.model, run.source, run.target)
     trace = run_traced(run.model, run.source, run.target, [Scale(path, factor=1.0)])
     assert all(torch.equal(step.values, trace[step.path].values) for step in plain)
@@ -137,8 +137,6 @@ def test_scaling_scores_lets_no_hidden_key_through(model: Transformer, plain: Tr
     kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
     assert trace.logits.isfinite().all()
     assert torch.equal(trace.allowed(kind), plain.allowed(kind))
-    if factor == 1e6 and model.config.mask_fill != -math.inf:
-        return  # Real scores have fallen below the −10 000 of the hidden ones: that is what such a mask does.
     assert (trace.attention(kind)[~plain.allowed(kind) & ~plain.fully_masked(kind)[..., None]] == 0).all()
 
 
@@ -206,7 +204,7 @@ def test_values_of_another_shape_are_refused(model: Transformer, values: object)
     [None, "abc", {}, [[1.0], [1.0, 2.0]], [None], 1j, math.nan, [0.0, math.nan], math.inf, -math.inf, 1e30, 10**40, 1e300],
 )
 def test_values_that_are_no_usable_numbers_are_refused(model: Transformer, values: object):
-    with pytest.raises(PathError, match="values = "):
+    with pytest.raises(PathError, match=f"^The values .* do not fit {CROSS}.weights: "):
         Patch(f"{CROSS}.weights", values=values).place(model)
 
 
@@ -268,11 +266,37 @@ def test_blocking_every_key_of_a_query(model: Transformer, plain: Trace, attenti
     trace = edited(model, Block(attention, heads=(0,), edges=tuple((1, key) for key in range(width))))
     kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
     layer = 0 if attention == ENCODER else 1
-    expected = 0.0 if model.config.mask_fill == -math.inf else 1 / width
-    assert torch.allclose(trace.attention(kind)[layer, :, 0, 1], torch.tensor(expected))
+    assert (trace.attention(kind)[layer, :, 0, 1] == 0).all()
     assert trace.fully_masked(kind)[layer, :, 0, 1].all()
     assert not trace.fully_masked(kind)[layer, :, 1:, 1].any()
     assert trace.logits.isfinite().all()
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("name", ["query.heads", "scores", "scaled_scores", "masked_scores"])
+def test_no_edit_of_scores_gives_a_hidden_or_blocked_key_weight(model: Transformer, plain: Trace, attention: str, name: str):
+    kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
+    layer = 0 if attention == ENCODER else 1
+    edges = ((0, 0), (1, 0), (1, 1), (2, 1))
+    raised = Patch(f"{attention}.{name}", values=1e9)
+    for edit in (Scale(f"{attention}.{name}", factor=1e6), Scale(f"{attention}.{name}", factor=-1e6), raised):
+        for edits in ([edit], [edit, Block(attention, edges=edges)], [Block(attention, edges=edges), edit]):
+            trace = edited(model, *edits)
+            empty = plain.fully_masked(kind)[layer][..., None]  # left as the variant makes it
+            allowed = plain.allowed(kind)[layer].clone()
+            if len(edits) > 1:
+                for query, key in edges:
+                    allowed[..., query, key] = False
+            assert torch.equal(trace.allowed(kind)[layer], allowed)
+            assert (trace.attention(kind)[layer][~allowed & ~empty] == 0).all()
+            assert trace.logits.isfinite().all()
+
+
+def test_a_query_whose_mask_is_empty_attends_as_the_variant_says_whatever_is_blocked():
+    for preset, weight in (("vanilla", 1 / 5), ("pytorch", 0.0)):
+        model = small(preset)
+        edits = [Ablate("target_mask"), Block(DECODER, edges=((3, 0),))]
+        assert torch.allclose(edited(model, *edits)[f"{DECODER}.weights"].values[0, :, 3], torch.tensor(weight))
 
 
 def test_blocking_what_is_hidden_or_not_there_changes_nothing(model: Transformer, plain: Trace):
@@ -380,11 +404,12 @@ def test_no_edit_makes_a_number_that_is_not_finite(run: Run, data: st.DataObject
     for _ in range(data.draw(st.integers(1, 3))):
         path, attention = data.draw(st.sampled_from(list(run.model.taps))), data.draw(st.sampled_from(attentions))
         edges = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
+        numbers = path if not path.endswith("_mask") else "logits"
         choices = (
             Ablate(path),
             Ablate(attention, to="uniform"),
-            Scale(path, factor=data.draw(st.sampled_from([0.0, -1.0, 1e6, -1e6, 0.3]))),
-            Patch(path, values=data.draw(st.sampled_from([0.0, 1.0, -1e9, 1e12]))),
+            Scale(numbers, factor=data.draw(st.sampled_from([0.0, -1.0, 1e6, -1e6, 0.3]))),
+            Patch(numbers, values=data.draw(st.sampled_from([0.0, 1.0, -1e9, 1e12]))),
             Block(attention, edges=tuple(edges)),
         )
         edits.append(choices[data.draw(st.integers(0, 4))])
@@ -406,8 +431,17 @@ def test_the_decoder_alone_can_be_edited():
 
 @pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
 def test_the_others_have_no_decoder_alone(preset: str):
-    with pytest.raises(InputError, match="this variant needs one"):
+    with pytest.raises(InputError, match="This variant needs a source"):
         run_traced(small(preset), None, TARGET, [Ablate(DECODER)])
+
+
+@pytest.mark.parametrize("path", [f"{ENCODER}.output", f"{CROSS}.masked_scores", "logits"])
+@pytest.mark.parametrize("value", [1e12, -1e12])
+def test_a_patched_number_that_half_precision_lacks_becomes_its_largest(path: str, value: float):
+    model = small("pytorch").to(torch.float16)
+    trace = edited(model, Patch(path, values=value))
+    assert (trace[path].values.abs() == torch.finfo(torch.float16).max).all()
+    assert not any(step.values.isnan().any() for step in trace if step.values.is_floating_point())
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
@@ -430,11 +464,29 @@ def test_edits_where_autocast_changes_the_precision_on_the_way(model: Transforme
     assert not torch.equal(trace.logits, plain.logits)
 
 
+class Elsewhere(Intervention):
+    def place(self, model: object) -> str:
+        return self.path
+
+
+@pytest.mark.parametrize("path", ["nothing", "", f"{CROSS}.masks"])
+def test_an_edit_that_acts_on_no_tap_is_refused_before_anything_runs(model: Transformer, path: str, monkeypatch):
+    monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
+    with pytest.raises(PathError, match="which is no tap of this model"):
+        edited(model, Elsewhere(path))
+
+
+@pytest.mark.parametrize("edits", [[Ablate], [Ablate("logits"), Scale]])
+def test_a_class_in_the_place_of_an_edit_is_refused(model: Transformer, edits: list):
+    with pytest.raises(PathError, match="is a class; an edit is an intervention with its path"):
+        edited(model, *edits)
+
+
 class Longer(Intervention):
     def apply(self, values: Tensor, *_: object) -> Tensor:
         return torch.cat([values, values])
 
 
 def test_an_edit_that_changes_the_shape_is_refused(model: Transformer):
-    with pytest.raises(PathError, match="an edit must keep the shape"):
+    with pytest.raises(PathError, match=r"^An edit changed the shape of logits from \(2, 5, 10\) to \(4, 5, 10\)"):
         edited(model, Longer("logits"))
