@@ -91,7 +91,7 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
         "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
     )
     ours = transformer.network.model.Transformer(config).eval()
-    plain = without_taps({path.rpartition(".")[2] for path in ours.taps}).Transformer(config).eval()
+    plain = without_taps({path.rpartition(".")[2] for path in ours.taps} | {"mask"}).Transformer(config).eval()
     plain.load_state_dict(ours.state_dict(), assign=True)  # the same memory, so that neither finds its weights colder
     torch_model = nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True).eval()
     source, target = torch.randn(1, tokens, d_model), torch.randn(1, tokens, d_model)

@@ -19,7 +19,7 @@ from transformer.analysis.head_steps import attention_step, head_matrix, step_na
 from transformer.analysis.walk import check_traced
 from transformer.errors import PathError
 from transformer.network.model import Transformer
-from transformer.tracing.paths import Kind, check_index
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace, as_array
 
 TOLERANCE = 1e-5
@@ -186,8 +186,9 @@ def _scaled(cell: _Cell) -> Found:
 
 def _masked(cell: _Cell) -> Found:
     score = float(cell.matrix(cell.before())[cell.row, cell.column])
-    hidden = cell.trace.hidden(attention_path(cell.trace, cell.kind, cell.layer))[cell.item, cell.head]
-    if not hidden[cell.row, cell.column]:
+    attention = cell.trace.attention_path(cell.kind, cell.layer)
+    mask = cell.trace.used_masks[str(attention)].expand(cell.trace[attention / "scores"].shape)
+    if mask[cell.item, cell.head, cell.row, cell.column]:
         return "kept", (), (("score", score),), score
     fill = cell.trace.config.mask_fill
     return "replaced", (), (("score", score), ("fill", fill)), fill

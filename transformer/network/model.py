@@ -128,8 +128,8 @@ class Transformer(nn.Module):
             memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
 
         Raises:
-            InputError: ids or a length the model has no row for, batches of different size, a missing source, or a memory and a mask
-                that do not fit this model or each other.
+            InputError: ids or a length the model has no row for, batches of different size, a missing source, or a memory and
+                a mask that do not fit this model or each other.
         """
         if (memory is None) != (mask is None):
             raise InputError("The memory and its mask belong together: give both, or None for both.")

@@ -238,7 +238,7 @@ def watched() -> bool:
     return scope is not None and bool(scope.taps)
 
 
-def name_taps(model: nn.Module) -> Taps:
+def name_taps(model: nn.Module) -> dict[str, Tap]:
     """Path → tap, for every tap of `model`; each tap is told its path.
 
     Call it again after a layer was exchanged or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.

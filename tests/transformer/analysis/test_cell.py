@@ -194,7 +194,7 @@ def test_an_edit_shows_as_a_number_that_does_not_follow():
     assert not explain(model, trace, "encoder", 0, 0, "head_output", 0, 0).agrees
     assert explain(model, trace, "encoder", 0, 1, "head_output", 0, 0).agrees
     blocked = explain(model, trace, "encoder", 0, 1, "masked_scores", 1, 2)
-    assert (blocked.operation, blocked.traced, blocked.agrees) == ("kept", -math.inf, False)
+    assert (blocked.operation, blocked.traced, blocked.agrees) == ("replaced", -math.inf, True)  # the run's own mask
     # What comes after an edit follows from the edited numbers.
     assert explain(model, trace, "encoder", 0, 1, "weights", 1, 2).agrees
     assert explain(model, trace, "encoder", 0, 0, "concatenated", 0, 0).agrees
