@@ -146,7 +146,7 @@ class Transformer(nn.Module):
             self.probabilities(logits.softmax(-1))
         return logits
 
-    def _check_memory(self, memory: object, mask: Mask) -> None:
+    def _check_memory(self, memory: object, mask: object) -> None:
         """Refuse a memory that no encoder of this width made, or the mask of another memory."""
         width = self.config.d_model
         shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
