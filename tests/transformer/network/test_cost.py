@@ -14,8 +14,8 @@ from transformer.network.cost import ALONG, WORK, Cost, Lengths, cost, crossing,
 from transformer.tracing.paths import TensorPath
 
 
-def lengths_of(run: Run) -> Lengths:
-    return Lengths(len(run.source), run.source.shape[1], run.target.shape[1])
+def lengths_of(source: torch.Tensor, target: torch.Tensor) -> Lengths:
+    return Lengths(len(source), source.shape[1], target.shape[1])
 
 
 def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) -> dict[str, int]:
@@ -54,7 +54,7 @@ def test_parameters_are_counted_without_building_the_model(preset: str, final_no
 @pytest.mark.parametrize("sizes", [{}, {"heads": 1}, {"d_model": 16, "heads": 4, "d_ff": 6, "encoder_layers": 1}])
 def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_first: bool, sizes: dict[str, int]) -> None:
     model = small(preset, norm_first=norm_first, target_vocab=11, **sizes)
-    lengths = lengths_of(Run(model, SOURCE, TARGET))
+    lengths = lengths_of(SOURCE, TARGET)
     counted = by_module(model, SOURCE, TARGET)
     closed: Counter[str] = Counter()
     for path in model.taps:
@@ -74,7 +74,7 @@ def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_fi
 @given(run=runs())
 @settings(max_examples=40)
 def test_each_kind_of_work_costs_what_its_formula_says(run: Run) -> None:
-    trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run)
+    trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run.source, run.target)
     found = cost(config, lengths)
     assert tuple(found) == WORK
     size = sum(step.values.nbytes for step in trace)

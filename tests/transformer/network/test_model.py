@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from tests.transformer.small import PAD, SOURCE, TARGET, VARIANTS, Run, ids, padded, runs, small
+from tests.transformer.small import PAD, SOURCE, TARGET, VARIANTS, Run, ids, logits, padded, runs, small
 from transformer.errors import InputError
 from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
@@ -83,9 +83,9 @@ def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bo
     assert trace.fully_masked("encoder")[:, 0].all()
     assert trace.fully_masked("cross")[:, 0].all()
     assert not trace.fully_masked("encoder")[:, 1].any()
-    logits = model(source, TARGET)
-    assert logits.isfinite().all()
-    logits.sum().backward()
+    output = model(source, TARGET)
+    assert output.isfinite().all()
+    output.sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
@@ -95,7 +95,7 @@ def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataO
     place = data.draw(st.integers(0, run.target.shape[1] - 1))
     other = run.target.clone()
     other[:, place:] = data.draw(padded(len(other), 1))
-    before, after = run.logits(), Run(run.model, run.source, other).logits()
+    before, after = run.logits(), logits(run.model, run.source, other)
     # In `vanilla` a padded query looks everywhere, the future included; what it gives is never read.
     real = run.target[:, :place] != PAD
     assert torch.allclose(before[:, :place][real], after[:, :place][real], atol=1e-6, rtol=0)
@@ -105,7 +105,7 @@ def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataO
 def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: bool):
     model, other = small(preset, norm_first=norm_first), TARGET.clone()
     other[:, 1] = 9
-    before, after = Run(model, SOURCE, TARGET).logits(), Run(model, SOURCE, other).logits()
+    before, after = logits(model, SOURCE, TARGET), logits(model, SOURCE, other)
     real = TARGET[:, 1:] != PAD
     assert ((before - after)[:, 1:][real].abs().amax(-1) > 1e-4).all()
 
@@ -114,24 +114,24 @@ def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: boo
 @settings(max_examples=15)
 def test_padding_after_the_source_changes_nothing(run: Run, more: int):
     longer = nn.functional.pad(run.source, (0, more), value=PAD)
-    assert torch.allclose(run.logits(), Run(run.model, longer, run.target).logits(), atol=TOLERANCE, rtol=0)
+    assert torch.allclose(run.logits(), logits(run.model, longer, run.target), atol=TOLERANCE, rtol=0)
 
 
 @given(runs(at_end=True), st.integers(1, 4))
 @settings(max_examples=15)
 def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int):
     longer = nn.functional.pad(run.target, (0, more), value=PAD)
-    after, real = Run(run.model, run.source, longer).logits()[:, : run.target.shape[1]], run.target != PAD
+    after, real = logits(run.model, run.source, longer)[:, : run.target.shape[1]], run.target != PAD
     assert torch.allclose(run.logits()[real], after[real], atol=TOLERANCE, rtol=0)
 
 
 @given(runs(at_end=True))
 @settings(max_examples=20)
 def test_a_row_of_a_batch_is_what_it_is_alone(run: Run):
-    logits = run.logits()
+    together = run.logits()
     for row in range(len(run.source)):
-        alone = Run(run.model, run.source[row : row + 1], run.target[row : row + 1]).logits()
-        assert torch.allclose(alone[0], logits[row], atol=TOLERANCE, rtol=0)
+        alone = logits(run.model, run.source[row : row + 1], run.target[row : row + 1])
+        assert torch.allclose(alone[0], together[row], atol=TOLERANCE, rtol=0)
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
