@@ -1,4 +1,4 @@
-"""Token ids become vectors, and vectors learn where they stand."""
+"""Token ids become vectors, and each vector gets the encoding of its position."""
 
 import math
 from collections.abc import Callable
@@ -18,8 +18,8 @@ def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
 
-    In double precision, because `pos` grows while the angle's error must not; a model rounds the table to its own. An odd
-    `d_model` ends on a sine.
+    Computed in double precision, because the error of the angle grows with `pos`; a model rounds the table to its own
+    precision. An odd `d_model` ends on a sine.
     """
     position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
     dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
@@ -29,7 +29,7 @@ def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
 
 
 class Sinusoidal(nn.Module):
-    """Positions as waves of falling frequency: nothing to learn, and no row is like another."""
+    """Positions as waves of falling frequency: fixed, and different for every position."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -37,8 +37,8 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
-        """What PyTorch calls where a model is moved or its numbers change their type (`model.double()`). Digits that were
-        rounded away would not come back by themselves."""
+        """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed anew, because
+        digits that were rounded away would not come back."""
         before = self.get_buffer("table").dtype
         super()._apply(fn, recurse)
         table = self.get_buffer("table")
@@ -65,7 +65,7 @@ POSITIONS = {"sinusoidal": Sinusoidal, "learned": Learned}
 
 
 class Embedding(nn.Module):
-    """Token table + position, with dropout (sections 3.4 and 3.5).
+    """Token vectors plus position vectors, with dropout (sections 3.4 and 3.5).
 
     Args:
         config: sizes and variant.
@@ -93,14 +93,14 @@ class Embedding(nn.Module):
         """Vectors for the ids.
 
         Raises:
-            InputError: no tensor of ids, no tokens in it, more than `max_len`, or an id outside the vocabulary.
+            InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.
         """
         self.check(ids)
         x = self.token(self.table(ids))
         if self.scale is not None:
             x = self.scaled(x * self.scale)
         positions = self.positions(ids.shape[1])
-        if watched():  # they are the model's own memory: what is handed to onlookers must not be able to change it
+        if watched():  # this is the model's own memory, and a trace must not be able to change it
             positions = positions.clone()
         return self.dropout(self.sum(x + self.position(positions)))
 

@@ -12,7 +12,7 @@ from transformer.network.tap import Tap
 
 
 class Dropout(nn.Dropout):
-    """`nn.Dropout` that returns at once when there is nothing to drop: the call alone costs 5 % of a small forward pass."""
+    """`nn.Dropout` that returns at once when there is nothing to drop: the call alone takes 5 % of a small forward pass."""
 
     def __call__(self, values: Tensor) -> Tensor:
         return super().__call__(values) if self.training and self.p else values
@@ -73,7 +73,7 @@ class AddNorm(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Every source token looks at every source token, then thinks for itself (figure 1, left)."""
+    """Self-attention over the source, then the feed-forward network, each with its residual connection (figure 1, left)."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -88,7 +88,8 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Every target token looks back at the target, then across at the source, then thinks for itself (figure 1, right)."""
+    """Masked self-attention over the target, cross-attention to the encoder's output, then the feed-forward network, each with
+    its residual connection (figure 1, right)."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

@@ -1,7 +1,6 @@
-"""Who may look at whom. Everywhere in this project, True means "may attend".
+"""Masks: which query may attend to which key. Everywhere in this project, True means "may attend".
 
-The three texts this library reproduces write the same masks in different ways; here there is one way, and the differences
-are fields of the configuration (`target_padding`, `mask_fill`).
+The three variants differ in what they mask and how. Both are fields of the configuration (`target_padding`, `mask_fill`).
 """
 
 import math
@@ -15,13 +14,13 @@ from transformer.network.config import TransformerConfig
 
 
 class Mask(NamedTuple):
-    """A mask made ready once for all the layers that use it.
+    """A mask, prepared once for all the layers that use it.
 
     Attributes:
         keep: True where a query may attend to a key; a size of 1 stands for "the same for all".
-        hidden: its opposite, or None when nothing is hidden, so that nothing need be done.
-        may_be_empty: some query may be left without any key, so softmax has to watch for it.
-        closed: in a run with edits, True where the weight is 0 whatever became of the scores; None in any other run.
+        hidden: the opposite of `keep`, or None where nothing is hidden.
+        may_be_empty: True if a query can be left without any key; softmax then needs care.
+        closed: in a run with edits, True where the weight is 0 whatever the edits did to the scores; None in other runs.
     """
 
     keep: Bool[Tensor, "batch heads queries keys"]
@@ -31,19 +30,19 @@ class Mask(NamedTuple):
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
-        """What `keep` says, with what follows from it."""
+        """The mask of `keep`."""
         if keep.all():
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())
 
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
-        """The same mask in a run with edits, which may allow fewer keys and may change the scores.
+        """The mask for a run with edits, which may allow fewer keys and may change the scores.
 
         A hidden key is closed, except where the mask alone hides every key of a query: that row is left to the variant (no
         attention under −∞, equal attention to all keys under a number).
 
         Args:
-            keep: what the edits leave of `self.keep`.
+            keep: `self.keep` after the edits.
         """
         return Mask(keep, ~keep, True, ~keep & self.keep.any(-1, keepdim=True))
 
@@ -59,17 +58,17 @@ def padding_queries(ids: Int[Tensor, "batch query"], pad: int) -> Bool[Tensor, "
 
 
 def causal(length: int) -> Bool[Tensor, "1 1 length length"]:
-    """True on and below the diagonal: a position sees itself and what came before (section 3.2.3)."""
+    """True on and below the diagonal: a position attends to itself and to earlier ones (section 3.2.3)."""
     return torch.ones(length, length, dtype=torch.bool).tril()[None, None]
 
 
 def source_mask(ids: Int[Tensor, "batch source"], config: TransformerConfig) -> Bool[Tensor, "batch 1 1 source"]:
-    """What may be looked at in the source, by the encoder and by cross-attention: everything but padding."""
+    """True for the source tokens that the encoder and cross-attention may attend to: all but padding."""
     return padding_keys(ids, config.source_pad)
 
 
 def target_mask(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> Bool[Tensor, "batch 1 target target"]:
-    """What the decoder may look at in its own input: nothing later, and padding as `config.target_padding` says."""
+    """True where the decoder may attend in its own input: nothing later, and padding as `config.target_padding` says."""
     batch, length = ids.shape
     mask = causal(length).to(ids.device)
     if config.target_padding == "queries":
@@ -93,7 +92,7 @@ def attention_softmax(
     return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
 
 
-# --- what a run has hidden ----------------------------------------------------------------------------------------------
+# --- what was hidden in a run ----------------------------------------------------------------------------------------------
 
 
 def last_scores(config: TransformerConfig) -> str:

@@ -48,7 +48,7 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Source ids and target ids in, logits for the token after each target position out.
+    """An encoder–decoder Transformer: source and target ids in, logits for the token after each target position out.
 
     The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
     (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
@@ -106,12 +106,12 @@ class Transformer(nn.Module):
         return self.decode(target, memory, mask)
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
-        """What the encoder makes of the source, and the mask that says which of it may be looked at.
+        """The encoder's output (the memory), and the mask of the source keys that may be attended to.
 
         Raises:
             InputError: ids or a length the model has no row for.
         """
-        self.source_embedding.check(source)  # it does so itself, too, but only after a mask has been made of them
+        self.source_embedding.check(source)  # before a mask is made of them; the embedding checks again
         mask = Mask.of(self.source_mask(source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
 
@@ -142,12 +142,12 @@ class Transformer(nn.Module):
         own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
         decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
         logits = self.logits(self.output_projection(decoded))
-        if watched():  # nothing in the model uses them, so they are made for onlookers only
+        if watched():  # the model itself does not use them: computed only for a trace
             self.probabilities(logits.softmax(-1))
         return logits
 
     def _check_memory(self, memory: object, mask: object) -> None:
-        """Refuse a memory that no encoder of this width made, or the mask of another memory."""
+        """Refuse a memory of another width, or the mask of another memory."""
         width = self.config.d_model
         shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
         if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width:
@@ -166,7 +166,7 @@ class Transformer(nn.Module):
 
 
 def embedding_of(model: Transformer, side: str) -> Embedding:
-    """Tokens and positions of a side, `source` or `target`.
+    """The embedding of a side, `source` or `target`.
 
     Raises:
         InputError: there is no such side.
@@ -177,7 +177,7 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
 
 
 def _check_rows(memory: Tensor, target: object) -> None:
-    """Refuse a target that has not as many rows as the memory; whether it is a target at all, `Embedding.check` says."""
+    """Refuse a target that does not have as many rows as the memory. `Embedding.check` refuses what is not a target at all."""
     if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):
         raise InputError(
             "The source has {source} rows and the target {target}; they must have the same number.",

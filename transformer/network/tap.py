@@ -109,12 +109,12 @@ class Edit(Protocol):
         ...
 
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
-        """What takes the place of that tap's tensor: another of the same shape."""
+        """The tensor that replaces `values`, of the same shape."""
         ...
 
 
 class Scope:
-    """The state of one `with tracing(…)`: the edits to make, and the tensors so far, in the order they were computed."""
+    """The state of one `with tracing(…)`: the edits to apply, and the tensors so far, in the order they were computed."""
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
         edits = as_edits(edits)
@@ -133,10 +133,10 @@ class Scope:
             self.edits[path].append(edit)
 
     def see(self, tap: Tap, values: Tensor) -> Tensor:
-        """Edit, check, keep. Tensors are kept by reference: copying each would cost a fifth of the forward pass.
+        """The tensor after the edits for this tap; checked, and kept by reference: a copy of each would take a fifth of the pass.
 
         Raises:
-            PathError: the tensor has not the axes of its tap, or an edit has changed its shape.
+            PathError: the tensor does not have the axes of its tap, or an edit changed its shape.
         """
         path = tap.path
         if tap.taps is not self.taps:  # another model, run inside this one's scope
@@ -155,7 +155,7 @@ class Scope:
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
-        """Edit the mask of an attention, and keep it. Raises as `see`."""
+        """The mask of an attention after the edits for it, also kept. Raises as `see`."""
         if tap.taps is not self.taps:
             return mask
         if self.edits:
@@ -165,7 +165,7 @@ class Scope:
         return mask
 
     def close(self) -> None:
-        """See and edit nothing from now on. A task that was started within the scope may still hold it."""
+        """Stop recording and editing. A task that was started within the scope may still hold it."""
         self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
     another takes its place until it ends; edits do not add up.
 
     Args:
-        model: whose taps to watch.
+        model: the model to trace.
         edits: interventions (`transformer.tracing.interventions`), applied in the order given.
         keep: False to edit without keeping the tensors.
 
@@ -202,8 +202,8 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
         the first.
 
     Raises:
-        PathError: an edit names a path, head or position that the model does not have, or is no edit. Raised before anything
-            runs.
+        PathError: an edit names a path, head or position that the model does not have, or is not an edit. Raised before
+            anything runs.
         InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)
@@ -216,10 +216,10 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
 
 
 def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits as a tuple: a generator could be gone through only once, and a pass may be run twice.
+    """The edits as a tuple: a generator can be read only once, and a pass may run twice.
 
     Raises:
-        PathError: they are no list, or something in it is no edit.
+        PathError: `edits` is not a list, or something in it is not an edit.
     """
     if not isinstance(edits, Iterable) or isinstance(edits, str):
         raise PathError("Edits are a list of interventions, such as [Ablate(path)], not {edits!r}.", edits=edits)
@@ -233,7 +233,7 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def watched() -> bool:
-    """Whether somebody looks at the forward pass that is running."""
+    """Whether the forward pass that is running is traced."""
     scope = _scope.get()
     return scope is not None and bool(scope.taps)
 

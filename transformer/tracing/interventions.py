@@ -5,6 +5,9 @@
 
 A path names a tap (`encoder.layers.0.self_attention.weights`). Where an edit is about a whole attention, the path of the
 attention itself (`encoder.layers.0.self_attention`) is enough.
+
+No edit of scores gives weight to a key that is hidden or blocked. An edit of the weights themselves comes after the mask, so
+`Patch` and `Replace` on `weights` can.
 """
 
 from dataclasses import dataclass
