@@ -37,8 +37,8 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
-        """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed anew, because
-        digits that were rounded away would not come back."""
+        """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed
+        anew, because digits that were rounded away would not come back."""
         before = self.get_buffer("table").dtype
         super()._apply(fn, recurse)
         table = self.get_buffer("table")
