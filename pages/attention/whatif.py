@@ -15,10 +15,11 @@ from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
 from transformer.figures.whatif import difference_map, importance_map, probability_change
-from transformer.tracing.paths import Kind
+from transformer.tracing.paths import Kind, Side
 from transformer.tracing.phrases import all_interventions, at_head, block
 
 KEY = "edits"
+SIDES: tuple[Side, ...] = ("source", "target")
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -33,7 +34,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     st.markdown(words["intro"])
     phrases = _list()
     _offer(trace, kind, layer, head)
-    lengths = {"source": len(trace.source_tokens[0]), "target": len(trace.target_tokens[0])}
+    lengths = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
     edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)

@@ -86,8 +86,9 @@ class Trace:
     source_tokens: Tokens
     target_tokens: Tokens
     used_masks: Mapping[str, Bool[Tensor, "batch heads queries keys"]]
-    # Kind → the weights of all its layers as one tensor, once they were asked for.
-    _stacked: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
+    # Of each kind that was asked for, one tensor of all its layers: the weights, and who may attend.
+    _weights: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps.values())
@@ -181,9 +182,9 @@ class Trace:
             PathError: a layer was exchanged, and its taps are not named yet (`tap.name_taps`).
         """
         kind = self._ran(kind)
-        if kind not in self._stacked:
-            self._stacked[kind] = torch.stack([self.weights(kind, layer) for layer in range(self.layers(kind))])
-        return self._stacked[kind]
+        if kind not in self._weights:
+            self._weights[kind] = torch.stack([self.weights(kind, layer) for layer in range(self.layers(kind))])
+        return self._weights[kind]
 
     def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
         """The attention weights of one layer, not copied.
@@ -204,9 +205,11 @@ class Trace:
         return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where a query was allowed to look: neither masked nor blocked. Raises as `attention`."""
+        """True where a query was allowed to look: neither masked nor blocked. Kept and shared, and raises, as `attention`."""
         kind = self._ran(kind)
-        return ~torch.stack([self.hidden(kind.path(layer)) for layer in range(self.layers(kind))])
+        if kind not in self._allowed:
+            self._allowed[kind] = ~torch.stack([self.hidden(kind.path(layer)) for layer in range(self.layers(kind))])
+        return self._allowed[kind]
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where a query of the attention at that path was not allowed to look.
@@ -242,8 +245,10 @@ class Trace:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory the trace comes to hold: its tensors, and the weights that `attention` stacks."""
-        return self.tensor_bytes + sum(step.values.nbytes for step in self if TensorPath.parse(step.path).last == "weights")
+        """Bytes of memory the trace comes to hold: its tensors, and what `attention` and `allowed` stack: of each weight a
+        copy, and one byte."""
+        weights = (step.values for step in self if TensorPath.parse(step.path).last == "weights")
+        return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights)
 
 
 def run_traced(

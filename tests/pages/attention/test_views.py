@@ -2,11 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shell.view import View
+from pages.ui.text import text
 from tests.pages.apps import on_page, said, shown
+from transformer import Trace
 
 PAGE = "pages/attention/page.py"
 # Each input that the model cannot read, and what the page answers.
@@ -69,6 +74,29 @@ def test_every_way_to_look_at_a_head_is_drawn(look: str) -> None:
     assert said(app) == ""
     drawn = {"lines": "bidi_component", "pattern": "metric", "what-if": "multiselect"}.get(look, "plotly_chart")
     assert len(app.get(drawn)) >= (2 if look == "lines" else 1)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_a_trace_of_one_stack_has_one_kind_of_attention(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of an encoder alone or a decoder alone; a link to another kind opens the one there is."""
+    other = "target" if kind == "encoder" else "source"
+    absent = {"encoder": ("decoder.", "target_", "logits", "probabilities"), "decoder": ("encoder.", "source_")}[kind]
+    whole = View.trace
+
+    def one_stack(view: View, edits: Any = ()) -> Trace:
+        trace = whole(view, edits)
+        steps = {path: step for path, step in trace.steps.items() if not path.startswith(absent) and "cross" not in path}
+        return replace(trace, steps=steps, **{f"{other}_ids": (), f"{other}_tokens": ()})
+
+    monkeypatch.setattr(View, "trace", one_stack)
+    app = opened(kind="cross", source="abc")
+    looks = [look for look in text("attention")["looks"] if look != "what-if" or kind == "decoder"]  # it compares answers
+    for look in looks:
+        app.session_state["part"] = look
+        app.run()
+        assert said(app) == "", look
+        assert app.button_group(key="kind").options == [kind]
+        assert text("attention")["kind_sentences"][kind] in texts(app)
 
 
 def test_a_number_of_a_step_is_worked_out_by_a_link() -> None:

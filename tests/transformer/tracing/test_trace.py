@@ -135,19 +135,21 @@ def test_an_unknown_kind_of_attention_is_refused(trace: Trace):
         trace.layers("sideways")
 
 
-def test_weights_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
-    first = trace.attention("cross")
+def test_weights_and_who_may_attend_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
+    first, allowed = trace.attention("cross"), trace.allowed("cross")
     monkeypatch.setattr(torch, "stack", None)  # would fail if it were called again
     assert trace.attention("cross") is first
     assert trace.attention(Kind.CROSS) is first
+    assert trace.allowed("cross") is trace.allowed(Kind.CROSS) is allowed
     assert trace.weights("cross", 1) is trace["decoder.layers.1.cross_attention.weights"].values
     assert torch.equal(first[1], trace.weights("cross", 1))
 
 
-def test_the_bytes_of_stacked_weights_are_counted_before_they_are_stacked(model: Transformer):
+def test_the_bytes_of_stacked_tensors_are_counted_before_they_are_stacked(model: Transformer):
     trace = run_traced(model, SOURCE, TARGET)
     before = trace.nbytes
-    assert before == trace.tensor_bytes + sum(trace.attention(kind).nbytes for kind in trace.kinds)
+    stacked = [tensor for kind in trace.kinds for tensor in (trace.attention(kind), trace.allowed(kind))]
+    assert before == trace.tensor_bytes + sum(tensor.nbytes for tensor in stacked)
     assert trace.nbytes == before
 
 
