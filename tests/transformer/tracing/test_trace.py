@@ -160,7 +160,7 @@ def test_only_the_kinds_that_ran_are_there(model: Transformer, trace: Trace):
         model.encode(SOURCE)
     steps = {path: Step(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
     ids = tuple(map(tuple, SOURCE.tolist()))
-    alone = Trace(model.config, steps, ids, (), tuple(tuple(map(str, row)) for row in ids), ())
+    alone = Trace(model.config, steps, ids, (), tuple(tuple(map(str, row)) for row in ids), (), trace.used_masks)
     assert (alone.kinds, alone.batch_size) == ((Kind.ENCODER,), 2)
     assert torch.equal(alone.attention("encoder"), trace.attention("encoder"))
     assert alone.tokens("encoder", 1) == trace.tokens("encoder", 1)
