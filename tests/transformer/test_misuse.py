@@ -50,19 +50,19 @@ json.dump(outcomes, sys.stdout)
 
 REFUSED = {
     # edits
-    "edited(Ablate(attention, heads=1))": "heads = 1: must be a row of whole numbers, such as (0,)",
-    "edited(Ablate(attention, heads='12'))": "heads = '12': must be a row of whole numbers",
+    "edited(Ablate(attention, heads=1))": "heads is 1; it must be a row of whole numbers, such as (0,)",
+    "edited(Ablate(attention, heads='12'))": "heads is '12'; it must be a row of whole numbers",
     "edited(Ablate(attention, heads=(0.5,)))": "head is 0.5; allowed are 0 to 2",
-    "edited(Ablate(attention, items=0))": "items = 0: must be a row of whole numbers",
-    "edited(Scale(attention, positions=1))": "positions = 1: must be a row of whole numbers",
+    "edited(Ablate(attention, items=0))": "items is 0; it must be a row of whole numbers",
+    "edited(Scale(attention, positions=1))": "positions is 1; it must be a row of whole numbers",
     "edited(Scale(attention, factor='2'))": "The factor is '2'; it must be a number",
     "edited(Block(attention, edges=((0.9, 1.5),)))": "query is 0.9; allowed are 0 to 15",
     "edited(Block(attention, edges=(('1', '0'),)))": "query is '1'",
     "edited(Block(attention, edges=((True, False),)))": "query is True",
     "edited(Block(attention, edges=((0, float('nan')),)))": "key is nan",
-    "edited(Block(attention, edges=((0, 1, 2),)))": "edge = (0, 1, 2): must be a query and a key, such as (0, 1)",
-    "edited(Block(attention, edges=(0, 1)))": "edge = 0: must be a row",
-    "edited(Block(attention, edges=None))": "edges = None: must be a row",
+    "edited(Block(attention, edges=((0, 1, 2),)))": "The edge (0, 1, 2) must be a query and a key, such as (0, 1)",
+    "edited(Block(attention, edges=(0, 1)))": "edge is 0; it must be a row",
+    "edited(Block(attention, edges=None))": "edges is None; it must be a row",
     "edited(Patch(attention, values=deep))": "The values ((((",
     "edited(Patch(attention, values={}))": "The values {} do not fit",
     "edited(Ablate(None))": "A path must be a text, not None.",
@@ -217,8 +217,8 @@ REFUSED = {
     "all_interventions('no positions', model.config)": "Edits must be a list of phrases, not 'no positions'.",
     "all_interventions(None, model.config)": "Edits must be a list of phrases, not None.",
     # tables
-    "token_table(model, 'sideways')": "side = 'sideways': allowed are source and target",
-    "model_table(model, 'sideways')": "side = 'sideways': allowed are source and target",
+    "token_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
+    "model_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
     "nearest(token_table(model, 'source'), 10, 2)": "token id is 10; allowed are 0 to 9",
     "nearest(token_table(model, 'source'), -1, 2)": "token id is -1; allowed are 0 to 9",
     # traces

@@ -27,6 +27,12 @@ __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
+WRONG_SHAPE = "Values of shape {shape} do not fit {path}, which takes {allowed} ({axes})."
+# Of a tensor of the decoder, without a target: it has one more position for each token of the answer.
+WRONG_SHAPE_GROWING = (
+    "Values of shape {shape} do not fit {path}, which takes {allowed} ({axes}). "
+    "Where the model writes its own answer, that grows with it: give the target, too."
+)
 MASK_ALLOWED = "{path} holds True and False: Patch it with these, or Ablate it to hide everything."
 
 
@@ -44,9 +50,9 @@ class Ablate(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if self.to not in ("zero", "uniform"):
-            raise PathError("to", self.to, "allowed are zero and uniform")
+            raise PathError("An ablation to {to!r} does not exist; allowed are zero and uniform.", to=self.to)
         if self.to == "uniform" and not path.endswith(".weights"):
-            raise PathError("path", self.path, "only attention weights can become uniform")
+            raise PathError("{path} cannot become uniform; only attention weights can.", path=path)
         return path
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
@@ -151,10 +157,14 @@ class Patch(Intervention):
         try:
             return new.expand(values.shape)
         except RuntimeError:
-            allowed = f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})"
-            if not tap.path.startswith(("source", "encoder")):
-                allowed += "; where the model writes its own answer, that grows with it: give the target, too"
-            raise PathError("values", tuple(new.shape), allowed) from None
+            fixed = tap.path.startswith(("source", "encoder"))
+            raise PathError(
+                WRONG_SHAPE if fixed else WRONG_SHAPE_GROWING,
+                path=tap.path,
+                shape=tuple(new.shape),
+                allowed=tuple(values.shape),
+                axes=" ".join(tap.axes),
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -175,10 +185,10 @@ class Block(Intervention):
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if not _are_scores(path):
-            raise PathError("path", self.path, "must be an attention or its scores")
+            raise PathError("{path} cannot be blocked; allowed are an attention and its scores.", path=path)
         for edge in check_row("edges", self.edges):
             if len(check_row("edge", edge)) != 2:
-                raise PathError("edge", edge, "must be a query and a key, such as (0, 1)")
+                raise PathError("The edge {edge!r} must be a query and a key, such as (0, 1).", edge=edge)
             check_index("query", edge[0], model.config.max_len)
             check_index("key", edge[1], model.config.max_len)
         return f"{path.rpartition('.')[0]}.mask"
@@ -213,20 +223,32 @@ class Replace(Intervention):
         path = super().place(model)
         by = find_tap(model.taps, self.by, "output")
         if len(model.taps[by].axes) != len(model.taps[path].axes):
-            raise PathError("by", self.by, f"must have as many axes as {path}: {' '.join(model.taps[path].axes)}")
+            raise PathError(
+                "{by} cannot replace {path}: it must have as many axes, {axes}.",
+                by=by,
+                path=path,
+                axes=" ".join(model.taps[path].axes),
+            )
         if _is_mask(by) != _is_mask(path):
             raise PathError("{by} cannot replace {path}: only a mask can replace a mask.", by=by, path=path)
         if _are_scores(by) and not _are_scores(path):
-            raise PathError("by", self.by, "scores may be -inf, and can replace scores only")
+            raise PathError("{by} cannot replace {path}: scores may be -inf, and replace only scores.", by=by, path=path)
         return path
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         by = find_tap(scope.taps, self.by, "output")
         if by not in scope.values:
-            raise PathError("by", self.by, f"is not computed before {tap.path}")
+            raise PathError("{by} cannot replace {path}: it is not computed before.", by=by, path=tap.path)
         other = scope.values[by][where]
         if other.shape != values.shape:
-            raise PathError("by", tuple(other.shape), f"{tap.path} takes {tuple(values.shape)} ({' '.join(tap.axes)})")
+            raise PathError(
+                "{by} cannot replace {path}: its shape is {shape}; allowed is {allowed} ({axes}).",
+                by=by,
+                path=tap.path,
+                shape=tuple(other.shape),
+                allowed=tuple(values.shape),
+                axes=" ".join(tap.axes),
+            )
         return other
 
 

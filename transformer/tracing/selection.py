@@ -46,12 +46,20 @@ class Intervention:
         path = find_tap(model.taps, self.path, self.of_attention)
         if self.heads is not None:
             if "head" not in model.taps[path].axes:
-                raise PathError("heads", self.heads, f"{path} has no head axis, only {' '.join(model.taps[path].axes)}")
+                raise PathError(
+                    "{path} has no head axis, only {axes}.",
+                    path=path,
+                    axes=" ".join(model.taps[path].axes),
+                )
             for head in check_row("heads", self.heads):
                 check_index("head", head, model.config.heads)
         if self.items is not None:
             if "batch" not in model.taps[path].axes:
-                raise PathError("items", self.items, f"{path} has no batch axis, only {' '.join(model.taps[path].axes)}")
+                raise PathError(
+                    "{path} has no batch axis, only {axes}.",
+                    path=path,
+                    axes=" ".join(model.taps[path].axes),
+                )
             for item in check_row("items", self.items):
                 check_index("item", item, MOST_POSITIONS)
         return path
@@ -89,26 +97,26 @@ class Intervention:
             where: the selected part, as an index into that tensor.
             scope: with what has passed before.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say what it changes")
+        raise NotImplementedError(f"{type(self).__name__} does not define `change`")
 
 
 def plain(given: Any) -> Any:
     """Rows of numbers as tuples of Python's own numbers, whether they come as lists, arrays or tensors, so that an edit can be
-    hashed and compared. What is no row is left as it is: an edit says what is wrong with it when it is placed."""
+    hashed and compared. Other values are returned unchanged; an edit refuses them when it is placed."""
     if hasattr(given, "tolist"):
         given = given.tolist()
-    row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-    return tuple(map(plain, given)) if row else given
+    is_row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    return tuple(map(plain, given)) if is_row else given
 
 
-def check_row(what: str, given: object) -> tuple[Any, ...]:
-    """Refuse what is no row, such as a single number.
+def check_row(name: str, given: object) -> tuple[Any, ...]:
+    """A tuple, as it was given.
 
     Raises:
-        PathError: as it says; names `what` it should be.
+        PathError: anything else, such as a single number; the error calls it `name`.
     """
     if not isinstance(given, tuple):
-        raise PathError(what, given, "must be a row of whole numbers, such as (0,)")
+        raise PathError("{name} is {given!r}; it must be a row of whole numbers, such as (0,).", name=name, given=given)
     return given
 
 
@@ -129,5 +137,5 @@ def length_axis(
         check_index("position", position, longest)
     axes = [index for index, axis in enumerate(tap.axes) if axis in LENGTH_AXES]
     if positions is not None and not axes:
-        raise PathError("positions", positions, f"{tap.path} has no positions, only {' '.join(tap.axes)}")
+        raise PathError("{path} has no axis of positions, only {axes}.", path=tap.path, axes=" ".join(tap.axes))
     return {axes[0]: positions} if positions is not None else {}

@@ -101,7 +101,7 @@ def test_no_row_of_large_factors_makes_a_number_that_is_not_finite(preset: str, 
 
 @pytest.mark.parametrize("by", SCORES)
 def test_scores_replace_nothing_but_scores(model: Transformer, by: str):
-    with pytest.raises(PathError, match="scores may be -inf, and can replace scores only"):
+    with pytest.raises(PathError, match="scores may be -inf, and replace only scores"):
         edited(model, Replace(f"{ENCODER}.weights", by=f"{ENCODER}.{by}"))
     assert edited(model, Replace(f"{ENCODER}.masked_scores", by=f"{ENCODER}.scores")).logits.isfinite().all()
 
@@ -119,9 +119,9 @@ def test_a_position_no_sequence_can_have_is_refused(model: Transformer, edit: ty
 
 def test_a_tensor_that_grows_with_the_answer_says_so_where_it_does_not_fit(model: Transformer):
     wide = torch.zeros(1, 9, model.config.d_model)
-    with pytest.raises(PathError, match=r"takes \(2, 5, 12\).*give the target, too$"):
+    with pytest.raises(PathError, match=r"takes \(2, 5, 12\).*give the target, too\.$"):
         edited(model, Patch(f"{DECODER}.output", values=wide))
-    with pytest.raises(PathError, match=r"takes \(2, 7, 12\) \(batch query d_model\)$"):
+    with pytest.raises(PathError, match=r"takes \(2, 7, 12\) \(batch query d_model\)\.$"):
         edited(model, Patch(f"{ENCODER}.output", values=wide))
 
 

@@ -195,7 +195,7 @@ def test_patched_values_broadcast(model: Transformer, plain: Trace, values: obje
 
 @pytest.mark.parametrize("values", [[1.0, 2.0], torch.zeros(2, 3, 5, 8), torch.zeros(1, 2, 3, 5, 7), []])
 def test_values_of_another_shape_are_refused(model: Transformer, values: object):
-    with pytest.raises(PathError, match=r"weights takes \(2, 3, 5, 7\) \(batch head query key\)"):
+    with pytest.raises(PathError, match=r"weights, which takes \(2, 3, 5, 7\) \(batch head query key\)"):
         edited(model, Patch(f"{CROSS}.weights", values=values))
 
 
@@ -335,10 +335,10 @@ def test_replacing_heads_by_those_of_another_attention(model: Transformer, plain
 @pytest.mark.parametrize(
     ("path", "by", "message"),
     [
-        ("encoder.output", "decoder.output", "is not computed before encoder.output"),
-        ("encoder.output", "encoder.output", "is not computed before encoder.output"),
-        ("decoder.output", "encoder.output", r"decoder.output takes \(2, 5, 12\)"),
-        ("encoder.output", "source_mask", "must have as many axes as encoder.output: batch source d_model"),
+        ("encoder.output", "decoder.output", "cannot replace encoder.output: it is not computed before"),
+        ("encoder.output", "encoder.output", "cannot replace encoder.output: it is not computed before"),
+        ("decoder.output", "encoder.output", r"its shape is \(2, 7, 12\); allowed is \(2, 5, 12\) \(batch target d_model\)"),
+        ("encoder.output", "source_mask", "cannot replace encoder.output: it must have as many axes, batch source d_model"),
         ("encoder.output", "nothing at all", "no such tap"),
         ("encoder.output", "", "no such tap"),
     ],
