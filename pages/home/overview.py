@@ -60,7 +60,7 @@ def show_tour() -> None:
     heading = words["tour_heading"].format(count=_counted(len(stops)))
     st.subheader(heading)
     st.caption(words["tour_says"])
-    found = [Card(text(name)["title"], words["tour"][name], "", Link(name, {})) for name in stops]
+    found = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops]
     cards(found, "tour", heading, base=chosen(), ordered=True)
 
 

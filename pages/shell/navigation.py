@@ -1,5 +1,7 @@
-"""The navigation, made from the folders: a page is `pages/<page>/page.py` and its text file, which names its group."""
+"""The navigation and the tour, made from the folders: a page is `pages/<page>/page.py` and its text file, which says where it
+stands in both."""
 
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -8,17 +10,24 @@ import streamlit as st
 from pages.ui.compat import NavigationPage
 from pages.ui.text import has_text, text
 
-ROOT = Path(__file__).parents[1]
-# The groups in the order of a sentence's way through the model.
-GROUPS = ("start", "inputs", "inside", "outputs", "learning")
-# The order in which to read them on a first visit; what is not there yet is passed over.
-TOUR = ("home", "tokens", "positions", "masks", "attention", "layers", "turning")
+FOLDER = Path(__file__).parents[1]
 
 
-def page_files() -> list[Path]:
-    """Every page script that has texts, in the order of the navigation: by group, then by the place its texts give."""
-    files = [file for file in ROOT.glob("*/page.py") if has_text(name_of(file))]
-    return sorted(files, key=lambda file: (GROUPS.index(text(name_of(file))["group"]), text(name_of(file))["order_in_group"]))
+# Kept, because a page with many links asks for it once a link.
+@cache
+def page_files() -> tuple[Path, ...]:
+    """Every page script that has texts, in the order of the navigation: by group, then by the place in the group."""
+    groups = list(text("common")["groups"])
+    files = [file for file in FOLDER.glob("*/page.py") if has_text(name_of(file))]
+    words = {file: text(name_of(file)) for file in files}
+    return tuple(sorted(files, key=lambda file: (groups.index(words[file]["group"]), words[file]["order_in_group"])))
+
+
+@cache
+def tour() -> tuple[Path, ...]:
+    """The page scripts of a first visit, in order: those whose texts have a place in the tour."""
+    stops = [file for file in page_files() if "tour_place" in text(name_of(file))]
+    return tuple(sorted(stops, key=lambda file: text(name_of(file))["tour_place"]))
 
 
 def name_of(file: Path) -> str:
@@ -27,7 +36,7 @@ def name_of(file: Path) -> str:
 
 
 def navigation() -> NavigationPage:
-    """Draw the navigation; return the page that was asked for, whose name is from then on in the session's `page`. The first
+    """The page that was asked for, after drawing the navigation; its name is from then on in the session's `page`. The first
     page is the one that opens at `/`."""
     groups = text("common")["groups"]
     pages: dict[str, list[NavigationPage]] = {}
@@ -41,25 +50,20 @@ def navigation() -> NavigationPage:
     return page
 
 
-def tour() -> list[Path]:
-    """The pages of a first visit, in order."""
-    files = {name_of(file): file for file in page_files()}
-    return [files[name] for name in TOUR if name in files]
-
-
 def foot() -> None:
-    """Where on the tour the page is, with links to the stop before and the stop after. Nothing on a page that is no stop."""
+    """Draw where on the tour the page is, with links to the stops before and after it; nothing on a page outside the tour."""
     words, stops = text("common")["tour"], tour()
-    at = next((at for at, stop in enumerate(stops) if name_of(stop) == st.session_state["page"]), None)
-    if at is None:
+    names = [name_of(stop) for stop in stops]
+    if st.session_state["page"] not in names:
         return
+    index = names.index(st.session_state["page"])
     st.space("medium")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", border=True, key="foot"):
-        if at > 0:
-            _stop(stops[at - 1], words["back"], ":material/arrow_back:", "left")
-        st.caption(words["stop"].format(number=at + 1, count=len(stops)), width="content")
-        if at + 1 < len(stops):
-            _stop(stops[at + 1], words["next"], ":material/arrow_forward:", "right")
+        if index > 0:
+            _stop(stops[index - 1], words["back"], ":material/arrow_back:", "left")
+        st.caption(words["stop"].format(number=index + 1, count=len(stops)), width="content")
+        if index + 1 < len(stops):
+            _stop(stops[index + 1], words["next"], ":material/arrow_forward:", "right")
         else:
             _stop(stops[0], words["again"], ":material/replay:", "right")
 

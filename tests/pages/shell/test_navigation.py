@@ -1,5 +1,11 @@
 """Every page, without a browser. A new page joins by being there."""
 
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -25,6 +31,70 @@ def test_no_page_lies_where_streamlit_would_run_it_without_the_app() -> None:
         "ui",
         "shell",
     }
+
+
+def test_no_page_imports_from_another() -> None:
+    """import-linter checks packages only, and a folder with nothing but `page.py` is none."""
+    for page in PAGES:
+        imported = re.findall(r"^\s*(?:from|import) pages\.(\w+)", (ROOT / page).read_text(), re.MULTILINE)
+        assert {*imported} <= {"ui", "shell", Path(page).parent.name}
+
+
+# What the app makes of a page that was added to a copy of it.
+OPEN_NEW_PAGE = """
+import json
+from streamlit.testing.v1 import AppTest
+from pages.shell.navigation import name_of, page_files, tour
+
+app = AppTest.from_file("app.py", default_timeout=60).run()
+home = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
+app.switch_page("pages/lengths/page.py").run()
+print(json.dumps({
+    "navigation": [name_of(file) for file in page_files()],
+    "tour": [name_of(file) for file in tour()],
+    "cards": [card["says"] for data in home for card in data.get("cards", [])],
+    "title": [title.value for title in app.title],
+    "captions": [caption.value for caption in app.caption],
+    "problems": [each.value for each in (*app.exception, *app.error)],
+}))
+"""
+CHECK_CONTRACTS = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+
+
+def test_a_page_added_by_the_recipe_is_in_the_navigation_the_tour_and_the_import_contract(tmp_path: Path) -> None:
+    """The two files of the recipe in docs/CONTRIBUTING.md, added to a copy of the app."""
+    recipe = (ROOT / "docs" / "CONTRIBUTING.md").read_text().partition("## Add a page")[2].partition("\n## ")[0]
+    files = {kind: re.search(rf"```{kind}\n(.*?)```", recipe, re.DOTALL) for kind in ("toml", "python")}
+    ignored = shutil.ignore_patterns("__pycache__")
+    for folder in ("pages", "transformer", "assets/text"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    for name in ("app.py", "pyproject.toml", "assets/app.css", "assets/checkpoints", ".streamlit"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    folder = tmp_path / "pages" / "lengths"
+    folder.mkdir()
+    for path, block in ((tmp_path / "assets/text/en/lengths.toml", files["toml"]), (folder / "page.py", files["python"])):
+        assert block
+        path.write_text(textwrap.dedent(block[1]), encoding="utf-8")
+
+    def python(code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    run = python(OPEN_NEW_PAGE)
+    assert run.returncode == 0, run.stderr
+    shown = json.loads(run.stdout)
+    assert shown["navigation"] == [*(Path(page).parent.name for page in PAGES), "lengths"]
+    assert shown["tour"] == ["home", "tokens", "positions", "masks", "attention", "layers", "lengths", "turning"]
+    assert "How long are the vectors?" in shown["cards"]
+    assert shown["title"] == ["Lengths"]
+    assert "Stop 7 of 8" in shown["captions"]
+    assert shown["problems"] == []
+
+    (folder / "__init__.py").touch()
+    assert python(CHECK_CONTRACTS).returncode == 0
+    (folder / "numbers.py").write_text("from pages.home import links\n")
+    contracts = python(CHECK_CONTRACTS)
+    assert contracts.returncode
+    assert "pages.lengths is not allowed to import pages.home" in contracts.stdout
 
 
 @pytest.mark.parametrize("page", PAGES)
