@@ -1,8 +1,8 @@
-"""What a head does, in numbers: where its attention falls, and whether it follows the task.
+"""Measures of attention heads: which keys each head attends to, and whether they are those the task needs.
 
-Everything here is a function of attention weights alone, as NumPy arrays, and holds for all layers and heads at once.
-Averages over queries leave out queries that may look nowhere, which are known by their weights: all zero. Where hidden scores
-become a number instead of −∞, such a query looks everywhere alike, and counts.
+Each function takes attention weights as a NumPy array and computes all layers and heads at once. Averages leave out queries
+whose weights are all zero: they may attend to no key. Where the mask fill is a number instead of −∞, such a query attends to
+every key equally, and counts.
 """
 
 from collections.abc import Iterable
@@ -10,16 +10,21 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Bool, Float
 
+from transformer.analysis.checks import check_axes
+from transformer.errors import InputError
+from transformer.tracing.paths import check_index
+
 Weights = Float[np.ndarray, "layer head query key"]
+WEIGHT_AXES = "layer head query key"
 PerHead = Float[np.ndarray, "layer head"]
 
-# What a large value of each measure says of a head, and its unit: shares run from 0 to 1, entropy and distance do not.
+# The measures that run from 0 to 1; entropy is in bits, distance in tokens.
 SHARES = ("self", "previous", "next", "first", "last", "diagonal", "anti-diagonal", "alignment")
 MEASURES = ("entropy", "distance", *SHARES)
 
 
 def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = None) -> dict[str, PerHead]:
-    """Every measure of every head.
+    """Measure → its value for each layer and head.
 
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 for one key, log2(keys) for all alike.
     - `distance`: mean distance between query and key, in tokens.
@@ -27,16 +32,23 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
       one after, at the start, at the end.
     - `diagonal`, `anti-diagonal`: share within one token of the line from the first query and first key to the last of both,
       or from the first query and last key to the last query and first key.
-    - `alignment`: share on the keys that the task says the query needs, over the queries for which it says so.
+    - `alignment`: share on the keys that a query needs for the task, over the queries of which this is known.
 
     Args:
-        weights: each row sums to 1, or to 0 where nothing may be looked at.
-        aligned: True where the task says a query needs a key; None, or no True in it, leaves `alignment` out.
+        weights: each row sums to 1, or to 0 where the query may attend to no key.
+        aligned: True where a query needs a key for the task. `alignment` is left out if it is None or has no True.
+
+    Raises:
+        InputError: the weights have other axes than layer, head, query and key, or `aligned` has another shape.
     """
+    check_axes("weights", weights, WEIGHT_AXES)
+    if aligned is not None and aligned.shape != weights.shape[2:]:
+        template = "aligned has shape {shape}; the weights have {expected} queries and keys."
+        raise InputError(template, shape=aligned.shape, expected=weights.shape[2:])
     queries, keys = weights.shape[-2:]
     query, key = np.arange(queries)[:, None], np.arange(keys)[None, :]
     line = query * (keys - 1) / max(1, queries - 1)
-    places = {
+    measured_keys = {
         "self": key == query,
         "previous": key == query - 1,
         "next": key == query + 1,
@@ -45,27 +57,33 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
         "diagonal": abs(key - line) <= 1,
         "anti-diagonal": abs(key - (keys - 1 - line)) <= 1,
     }
-    looking = weights.sum(-1) > 0
+    attending = weights.sum(-1) > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = np.where(weights > 0, -weights * np.log2(weights), 0.0).sum(-1)
-    found = {"entropy": _mean(bits, looking), "distance": _mean((weights * abs(query - key)).sum(-1), looking)}
-    found |= {name: _mean((weights * place).sum(-1), looking) for name, place in places.items()}
+    measures = {"entropy": _mean(bits, attending), "distance": _mean((weights * abs(query - key)).sum(-1), attending)}
+    measures |= {name: _mean((weights * measured).sum(-1), attending) for name, measured in measured_keys.items()}
     if aligned is not None and aligned.any():
-        found["alignment"] = _mean((weights * aligned).sum(-1), looking & aligned.any(-1))
-    return found
+        measures["alignment"] = _mean((weights * aligned).sum(-1), attending & aligned.any(-1))
+    return measures
 
 
 def mean_of(measures: Iterable[dict[str, PerHead]]) -> dict[str, PerHead]:
-    """The mean over several sentences; a measure that some lack is averaged over those that have it."""
+    """The mean of each measure over several sentences. A measure that some sentences lack is averaged over the others."""
     collected: dict[str, list[PerHead]] = {}
-    for found in measures:
-        for name, values in found.items():
+    for of_sentence in measures:
+        for name, values in of_sentence.items():
             collected.setdefault(name, []).append(values)
     return {name: np.mean(values, axis=0) for name, values in collected.items()}
 
 
 def strongest(values: PerHead) -> tuple[int, int]:
-    """(layer, head), counted from 0, of the head with the largest value."""
+    """The head with the largest value, as (layer, head), counted from 0.
+
+    Raises:
+        InputError: there are no values.
+    """
+    if not values.size:
+        raise InputError("There are no heads to compare.")
     layer, head = np.unravel_index(int(values.argmax()), values.shape)
     return int(layer), int(head)
 
@@ -76,42 +94,55 @@ def shift(
     first: int,
     second: int,
 ) -> PerHead:
-    """How far each head turns from one token to another when the sentence changes: ½[(a₁ − a₂) − (b₁ − b₂)], from −1 to 1.
+    """How far the attention of each head moves between two keys when the sentence changes: ½[(a₁ − a₂) − (b₁ − b₂)], from −1
+    to 1.
 
     Args:
         weights_a, weights_b: the weights of one query in two sentences that differ in a word.
-        first, second: the key that the first sentence is about, and the one that the second is about.
+        first, second: the index of the key that belongs to the first sentence, and of the one that belongs to the second.
+
+    Raises:
+        PathError: there is no such key.
     """
+    for name, key in (("first", first), ("second", second)):
+        check_index(name, key, min(weights_a.shape[-1], weights_b.shape[-1]))
     return ((weights_a[..., first] - weights_a[..., second]) - (weights_b[..., first] - weights_b[..., second])) / 2
 
 
 def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
-    """Attention rollout (Abnar and Zuidema 2020): how much of each position's content could come from each input token after
-    each layer, if every layer passed on half of its stream unchanged and half by the mean of its heads.
+    """Attention rollout (Abnar and Zuidema 2020): the share of each position's content that could come from each input token,
+    after each layer, if every layer copied half of its stream and mixed the other half by the mean of its heads.
 
     Only for self-attention, where queries and keys are the same tokens.
 
         A_l = ½ (mean over heads of the weights of layer l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1}
+
+    Raises:
+        InputError: the weights are not those of self-attention.
     """
+    check_axes("weights", weights, WEIGHT_AXES)
+    if weights.shape[-2] != weights.shape[-1]:
+        template = "Rollout needs as many queries as keys; these weights have {queries} queries and {keys} keys."
+        raise InputError(template, queries=weights.shape[-2], keys=weights.shape[-1])
     mixed = (weights.mean(1) + np.eye(weights.shape[-1])) / 2
     mixed = mixed / mixed.sum(-1, keepdims=True)
-    found = [mixed[0]]
+    products = [mixed[0]]
     for layer in mixed[1:]:
-        found.append(layer @ found[-1])
-    return np.stack(found)
+        products.append(layer @ products[-1])
+    return np.stack(products)
 
 
 def alignment_mask(
     alignment: Iterable[tuple[int, int]] | None, queries: int, keys: int
 ) -> Bool[np.ndarray, "query key"] | None:
-    """A task's alignment as a mask over cross-attention.
+    """A task's alignment as a matrix over cross-attention, True where a query needs a key; None if the task has no alignment.
 
     Row `t` of the decoder reads token `t` of its input and predicts the token after it, so with `<sos>` in front on both
     sides, target token `i` belongs to row `i`, and source token `j` to key `j + 1`.
 
     Args:
         alignment: (target index, source index) pairs into the tokens without `<sos>` and `<eos>`, or None.
-        queries, keys: size of the mask.
+        queries, keys: size of the matrix.
     """
     if alignment is None:
         return None

@@ -1,4 +1,4 @@
-"""One head's attention step by step: every matrix of it, from a trace.
+"""The matrices of one attention head, step by step, from a trace.
 
     for step in attention_steps(trace, "encoder", 0, 2):
         step.name, step.axes, step.values
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.analysis.provenance import Place
+from transformer.analysis.checks import check_trace
+from transformer.analysis.provenance import TapContext
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
-# Where each step's tensor is, below the path of the attention; input and memory come from outside it.
-PLACES = {name: f"{name}.heads" for name in ("query", "key", "value")}
-# Which tokens stand on an axis of a tensor that is not the attention's own; every other axis is called as it is.
+# Steps whose tensor has another name than the step; input and memory are outside the attention.
+TENSOR_NAMES = {name: f"{name}.heads" for name in ("query", "key", "value")}
+# The axes that have a token at each index.
 TOKEN_AXES = ("query", "key")
 
 
@@ -33,7 +34,7 @@ class AttentionStep:
         tokens: whose tokens stand on each of the two axes: "query", "key", or None for an axis without tokens.
         whole: name and size of every axis of the tensor in the trace.
         values: the matrix, read-only: of one batch item and, where the tensor has a head axis, of one head.
-        hidden: True where the mask hides a score, from the step on in which it does; of the shape of `values`.
+        hidden: True where the mask hides a score; all False in the steps before the mask. Has the shape of `values`.
     """
 
     name: str
@@ -46,12 +47,13 @@ class AttentionStep:
 
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
-    """The steps of a kind of attention, in the order they are computed; whether scores are first scaled or first masked is
-    up to the variant.
+    """The steps of a kind of attention, in the order they are computed. The variant decides whether scores are scaled or masked
+    first.
 
     Raises:
-        InputError: no such kind, or the decoder ran alone and did not look across.
+        InputError: no such kind, or the decoder ran alone and has no cross-attention.
     """
+    check_trace(trace)
     trace.layers(kind)  # refuses a kind that did not run
     memory = ("memory",) if kind == "cross" else ()
     scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores")
@@ -62,23 +64,23 @@ def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
 
 
 def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[AttentionStep, ...]:
-    """Every matrix of one head's computation, from the vectors that enter the attention to those that leave it.
+    """Every matrix of one head's computation, from the input of the attention to its output.
 
     Args:
         trace: of a model in evaluation mode.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: counted from 0.
-        item: which of the batch.
+        item: which text of the batch, counted from 0.
 
     Raises:
-        InputError: no such kind, or the decoder ran alone and did not look across.
+        InputError: no such kind, or the decoder ran alone and has no cross-attention.
         PathError: no such layer, head or batch item.
     """
     return tuple(attention_step(trace, kind, layer, head, name, item) for name in step_names(trace, kind))
 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    """One matrix of one head; raises as `attention_steps`, which gives all of them."""
+    """One matrix of one head's computation. Arguments and errors as for `attention_steps`; `name` is one of `step_names`."""
     attention = trace.attention_path(kind, layer)
     check_index("head", head, trace.heads(kind))
     path = tensor_path(trace, kind, layer, name)
@@ -98,15 +100,17 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
 
 
 def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
-    """Where in the trace a step's tensor is."""
+    """The path of a step's tensor in the trace."""
     if name == "memory":
         return "encoder.output"
-    path = trace.attention_path(kind, layer) / PLACES.get(name, name)
-    return str(path) if name != "input" else Place(path, trace.config, alone="source_mask" not in trace).read
+    path = trace.attention_path(kind, layer) / TENSOR_NAMES.get(name, name)
+    if name != "input":
+        return str(path)
+    return TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
     """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head."""
     step = trace[path]
-    chosen = {"batch": item, "head": head}
-    return step.numpy()[tuple(chosen.get(axis, slice(None)) for axis in step.axes)]
+    indices: dict[str, int] = {"batch": item, "head": head}
+    return step.numpy()[tuple(indices.get(axis, slice(None)) for axis in step.axes)]

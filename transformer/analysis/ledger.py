@@ -1,11 +1,11 @@
-"""The books of a forward pass: every tensor with what it was made of and what it took, and PyTorch's own count beside it.
+"""What each tensor of a forward pass was made from and what it cost, and PyTorch's own count of the FLOPs.
 
     rows = ledger(model, trace)
     sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
     sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
     sum(row.held for row in rows)        # trace.tensor_bytes
 
-Each sum is what stands beside it, found in another way.
+Each sum equals the number beside it, which is counted in another way.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Sized
@@ -17,8 +17,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from transformer.analysis.checks import check_model, check_trace, check_traced
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
-from transformer.analysis.walk import check_traced, walk
+from transformer.analysis.walk import walk
 from transformer.network.cost import Cost, Lengths, step_flops, total, work_of
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
@@ -33,16 +34,16 @@ class Row(NamedTuple):
 
     Attributes:
         path: of its tensor.
-        group: where in the network, as `walk.Stop` has it: `encoder 1`.
+        group: its part of the network, as in `walk.Stop`: `encoder 1`.
         work: the kind of work, one of `cost.WORK`.
-        operation: what was done, one of `provenance.OPERATIONS`.
-        inputs: path and shape of each tensor it was made of; ids of tokens, too.
+        operation: how its tensor was made, one of `provenance.OPERATIONS`.
+        inputs: path and shape of each tensor it was made from, token ids among them.
         axes, shape: name and size of each axis of the result.
         parameters: trainable numbers it used; each parameter of the model belongs to exactly one step.
         flops: as `transformer.network.cost` counts them.
-        bytes: of the result.
-        held: how many of them the trace holds in memory for it: none where `shares` has it already.
-        shares: the path of an earlier one whose memory it is, seen in another shape; or "".
+        bytes: size of the result.
+        held: bytes of memory that the trace keeps for it alone: 0 where it shares memory with an earlier tensor.
+        shares: path of the earlier tensor whose memory it is a view of; "" if it has memory of its own.
     """
 
     path: str
@@ -60,26 +61,26 @@ class Row(NamedTuple):
 
     @property
     def cost(self) -> Cost:
+        """Its parameters, FLOPs and bytes."""
         return Cost(self.parameters, self.flops, self.bytes)
 
 
 def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
-    """Every step of a trace, in the order it was computed. Nothing is run for it.
+    """Every step of a trace, in the order it was computed. The model is not run.
 
     Args:
-        model: the one that was traced; only the sizes of its parameters are read.
+        model: the model that was traced; only the sizes of its parameters are read.
 
     Raises:
         InputError: the trace is of another model.
-        PathError: a tap of a kind that the walk does not know.
     """
     check_traced(model, trace)
     lengths = lengths_of(trace)
     ids = {SOURCE_IDS: (lengths.batch, lengths.source), TARGET_IDS: (lengths.batch, lengths.target)}
-    first: dict[int, str] = {}
+    owners: dict[int, str] = {}
     rows = []
     for stop in walk(trace):
-        held, shares = _memory(trace[stop.path], first)
+        held, shares = _memory(trace[stop.path], owners)
         path = TensorPath.parse(stop.path)
         rows.append(
             Row(
@@ -101,33 +102,33 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
 
 def lengths_of(trace: Trace) -> Lengths:
-    """How much was run; no source tokens where the decoder ran alone."""
+    """The lengths of the batch that was run; 0 source tokens where the decoder ran alone."""
+    check_trace(trace)
     masks = trace.masks
     return Lengths(len(masks.target), 0 if masks.source is None else masks.source.shape[-1], masks.target.shape[-1])
 
 
-def _memory(step: Step, first: dict[int, str]) -> tuple[int, str]:
-    """Bytes the trace holds for a step, and the path of the one it shares them with, if it does; `first` remembers whose memory
-    is whose."""
-    owner = first.setdefault(step.values.untyped_storage().data_ptr(), step.path)
+def _memory(step: Step, owners: dict[int, str]) -> tuple[int, str]:
+    """`held` and `shares` of a step. `owners`, memory address → path of the first step that uses it, is filled step by step."""
+    owner = owners.setdefault(step.values.untyped_storage().data_ptr(), step.path)
     return (step.values.nbytes, "") if owner == step.path else (0, owner)
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
-    """What the rows cost together, by a heading of each: `totals(rows, lambda row: row.group)`; in order of appearance."""
-    found: dict[str, list[Cost]] = {}
+    """The total cost of the rows under each heading, in order of appearance: `totals(rows, lambda row: row.group)`."""
+    costs_under: dict[str, list[Cost]] = {}
     for row in rows:
-        found.setdefault(by(row), []).append(row.cost)
-    return {heading: total(costs) for heading, costs in found.items()}
+        costs_under.setdefault(by(row), []).append(row.cost)
+    return {heading: total(costs) for heading, costs in costs_under.items()}
 
 
 def counted(
     model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
 ) -> dict[str, int]:
-    """FLOPs of each step as `torch.utils.flop_counter` counts them, measured by running; steps without any are left out.
+    """The FLOPs of each step, as `torch.utils.flop_counter` counts them in a forward pass. Steps without any are left out.
 
-    Its `FlopCounterMode` finds out which module runs by hooks on the modules of all threads. Here its formulas are asked in
-    this thread alone, and what is multiplied belongs to the tap that the result goes to.
+    PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to see which one runs. This uses its formulas in the
+    calling thread alone, and counts each operation for the next tensor that a tap keeps.
 
     Args:
         model: only run, never changed.
@@ -136,36 +137,37 @@ def counted(
     Raises:
         InputError: ids or lengths the model has no row for.
     """
+    check_model(model)
     with torch.no_grad(), tracing(model) as values, _FlopCounter(values) as counter:
         model(source, target)
-    paths, found = list(values), dict[str, int]()
-    for place, flops in counter.counts:
-        found[paths[place]] = found.get(paths[place], 0) + flops
-    return found
+    paths, flops_at = list(values), dict[str, int]()
+    for index, flops in counter.counts:
+        flops_at[paths[index]] = flops_at.get(paths[index], 0) + flops
+    return flops_at
 
 
 class _FlopCounter(TorchDispatchMode):
-    """What each operation takes, with the number of tensors that had been kept when it ran."""
+    """The FLOPs of each operation, with the number of tensors that had been recorded when it ran."""
 
-    def __init__(self, kept: Sized) -> None:
+    def __init__(self, recorded: Sized) -> None:
         super().__init__()
-        self.kept, self.counts = kept, list[tuple[int, int]]()
+        self.recorded, self.counts = recorded, list[tuple[int, int]]()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, formula = kwargs or {}, flop_registry.get(func.overloadpacket)
         if formula is None:
-            # As PyTorch's counter does: what is made of other operations is taken apart, for there may be products in it.
+            # An operation without a formula may be made of others that have one; PyTorch's counter decomposes it likewise.
             with self:
                 result = func.decompose(*args, **kwargs)
             return func(*args, **kwargs) if result is NotImplemented else result
         result = func(*args, **kwargs)
-        self.counts.append((len(self.kept), formula(*args, **kwargs, out_val=result)))
+        self.counts.append((len(self.recorded), formula(*args, **kwargs, out_val=result)))
         return result
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as Markdown; numbers to the right."""
+    """A table as Markdown, with columns of numbers aligned to the right."""
     rows = [list(row) for row in rows]
-    sides = ["---:" if rows and isinstance(rows[0][at], int) else "---" for at in range(len(columns))]
-    cells = [list(columns), sides, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+    rules = ["---:" if rows and isinstance(rows[0][index], int) else "---" for index in range(len(columns))]
+    lines = [list(columns), rules, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

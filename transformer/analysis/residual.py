@@ -1,7 +1,7 @@
-"""The residual stream: one vector for each token, to which every sub-layer adds something (section 3.1).
+"""The residual stream: one vector for each token, to which every sub-layer adds its output (section 3.1).
 
-What is followed is the vector that the next sub-layer finds. Post-norm that is the normalised sum, so its length says little
-and its direction all; pre-norm it is the sum itself, which grows.
+The stream at a point is the vector that the next sub-layer gets. Post-norm it is the normalised sum, whose length hardly
+changes, so only its direction is of interest; pre-norm it is the sum itself, whose length grows.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from transformer.analysis.checks import check_trace
 from transformer.analysis.walk import walk
 from transformer.errors import InputError
 from transformer.tracing.paths import STACK_SIDES, TensorPath, check_index
@@ -24,11 +25,12 @@ class Stream:
 
     Attributes:
         points: path of the stream at the start, after each sub-layer, and after the last LayerNorm where there is one.
-        added: path of what each sub-layer added.
-        places: (layer, counted from 1, and sub-layer) of each.
+        added: path of the output of each sub-layer.
+        places: layer, counted from 1, and name of each sub-layer.
         norm: length of the vector at each point: √Σ x².
-        added_norm: length of what each sub-layer added.
-        cosine: between what was added and the stream it was added to: 1 on the same line, 0 at a right angle, −1 against it.
+        added_norm: length of the output of each sub-layer.
+        cosine: between the output of a sub-layer and the stream it is added to: 1 same direction, 0 at a right angle, −1
+            opposite.
         similarity: cosine between the stream at each point and at the start.
     """
 
@@ -42,15 +44,20 @@ class Stream:
 
 
 def stacks(trace: Trace) -> tuple[str, ...]:
-    """The stacks that ran: `encoder`, `decoder` or both."""
+    """The stacks that ran: `encoder`, `decoder` or both.
+
+    Raises:
+        InputError: not a trace.
+    """
+    check_trace(trace)
     return tuple(stack for stack, side in STACK_SIDES.items() if f"{side}_embedding.sum" in trace)
 
 
 def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
-    """Follow every token of one text through a stack.
+    """The residual stream of every token of one text in a stack.
 
     Args:
-        trace: the run.
+        trace: of the run.
         stack: `encoder` or `decoder`.
         item: which text of the batch, counted from 0.
 
@@ -59,14 +66,14 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         PathError: no such text.
     """
     if stack not in stacks(trace):
-        there = ", ".join(stacks(trace))
-        raise InputError("This run has no stack {stack!r}; there is {stacks}.", stack=stack, stacks=there)
+        ran = ", ".join(stacks(trace))
+        raise InputError("This run has no stack {stack!r}; there is {stacks}.", stack=stack, stacks=ran)
     stops = [stop for stop in walk(trace) if TensorPath.parse(stop.path).stack == stack]
     sums = [stop for stop in stops if stop.kind == "add_norm.sum"]
     last = "sum" if trace.config.norm_first else "normalized"
     end = [f"{stack}.output"] if trace.config.final_norm else []
     points = (sums[0].inputs[0], *(str(TensorPath.parse(stop.path).owner / last) for stop in sums), *end)
-    before, added = ([_vectors(trace, stop.inputs[at], item) for stop in sums] for at in (0, 1))
+    before, added = ([_vectors(trace, stop.inputs[index], item) for stop in sums] for index in (0, 1))
     stream = [_vectors(trace, path, item) for path in points]
     return Stream(
         points,
@@ -82,7 +89,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
 def cosine(
     a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
 ) -> Float[np.ndarray, " position"]:
-    """Of the angle between vectors, row by row; 0 where one of them is all zeros."""
+    """The cosine of the angle between two vectors, row by row; 0 where one of them is zero."""
     lengths = _length(a) * _length(b)
     return np.divide((a * b).sum(-1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
 

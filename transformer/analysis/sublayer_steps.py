@@ -1,7 +1,7 @@
-"""Residual connection, LayerNorm and feed-forward at one position, number by number, worked out again from what went in.
+"""Residual connection, LayerNorm and feed-forward network at one position, each number computed again from its inputs.
 
-Computed in double precision from what the trace and the model hold in single precision, so results agree with the trace up
-to single precision's rounding; `Worked.off` says how far.
+The numbers are computed in double precision from the single-precision numbers of the trace and the model, so they agree with
+the trace up to single precision's rounding (`Worked.off`).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.analysis.walk import Stop, check_traced, walk
+from transformer.analysis.checks import check_trace, check_traced
+from transformer.analysis.walk import Stop, walk
 from transformer.network.model import Transformer
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace, as_array
@@ -20,13 +21,13 @@ Units = Float[np.ndarray, " d_ff"]
 
 @dataclass(frozen=True, eq=False)
 class Worked:
-    """What every piece of arithmetic has in common.
+    """A vector computed again, beside the same vector of the trace.
 
     Attributes:
-        inputs: paths of the tensors it starts from.
-        path: of the tensor it arrives at.
-        result: worked out again.
-        traced: the same numbers as the run had them.
+        inputs: paths of the tensors it was computed from.
+        path: of the tensor it is part of.
+        result: the vector computed again.
+        traced: the vector in the trace.
     """
 
     inputs: tuple[str, ...]
@@ -36,13 +37,18 @@ class Worked:
 
     @property
     def off(self) -> float:
-        """The largest difference between the two."""
+        """The largest difference between `result` and `traced`."""
         return float(np.abs(self.result - self.traced).max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Residual(Worked):
-    """x + sublayer(x)."""
+    """x + sublayer(x).
+
+    Attributes:
+        x: the residual stream before the sub-layer.
+        added: the output of the sub-layer.
+    """
 
     x: Vector
     added: Vector
@@ -50,7 +56,13 @@ class Residual(Worked):
 
 @dataclass(frozen=True, eq=False)
 class Norm(Worked):
-    """(x − mean) / √(variance + eps) · gamma + beta; the variance is that of all d numbers (divided by d, not d − 1)."""
+    """(x − mean) / √(variance + eps) · gamma + beta; the variance is divided by d_model, not d_model − 1.
+
+    Attributes:
+        x: the input.
+        standard: the input with mean 0 and variance 1.
+        gamma, beta: the weight and the bias of the LayerNorm.
+    """
 
     x: Vector
     mean: float
@@ -66,10 +78,11 @@ class FeedForward(Worked):
     """max(0, x W₁ + b₁) W₂ + b₂.
 
     Attributes:
-        hidden, activated: the hidden units before and after the ReLU, worked out again.
+        x: the input.
+        hidden, activated: the hidden units before and after the ReLU, computed again.
         fires: True for the units above zero.
         push: how far each unit moves the output: its value times the length of its row of W₂.
-        traced_hidden: the hidden units as the run had them.
+        traced_hidden: the hidden units in the trace.
     """
 
     x: Vector
@@ -81,11 +94,11 @@ class FeedForward(Worked):
 
     @property
     def share(self) -> float:
-        """Of the units, how many fire."""
+        """The share of the units that fire, 0 to 1."""
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:
-        """The units that fire and move the output furthest, the furthest first."""
+        """The indices of at most `most` units that fire, those that move the output furthest first."""
         order = np.argsort(-self.push, kind="stable")[:most]
         return [int(unit) for unit in order if self.fires[unit]]
 
@@ -94,12 +107,13 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
     """The residual sum around a sub-layer, at one position.
 
     Args:
-        trace: the run.
+        trace: of the run.
         sublayer: path of the module: `encoder.layers.0.feed_forward`.
         position: counted from 0.
-        item: which text of the batch.
+        item: which text of the batch, counted from 0.
 
     Raises:
+        InputError: not a trace.
         PathError: no such sub-layer, position or text.
     """
     stop = _stop(trace, f"{sublayer}_add_norm.sum")
@@ -108,10 +122,10 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
 
 
 def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
-    """The LayerNorm that belongs to a sub-layer, at one position. Arguments and errors as for `residual`.
+    """The LayerNorm of a sub-layer, at one position. Other arguments and errors as for `residual`.
 
     Args:
-        model: the one that was traced; its weights are read.
+        model: the model that was traced; its weights are read.
 
     Raises:
         InputError: the trace is of another model.
@@ -143,14 +157,15 @@ def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int,
 
 
 def _stop(trace: Trace, path: str) -> Stop:
-    trace[path]  # an unknown path is said with those spelled most like it
+    check_trace(trace)
+    trace[path]  # raises with the nearest paths where there is no such path
     return next(stop for stop in walk(trace) if stop.path == path)
 
 
 def _vector(trace: Trace, path: str, position: int, item: int) -> Float[np.ndarray, " d"]:
     values = trace[path].numpy()
-    for what, index, count in (("batch item", item, values.shape[0]), ("position", position, values.shape[1])):
-        check_index(what, index, count)
+    for name, index, count in (("batch item", item, values.shape[0]), ("position", position, values.shape[1])):
+        check_index(name, index, count)
     return values[item, position].astype(np.float64)
 
 

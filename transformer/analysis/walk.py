@@ -1,24 +1,25 @@
-"""The way of a text through the network: every tensor of a trace in the order it was computed, and what each was made of.
+"""The tensors of a trace in the order they were computed, each with the tensors and parameters it was made from.
 
     for stop in walk(trace):
         stop.path, stop.group, stop.kind, stop.operation, stop.inputs, stop.parameters
 
-What a tensor was made of follows from the structure and the configuration (`transformer.analysis.provenance`). From the
-inputs and the parameters a stop names, its tensor can be computed again, which the tests do for every tap of every variant.
+The inputs of a tensor follow from the structure of the network and its configuration (`transformer.analysis.provenance`). The
+tests compute every tensor of every variant again from the inputs and parameters that its stop names.
 """
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer.analysis.provenance import RULES, UNDESCRIBED, Place
-from transformer.errors import InputError, PathError
+from transformer.analysis.checks import check_model, check_trace
+from transformer.analysis.provenance import ORIGIN_RULES, UNDESCRIBED, TapContext
+from transformer.errors import PathError
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
 from transformer.tracing.trace import Trace
 
-# The parts of a path that say which sub-layer or which side, and what they are all called.
-ALIKE = {
+# Parts of a path that name a sub-layer or a side → the name that all of that kind share.
+COMMON_NAMES = {
     "self_attention": "attention",
     "cross_attention": "attention",
     "self_attention_add_norm": "add_norm",
@@ -27,8 +28,8 @@ ALIKE = {
     "source_embedding": "embedding",
     "target_embedding": "embedding",
 }
-# How the names of embeddings and masks begin: what belongs to a side before its stack.
-INPUTS = ("source_", "target_")
+# Prefixes of the embeddings and masks, which belong to a side and run before its stack.
+SIDE_PREFIXES = ("source_", "target_")
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class Stop:
             Layers are counted from 1.
         part: the sub-layer of a layer: `self_attention`, `cross_attention` or `feed_forward`, with its residual connection
             and LayerNorm; elsewhere empty.
-        kind: what it is, whichever layer and side it belongs to: `attention.scores`.
-        operation: how it was made of `inputs` and `parameters`; one of `provenance.OPERATIONS`.
-        inputs: paths of the tensors it was made of, in the order of the formula; for ids `provenance.SOURCE_IDS` or
-            `provenance.TARGET_IDS`.
+        kind: what kind of tensor it is, without its layer and side: `attention.scores`.
+        operation: how it was made from `inputs` and `parameters`; one of `provenance.OPERATIONS`.
+        inputs: paths of the tensors it was made from, in the order of the formula; `provenance.SOURCE_IDS` or
+            `provenance.TARGET_IDS` for token ids.
         parameters: names in the model's state dict.
     """
 
@@ -63,49 +64,45 @@ class Stop:
 def walk(trace: Trace) -> tuple[Stop, ...]:
     """Every tensor of a trace, in the order it was computed.
 
-    A tap of a kind without a rule in `provenance.RULES` has no inputs, and `provenance.UNDESCRIBED` as its operation.
+    A tap of a kind without a rule in `provenance.ORIGIN_RULES` has no inputs and the operation of `provenance.UNDESCRIBED`.
+
+    Raises:
+        InputError: not a trace.
     """
-    alone = "source_mask" not in trace
+    check_trace(trace)
+    decoder_only = "source_mask" not in trace
     stops = []
     for step in trace:
         path, kind = TensorPath.parse(step.path), kind_of(step.path)
-        origin = RULES[kind](Place(path, trace.config, alone)) if kind in RULES else UNDESCRIBED
+        rule = ORIGIN_RULES.get(kind)
+        origin = rule(TapContext(path, trace.config, decoder_only)) if rule else UNDESCRIBED
         stops.append(Stop(step.path, step.axes, step.shape, group_of(path), path.part, kind, *origin))
     return tuple(stops)
 
 
 def kind_of(path: str) -> str:
-    """What a tap is, whichever layer and side it belongs to: `attention.scores`."""
-    place = TensorPath.parse(path)
-    parts = (place.sublayer, place.name) if place.sublayer else (place.stack, *place.name.split(".", 1))
-    return ".".join(ALIKE.get(part, part) for part in parts if part)
+    """The kind of tensor at a path, without its layer and side: `attention.scores`."""
+    tap = TensorPath.parse(path)
+    parts = (tap.sublayer, tap.name) if tap.sublayer else (tap.stack, *tap.name.split(".", 1))
+    return ".".join(COMMON_NAMES.get(part, part) for part in parts if part)
 
 
 def group_of(path: TensorPath) -> str:
-    """Where in the network a tap is; layers counted from 1."""
+    """The group of `Stop` that a tap belongs to: `encoder 1`; layers are counted from 1."""
     if path.layer is not None:
         return f"{path.stack} {path.layer + 1}"
     if path.stack:
         return path.stack
-    return path.side if path.name.startswith(INPUTS) else "output"
-
-
-def check_traced(model: Transformer, trace: Trace) -> None:
-    """Refuse a trace of another model, as far as its configuration tells.
-
-    Raises:
-        InputError: the trace is of a model that is built otherwise.
-    """
-    if model.config != trace.config:
-        raise InputError("The model must be the one that was traced; this one has another configuration.")
+    return path.side if path.name.startswith(SIDE_PREFIXES) else "output"
 
 
 def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
-    """The method whose lines made the tensor of a tap, and the number, in the file, of the line that hands it to the tap.
+    """The method that computes the tensor of a tap, and the line number in its file where it calls the tap.
 
     Raises:
-        PathError: the model has no such tap, or no method of the module that has it calls it.
+        PathError: the model has no such tap, or no method of its module calls the tap.
     """
+    check_model(model)
     tap = TensorPath.parse(find_tap(model.taps, path))
     for method in vars(type(model.get_submodule(str(tap.owner)))).values():
         if not inspect.isfunction(method):
@@ -115,4 +112,4 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
         for number, line in enumerate(lines, first):
             if f"self.{tap.last}(" in line:
                 return method, number
-    raise PathError("The tap {path!r} is called by no method of its module.", path=path)
+    raise PathError("No method of its module calls the tap {path!r}.", path=path)

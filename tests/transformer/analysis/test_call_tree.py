@@ -140,7 +140,7 @@ EXPLAINED_BY_THEIR_NAMES = {"check", "Mask.of", "normalize"}
         "transformer.analysis.call_tree:LONGEST",
     ],
 )
-def test_what_is_no_recorded_function_is_refused(function: str) -> None:
+def test_find_refuses_functions_that_no_call_recorded(function: str) -> None:
     with pytest.raises(PathError):
         find(function)
 

@@ -229,7 +229,7 @@ def test_a_shipped_model_agrees(reverse: Pipeline):
         ({"item": 2}, "batch item is 2; allowed are 0 to 1"),
     ],
 )
-def test_what_is_not_there_is_said(change: dict[str, object], message: str):
+def test_a_missing_layer_head_step_or_number_names_those_there_are(change: dict[str, object], message: str):
     model, trace = traced("vanilla")
     asked = {"layer": 0, "head": 0, "step_name": "scores", "row": 0, "column": 0} | change
     with pytest.raises(PathError) as error:

@@ -45,6 +45,6 @@ def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
         (0, -1, "token is -1"),
     ],
 )
-def test_what_is_not_there_is_refused(position: int, token: int, message: str) -> None:
+def test_a_missing_position_or_token_names_those_there_are(position: int, token: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))

@@ -52,7 +52,7 @@ def test_the_last_norm_is_a_point_of_its_own() -> None:
     assert len(stream.points) == len(stream.added) + 2
 
 
-def test_a_sublayer_that_adds_nothing_adds_nothing() -> None:
+def test_a_silenced_sublayer_adds_a_zero_vector() -> None:
     model = small("vanilla", norm_first=True)
     trace = run_traced(model, SOURCE, TARGET, [Ablate("encoder.layers.1.feed_forward.output")])
     stream = residual_stream(trace, "encoder")
@@ -61,7 +61,7 @@ def test_a_sublayer_that_adds_nothing_adds_nothing() -> None:
     assert np.allclose(stream.norm[-1], stream.norm[-2])
 
 
-def test_what_is_not_there_is_said() -> None:
+def test_a_missing_stack_or_text_names_those_there_are() -> None:
     alone = run_traced(small("vanilla"), None, TARGET)
     with pytest.raises(InputError, match="there is decoder"):
         residual_stream(alone, "encoder")

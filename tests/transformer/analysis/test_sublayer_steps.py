@@ -89,7 +89,7 @@ def test_an_edit_shows_as_a_difference() -> None:
     assert residual(trace, "encoder.layers.0.feed_forward", 0).off <= 1e-6
 
 
-def test_what_is_not_there_is_said() -> None:
+def test_a_missing_sublayer_position_or_text_names_those_there_are() -> None:
     _, trace = run("vanilla", False)
     with pytest.raises(PathError, match="nearest are"):
         residual(trace, "encoder.layers.7.feed_forward", 0)
