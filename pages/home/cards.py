@@ -1,4 +1,4 @@
-"""Cards that lead somewhere: the stops of the tour, and examples to start from."""
+"""Cards that are links: the stops of the tour, and examples to start from."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +14,10 @@ class Card(NamedTuple):
     """One card.
 
     Attributes:
-        title: in large.
-        says: what is there to see; `code` between backticks.
-        small: a line in small over the title.
-        link: where it leads.
+        title: its heading.
+        says: what there is to see; `code` between backticks.
+        small: a line in small type over the title.
+        link: the page it opens.
     """
 
     title: str
@@ -26,15 +26,15 @@ class Card(NamedTuple):
     link: Link
 
 
-def cards(found: Sequence[Card], key: str, label: str, base: dict[str, Any], ordered: bool = False) -> None:
-    """Draw the cards whose page is there.
+def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any], ordered: bool = False) -> None:
+    """Draw the cards whose page exists.
 
     Args:
-        found: the cards.
+        cards: the cards.
         key: of the component.
-        label: what they are, for those who do not see them.
-        base: what the address of each holds besides (`links.packed`).
-        ordered: number them.
+        label: their name for screen readers.
+        base: parameters that every card's address has besides its own (`links.packed`).
+        ordered: whether to number them.
     """
-    data = [{**card._asdict(), "link": link} for card in found if (link := packed(card.link, base))]
+    data = [{**card._asdict(), "link": link} for card in cards if (link := packed(card.link, base))]
     _mount(key=key, data={"cards": data, "label": label, "ordered": ordered})

@@ -1,4 +1,4 @@
-"""Where a block or a card of the Home page leads: a page, and what is chosen there.
+"""The links of blocks and cards on the Home page: a page, and the choices to make there.
 
 Each is an ordinary link that keeps the person's model and texts, so it can be opened in a new tab. A plain click stays in the
 session instead of loading the app anew (`links.js`).
@@ -14,31 +14,36 @@ from pages.shell.view import sizes_of
 
 
 class Link(NamedTuple):
-    """A page by the name of its file, and what to choose there: the key of a sidebar box or of a widget of that page → its
-    value. A value may have places that `links.js` fills: `encoder.layers.{index}.output`."""
+    """A link to a page, with choices to make there.
+
+    Attributes:
+        page: its name, that of its folder.
+        query: the key of a sidebar box or of a widget of that page → its value. A value may have places that `links.js` fills:
+            `encoder.layers.{index}.output`.
+    """
 
     page: str
     query: dict[str, str]
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the page exists."""
         return any(name_of(file) == self.page for file in page_files())
 
 
-def chosen() -> dict[str, Any]:
-    """What the sidebar holds, as it stands in a link; empty boxes too, which may be filled by the time the link is followed."""
+def sidebar_query() -> dict[str, Any]:
+    """The sidebar's values by their names in a link; empty boxes too: they may be filled before the link is followed."""
     model = st.session_state["model"]
     return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
-    """A link as a component takes it, or None where its page is not there.
+    """A link as a component takes it, or None where its page does not exist.
 
     Args:
-        link: where to.
-        base: what else its address must hold: `chosen()`, or nothing for a link that brings its own model and texts.
+        link: the link.
+        base: further parameters of its address: `sidebar_query()`, or nothing for a link with a model and texts of its own.
     """
-    if not link.there:
+    if not link.exists:
         return None
     return {"page": link.page, "query": link.query, "base": base}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from plotly.colors import sample_colorscale
 
-from pages.home.links import Link, chosen, packed
+from pages.home.links import Link, packed, sidebar_query
 from pages.shell.view import View
 from pages.ui import component
 from pages.ui.format import share
@@ -29,11 +29,11 @@ def show_map(view: View, trace: Trace) -> None:
     """Draw the map of a view's model, with the tokens of its first sentence.
 
     Args:
-        view: what the sidebar holds.
+        view: the choices of the sidebar.
         trace: of the first sentence.
     """
     words, config = text("home"), trace.config
-    base = chosen()
+    base = sidebar_query()
     columns = [
         {"name": words["encoder"], "kind": "encoder", "nodes": _encoder(trace, config)},
         {"name": words["decoder"], "kind": "decoder", "nodes": _decoder(view, trace, config)},
@@ -55,14 +55,14 @@ def show_map(view: View, trace: Trace) -> None:
 
 
 def _linked(node: Node, base: dict[str, Any]) -> Node:
-    """A node with its links packed, and those of the nodes within it."""
+    """A node with its links packed, and with those of the nodes within it."""
     packs = {name: packed(node[name], base) for name in ("link", "mask") if node.get(name)}
     inner = {"nodes": [_linked(inner, base) for inner in node["nodes"]]} if "nodes" in node else {}
     return {**node, **packs, **inner}
 
 
 def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
-    """The attention weights of every head as bytes, by kind, and the link to one of them; None where there are too many."""
+    """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
     pictures = {}
     for kind in trace.kinds:
         levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
@@ -76,7 +76,7 @@ def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
 
 @cache
 def _scale() -> str:
-    """Red, green and blue of each level of a weight."""
+    """Red, green and blue of each level of a weight, as packed bytes."""
     shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
     return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
 
@@ -136,13 +136,12 @@ def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
     ]
 
 
-def _tokens(says: str, tokens: tuple[str, ...], side: Side) -> Node:
-    return {"type": "tokens", "says": says, "tokens": list(tokens), "link": Link("tokens", {"side": side})}
+def _tokens(label: str, tokens: tuple[str, ...], side: Side) -> Node:
+    return {"type": "tokens", "says": label, "tokens": list(tokens), "link": Link("tokens", {"side": side})}
 
 
 def _answer(view: View, trace: Trace) -> Node:
-    """What comes out: what the model wrote, or what it holds most likely after each token that it was made to read; with the
-    probability of each."""
+    """The model's answer, or its most probable token after each token of a typed target; with the probability of each."""
     words, vocabulary = text("home")["map"], view.pipeline.target_vocabulary
     rows = trace.probabilities[0].numpy()
     if view.target is None:
@@ -212,7 +211,7 @@ def _feed_forward(stack: str, config: TransformerConfig) -> Node:
 
 
 def _add_norm(stack: str, part: str, config: TransformerConfig) -> Node:
-    """Where the way around a sub-layer comes back: the residual sum, and the norm (which, in pre-norm, came before)."""
+    """The residual sum after a sub-layer, and the norm (which, in pre-norm, comes before the sub-layer)."""
     words = text("home")["map"]
     return {
         "type": "block",

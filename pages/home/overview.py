@@ -1,9 +1,9 @@
-"""What stands around the map: the model in numbers, examples to start from, and the stops of the tour."""
+"""The parts around the map: the model in numbers, examples to start from, and the stops of the tour."""
 
 import streamlit as st
 
-from pages.home.cards import Card, cards
-from pages.home.links import Link, chosen
+from pages.home.cards import Card, show_cards
+from pages.home.links import Link, sidebar_query
 from pages.shell.examples import TEXTS
 from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
@@ -16,7 +16,7 @@ from transformer.network.cost import parameters
 
 
 def show_numbers(view: View, trace: Trace) -> None:
-    """The model's sizes, and how good it is, where it was ever trained."""
+    """Draw the model's sizes and, for a trained model, its accuracy."""
     words, config, card = text("home"), trace.config, view.pipeline.card
     numbers = {
         words["layers"]: f"{config.encoder_layers} + {config.decoder_layers}",
@@ -35,19 +35,19 @@ def show_numbers(view: View, trace: Trace) -> None:
 
 
 def show_starts() -> None:
-    """The curated examples, each with a model, texts and a page of its own; those of models that are not there are left out."""
+    """Draw the curated examples, each with a model, texts and a page of its own; examples of missing models are left out."""
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
-    found = [
+    cards = [
         Card(start["title"], start["says"], start["query"]["model"], Link(start["page"], nothing | start["query"]))
         for start in words["starts"]
         if start["query"]["model"] in (*available(), *PRESETS)
     ]
-    cards(found, "starts", words["starts_heading"], base={})
+    show_cards(cards, "starts", words["starts_heading"], base={})
 
 
 def show_way_in() -> None:
-    """A link to the first stop after this page."""
+    """Draw a link to the first stop of the tour after this page."""
     words, stops = text("home"), tour()
     if len(stops) > 1:
         label = words["tour_start"].format(count=_counted(len(stops)).lower())
@@ -55,13 +55,13 @@ def show_way_in() -> None:
 
 
 def show_tour() -> None:
-    """The stops of a first visit, in order."""
+    """Draw the stops of the tour, in order."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=_counted(len(stops)))
     st.subheader(heading)
     st.caption(words["tour_says"])
-    found = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops]
-    cards(found, "tour", heading, base=chosen(), ordered=True)
+    cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops]
+    show_cards(cards, "tour", heading, base=sidebar_query(), ordered=True)
 
 
 def _counted(count: int) -> str:

@@ -1,4 +1,4 @@
-"""What this is: the whole model as a map on the person's own sentence, and where to go from here."""
+"""The first page: the whole model as a map on the person's own sentence, and links to the other pages."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ try:
         st.caption(words["map_says"])
         show_map(view, trace)
         show_numbers(view, trace)
-finally:  # a text that cannot be read ends the page, but an example is never needed more than then
+finally:  # drawn even if a text cannot be read: then an example is needed most
     st.subheader(words["starts_heading"])
     st.caption(words["starts_says"])
     show_starts()

@@ -1,4 +1,4 @@
-"""How every page ends: how what is on it was computed, and what to try next."""
+"""The end of every page: how its pictures were computed, and what to try next."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,25 +10,25 @@ from pages.ui.source import show_source
 from pages.ui.text import text
 
 
-def show_computed(says: str, *parts: Callable[..., Any]) -> None:
-    """Words and formulas, and the lines of this app that did it, to unfold.
+def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
+    """Draw a part to unfold: words, formulas and the source lines of this app that computed the page.
 
-    Every page keeps for itself whether it is open. Filled only then: what is closed would be sent with every click, and the
-    first source on a page costs a visitor the 1.6 MB of Streamlit's highlighter.
+    Each page remembers whether its part is open. A closed part has no content: it would be sent with every click, and the first
+    source on a page costs a visitor the 1.6 MB of Streamlit's highlighter.
 
     Args:
-        says: Markdown.
+        explanation: Markdown.
         parts: functions and classes whose source to show below.
     """
     fold = unfolding(text("common")["computed"], ":material/function:", "computed")
     if fold:
         with fold:
-            st.markdown(says)
+            st.markdown(explanation)
             for part in parts:
                 show_source(part)
 
 
-def show_next(says: str) -> None:
-    """Things to try, to unfold."""
+def show_next(suggestions: str) -> None:
+    """Draw a part to unfold with things to try next, in Markdown."""
     with st.expander(text("common")["try"], icon=":material/explore:"):
-        st.markdown(says)
+        st.markdown(suggestions)

@@ -1,4 +1,4 @@
-"""Links of earlier versions: the names and values they hold, and what each became."""
+"""Links of earlier versions: their parameter names and values, and those of today."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,12 +26,12 @@ def _token(value: str) -> str:
 
 
 class Row(NamedTuple):
-    """A former name: what it is called now, and how its value is written now.
+    """What a former parameter name became.
 
     Attributes:
-        name: of today.
-        value: from a former value to that of today.
-        only: which former values are meant, where the name now means something else.
+        name: the name of today.
+        value: turns a former value into that of today.
+        only: a pattern of the former values, for a name that means something else today.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     only: str = ".*"
 
 
-# Page → former name → what it became. A name whose values alone changed stands here, too.
+# Page → former name → what it became. Includes names of which only the values changed.
 FORMER: dict[str, dict[str, Row]] = {
     "attention": {
         "attention_computed": Row("computed"),
@@ -109,27 +109,27 @@ FORMER: dict[str, dict[str, Row]] = {
     "home": {"home_computed": Row("computed")},
     "turning": {"turning_computed": Row("computed")},
 }
-# Of the sidebar, so on every page.
+# Parameters of the sidebar, which every page has.
 EVERYWHERE = {"model": Row("model", option_id, only="own sizes")}
 
 
 def translated(page: str, query: Query) -> dict[str, list[str]]:
-    """A query of a link in the names and values of today. What a name of today says already comes first."""
+    """A link's query in the names and values of today. Where it has both names, the value of today's name wins."""
     rows = {**EVERYWHERE, **FORMER.get(page, {})}
-    kept: dict[str, list[str]] = {}
+    current: dict[str, list[str]] = {}
     renamed: dict[str, list[str]] = {}
     for name, values in query.items():
         row = rows.get(name)
         if row and all(re.fullmatch(row.only, value, re.DOTALL) for value in values):
             renamed.setdefault(row.name, [row.value(value) for value in values])
         else:
-            kept[name] = values
-    return {**renamed, **kept}
+            current[name] = values
+    return {**renamed, **current}
 
 
 def read_former_link() -> None:
-    """Put the names and values of today into the address, if it is of an earlier version, and run anew. Call it when the page
-    is known and before any widget is drawn."""
+    """Rewrite an address of an earlier version in the names and values of today, and rerun. Call it when the page is known and
+    before any widget is drawn."""
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     today = translated(st.session_state["page"], query)
     if today == query:

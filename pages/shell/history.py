@@ -1,4 +1,4 @@
-"""The browser's Back button leaves a page; it does not step through what was chosen on it."""
+"""The browser's Back button leads to the page before, not through the choices made on this one."""
 
 from pathlib import Path
 
@@ -9,5 +9,6 @@ _mount = mount("headlight_history", js=joined(Path(__file__).with_suffix(".js"))
 
 
 def tidy_history() -> None:
-    """Make a change of the address replace the one before, unless it opens another page. Draws nothing; call it once a run."""
+    """Make each change of the address replace the entry in the browser's history, unless it opens another page. Draws nothing;
+    call it once a run."""
     _mount(key="history")

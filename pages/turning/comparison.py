@@ -29,7 +29,7 @@ class Run(NamedTuple):
         source, answer: its text and the model's answer.
         trace: of the model reading its own answer.
         row: the query that writes the pronoun.
-        pronoun: what it writes there; `probability`, how surely.
+        pronoun, probability: the token it writes there, and the probability of that token.
     """
 
     source: str
@@ -44,52 +44,56 @@ def read(pipeline: Pipeline, model: str, source: str) -> Run:
     """Run a model on one sentence and find the pronoun in its answer.
 
     Raises:
-        InputError: the answer has none.
+        InputError: the answer has no pronoun.
     """
     answer = runs().answer(model, source, ())
-    row = max((at for at, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
+    row = max((index for index, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
     if row is None:
-        raise InputError("answer", answer.text, text("turning")["no_pronoun"].format(pronouns=", ".join(PRONOUNS)))
+        raise InputError(
+            "The model's answer {answer!r} has no pronoun; this page needs one of {pronouns}.",
+            answer=answer.text,
+            pronouns=", ".join(PRONOUNS),
+        )
     trace = runs().trace(model, (source,), (None,), ())
     (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
     return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 
 
 def show_turning(model: str) -> None:
-    """Both sentences, the head that turns furthest, before and after, and how far it does, for one model."""
+    """Draw for one model: both sentences, the head that turns furthest on each of them, and its shift."""
     words = text("turning")
     if model not in available():
         return
     pipeline = runs().pipeline(model)
     st.subheader(words["model"].format(name=model, description=pipeline.card.description))
-    found = pipeline.card.measures.get("pronouns")
-    if not found:
+    measures = pipeline.card.measures.get("pronouns")
+    if not measures:
         st.warning(words["untested"].format(name=model))
         return
-    layer, head = found["layer"] - 1, found["head"] - 1
+    layer, head = measures["layer"] - 1, measures["head"] - 1
     a, b = (read(pipeline, model, example.source) for example in world("english-french").examples[:2])
-    said = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
-    st.markdown(words["sentences"].format(**{name: literal(one) for name, one in said.items()}))
+    texts = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
+    st.markdown(words["sentences"].format(**{name: literal(value) for name, value in texts.items()}))
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     _show_rows(model, (a, b), np.stack([row[layer, head] for row in rows]), layer, head)
     nouns = [a.trace.source_tokens[0].index(noun) for noun in _nouns(a.trace.source_tokens[0])]
-    _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), found)
+    _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), measures)
     view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
     st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
 
 
-def _show_rows(model: str, pair: tuple[Run, Run], weights: Float[np.ndarray, "run key"], layer: int, head: int) -> None:
-    """Where the head looks while it writes the pronoun, in either sentence, and how sure the model is of the pronoun."""
-    words, (a, b) = text("turning"), pair
+def _show_rows(model: str, sentences: tuple[Run, Run], weights: Float[np.ndarray, "run key"], layer: int, head: int) -> None:
+    """Draw the head's weights while it writes the pronoun of each sentence, and the probability of that pronoun."""
+    words, (a, b) = text("turning"), sentences
     keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
-    differing = next(at for at, keys in enumerate(zip(keys_a, keys_b, strict=True)) if keys[0] != keys[1])
+    differing = next(index for index, pair in enumerate(zip(keys_a, keys_b, strict=True)) if pair[0] != pair[1])
     keys = [*keys_a]
     keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
     labels = [
         words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
-        for letter, run in zip("ab", pair, strict=True)
+        for letter, run in zip("ab", sentences, strict=True)
     ]
-    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in pair)
+    read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in sentences)
     st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
     show(
         head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True, labels=figure_labels()),
@@ -103,19 +107,19 @@ def _show_rows(model: str, pair: tuple[Run, Run], weights: Float[np.ndarray, "ru
     )
 
 
-def _show_shift(here: float, found: Mapping[str, float]) -> None:
-    """How far the head turns: on these two sentences, and on those of the test, as the model's card holds it."""
+def _show_shift(pair_shift: float, measures: Mapping[str, float]) -> None:
+    """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card."""
     words = text("turning")
     numbers = (
-        (words["shift"], fixed(here, 3), words["shift_help"]),
-        (words["mean_shift"].format(pairs=found["pairs"]), fixed(found["shift"], 3), words["shift_help"]),
-        (words["right"], share(found["right"], 1), None),
+        (words["shift"], fixed(pair_shift, 3), words["shift_help"]),
+        (words["mean_shift"].format(pairs=measures["pairs"]), fixed(measures["shift"], 3), words["shift_help"]),
+        (words["right"], share(measures["right"], 1), None),
     )
-    for place, (label, value, help) in zip(st.columns(3), numbers, strict=True):
-        place.metric(label, value, help=help)
+    for column, (label, value, help) in zip(st.columns(3), numbers, strict=True):
+        column.metric(label, value, help=help)
 
 
 def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:
-    """The two nouns of the sentence, in the order they stand."""
+    """The first two nouns of the sentence, in order."""
     nouns = [token for token in tokens if world("english-french").word_class(token, "source") == "noun"]
     return nouns[0], nouns[1]

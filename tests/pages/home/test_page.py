@@ -37,22 +37,22 @@ def opened(**query: str) -> AppTest:
     return app
 
 
-def sent(app: AppTest, holds: str) -> dict[str, Any]:
-    """What was sent to the component whose data hold a name."""
-    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component") if f'"{holds}"' in each.proto.json]
-    return found[0]
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """The data of the first component that has that name among them."""
+    components = app.main.get("bidi_component")
+    return next(json.loads(each.proto.json) for each in components if f'"{name}"' in each.proto.json)
 
 
 def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
     return [inner for node in column["nodes"] for inner in node.get("nodes", [node])]
 
 
-def every_link(found: Any) -> list[dict[str, Any]]:
-    """Every link anywhere in what was sent."""
-    if isinstance(found, dict):
-        inner = [link for value in found.values() for link in every_link(value)]
-        return [found, *inner] if {"page", "query", "base"} <= found.keys() else inner
-    return [link for value in found for link in every_link(value)] if isinstance(found, list) else []
+def every_link(data: Any) -> list[dict[str, Any]]:
+    """Every link anywhere in a component's data."""
+    if isinstance(data, dict):
+        inner = [link for value in data.values() for link in every_link(value)]
+        return [data, *inner] if {"page", "query", "base"} <= data.keys() else inner
+    return [link for value in data for link in every_link(value)] if isinstance(data, list) else []
 
 
 # --- the map -----------------------------------------------------------------------------------------------------------
@@ -137,21 +137,21 @@ def test_every_block_leads_to_a_page_and_a_place_that_are_there(query: dict[str,
     key = app.session_state["model"] if query is SHIPPED else None
     blocks = [node for column in data["columns"] for node in nodes(column)]
     assert all(block["link"] for block in blocks)
-    found = every_link(data)
-    assert {link["page"] for link in found} <= PAGES
-    assert {"tokens", "positions", "masks", "attention", "layers"} & PAGES <= {link["page"] for link in found}
-    stops = {link["query"]["stop"] for link in found if "stop" in link["query"]}
+    every = every_link(data)
+    assert {link["page"] for link in every} <= PAGES
+    assert {"tokens", "positions", "masks", "attention", "layers"} & PAGES <= {link["page"] for link in every}
+    stops = {link["query"]["stop"] for link in every if "stop" in link["query"]}
     if key:
         trace = runs().trace("reverse", ("torch",), (None,), ())
         assert all(stop.format(index=trace.config.encoder_layers - 1) in trace for stop in stops)
-    for link in found:
+    for link in every:
         assert set(link["query"]) <= BOXES | CHOICES
         assert all(isinstance(value, str) for value in link["query"].values())
         for name, value in query.items():
             assert str(link["base"][name]) == value
 
 
-def test_a_page_that_is_not_there_yet_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
     )
@@ -163,7 +163,7 @@ def test_a_page_that_is_not_there_yet_is_not_linked(monkeypatch: pytest.MonkeyPa
 # --- cards -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_tour_is_the_tour() -> None:
+def test_the_cards_of_the_tour_are_its_stops() -> None:
     app = opened(**SHIPPED)
     stops = json.loads(app.main.get("bidi_component")[-1].proto.json)
     assert stops["ordered"]
@@ -192,16 +192,15 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
 
 
 def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
-    found = runs().pipeline("english-french").card.measures["pronouns"]
+    measures = runs().pipeline("english-french").card.measures["pronouns"]
     query = next(start["query"] for start in WORDS["starts"] if start["title"] == "Who is “it”?")
-    assert (query["layer"], query["head"]) == (str(found["layer"]), str(found["head"]))
+    assert (query["layer"], query["head"]) == (str(measures["layer"]), str(measures["head"]))
 
 
 def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
     columns = sent(opened(**SHIPPED), "columns")["columns"]
     for column, side in zip(columns, ("source", "target"), strict=True):
-        found = {key: value for link in every_link(column) for key, value in link["query"].items() if key == "side"}
-        assert found == {"side": side}
+        assert {link["query"]["side"] for link in every_link(column) if "side" in link["query"]} == {side}
 
 
 @pytest.mark.parametrize("source", ["", " "])
@@ -217,9 +216,9 @@ def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
     ) == (len(WORDS["starts"]) + len(tour()))
 
 
-def test_a_link_is_there_if_its_page_is() -> None:
-    assert Link("attention", {}).there
-    assert not Link("nowhere", {}).there
+def test_a_link_exists_if_its_page_does() -> None:
+    assert Link("attention", {}).exists
+    assert not Link("nowhere", {}).exists
     assert links.packed(Link("nowhere", {}), {}) is None
     assert links.packed(Link("home", {}), {"source": "a b&c"}) == {"page": "home", "query": {}, "base": {"source": "a b&c"}}
 
@@ -273,7 +272,7 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Brow
         visitor = Visitor(browser, url, color_scheme="dark")
         visitor.page.set_viewport_size({"width": width, "height": height})
         page = visitor.open(query)
-        found = page.evaluate(
+        counts = page.evaluate(
             """() => {
             const host = [...document.querySelectorAll("*")].find((at) => at.shadowRoot?.querySelector(".map"));
             const map = host.shadowRoot.querySelector(".map"), around = map.getBoundingClientRect();
@@ -285,8 +284,8 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Brow
             return [boxes.length, out, over, document.documentElement.scrollWidth > innerWidth];
         }"""
         )
-        assert found[0] > 15
-        assert found[1:] == [0, 0, False]
+        assert counts[0] > 15
+        assert counts[1:] == [0, 0, False]
         visitor.close()
         assert visitor.complaints == []
 

@@ -1,47 +1,52 @@
 """The page of the head that turns."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
+from pages.shell.runs import runs
+from pages.turning.comparison import read
+from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
-from transformer import Pipeline
-
-ROOT = Path(__file__).parents[3]
+from transformer import InputError, Pipeline
 
 
-def test_one_model_has_a_head_that_turns_and_the_other_has_not() -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page("pages/turning/page.py").run()
+@pytest.fixture(scope="module")
+def app() -> AppTest:
+    """The page, with nothing in the sidebar's box: it must not need it."""
+    app = on_page("pages/turning/page.py", source="")
     assert not app.exception
     assert not app.error
+    return app
+
+
+def test_one_model_has_a_head_that_turns_and_the_other_has_not(app: AppTest) -> None:
     shifts = [float(metric.value) for metric in app.metric if metric.label == "Shift on these two sentences"]
     assert len(shifts) == 2
     assert shifts[0] >= 0.9
     assert shifts[1] <= 0.2
-    shown = " ".join(markdown.value for markdown in app.markdown)
-    assert "“il”" in shown
-    assert "“elle”" in shown
+    words = " ".join(markdown.value for markdown in app.markdown)
+    assert "“il”" in words
+    assert "“elle”" in words
 
 
-def test_the_numbers_are_those_of_the_cards() -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page("pages/turning/page.py").run()
-    shown = [metric.value for metric in app.metric if metric.label.startswith("Mean shift")]
-    assert shown == [
+def test_the_numbers_are_those_of_the_cards(app: AppTest) -> None:
+    shifts = [metric.value for metric in app.metric if metric.label.startswith("Mean shift")]
+    assert shifts == [
         f"{Pipeline.load(name).card.measures['pronouns']['shift']:.3f}" for name in ("english-french", "english-french-static")
     ]
 
 
-def test_it_says_which_row_is_shown_and_that_the_sidebar_changes_nothing_here() -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["source"] = ""
-    app.run().switch_page("pages/turning/page.py").run()
-    assert not app.error
+def test_the_page_names_the_row_and_says_that_the_sidebar_changes_nothing(app: AppTest) -> None:
     assert any("the row of qu', which writes the pronoun" in markdown.value for markdown in app.markdown)
     assert any("what the sidebar holds is for the other pages" in caption.value for caption in app.caption)
+
+
+def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
+    with pytest.raises(
+        InputError, match=r"^The model's answer '.+' has no pronoun; this page needs one of il, elle, ils, elles\.$"
+    ):
+        read(runs().pipeline("english-french"), "english-french", "the cat sleeps .")
 
 
 @pytest.mark.browser
@@ -64,7 +69,7 @@ def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: st
 def test_its_head_can_be_opened_on_the_attention_page(visitor: Visitor) -> None:
     page = visitor.open("turning")
     link = page.get_by_role("link", name="Open this head on the Attention page").first.get_attribute("href")
-    found = Pipeline.load("english-french").card.measures["pronouns"]
+    measures = Pipeline.load("english-french").card.measures["pronouns"]
     page = visitor.open((link or "").split("/")[-1])
-    assert page.get_by_role("heading", name=f"Cross-attention, layer {found['layer']}, head {found['head']}").is_visible()
+    assert page.get_by_role("heading", name=f"Cross-attention, layer {measures['layer']}, head {measures['head']}").is_visible()
     assert page.get_by_label("Source text", exact=True).input_value().endswith("tired")
