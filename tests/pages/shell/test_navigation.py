@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.navigation import page_files
 from pages.ui.text import text as texts
+from tests.pages.apps import on_page
 
 ROOT = Path(__file__).parents[3]
 PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
@@ -116,10 +117,8 @@ def test_every_chart_says_what_it_shows(page: str) -> None:
 )  # its parts have their own tests
 def test_how_it_is_computed_is_sent_when_it_is_opened(page: str) -> None:
     """Source that nobody looks at would cost every first visitor the highlighter, and every click its own bytes."""
-    app = opened(page)
-    assert not app.code
-    app.query_params["computed"] = "true"
-    app.run()
+    assert not opened(page).code
+    app = on_page(page, computed="true")
     (unfolded,) = [each for each in app.expander if each.label == texts("common")["computed"]]
     assert unfolded.code
     assert unfolded.markdown
