@@ -10,7 +10,8 @@ import streamlit as st
 from jaxtyping import Bool, Float
 from plotly.colors import sample_colorscale
 
-from pages.ui.component import mounted, nothing, packed, parcel
+from pages.ui.compat import no_callback
+from pages.ui.component import mounted, packed, parcel
 from pages.ui.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
@@ -81,7 +82,7 @@ def overview(
         "text": words,
     }
     levels = quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)
-    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or nothing)
+    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or no_callback)
     return _tile(result.get("pick"), shape)
 
 

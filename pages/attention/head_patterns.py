@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.view import View
-from pages.ui.format import fixed
+from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
@@ -45,9 +45,9 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
     shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
     best = max(shares, key=lambda name: round(shares[name], 2))
     if shares[best] >= CLEAR:
-        return words["sentence"].format(verb=words["verbs"][best], share=shares[best])
+        return words["sentence"].format(verb=words["verbs"][best], share=share(shares[best]))
     entropy = float(measures["entropy"][layer, head])
-    return words["spread"].format(entropy=entropy, keys=2**entropy)
+    return words["spread"].format(entropy=fixed(entropy, 2), keys=fixed(2**entropy, 1))
 
 
 def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:

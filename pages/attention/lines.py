@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.ui.component import mounted, nothing, packed
+from pages.ui.compat import no_callback
+from pages.ui.component import mounted, packed
 from pages.ui.text import text
 from transformer.figures.theme import HEAD_COLORS
 
@@ -93,7 +94,7 @@ def lines(
             "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
             "text": text("lines"),
         },
-        on_view_change=on_change or nothing,
+        on_view_change=on_change or no_callback,
     )
     return _state(result.get("view") or start, shape, threshold)
 

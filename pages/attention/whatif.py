@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shell.view import View
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import linked_token, token_at
+from pages.ui.format import fixed, linked_token, number, share, token_at
 from pages.ui.pickers import pick_or_none
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
@@ -120,7 +120,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     st.caption(words["difference_caption"])
     change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
     if not change.any():
-        st.info(words["unchanged"].format(most=abs(change).max()), icon=":material/check:")
+        st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
     queries, keys = trace.tokens(kind)
     allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
@@ -175,9 +175,9 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
             layer=layer + 1,
             head=head + 1,
             token=literal(tokens[position]),
-            drop=drop,
-            before=np.exp(before),
-            after=np.exp(before - drop),
+            drop=fixed(drop, 2),
+            before=share(float(np.exp(before)), 1),
+            after=share(float(np.exp(before - drop)), 1),
         )
     )
     show(importance_map(drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])

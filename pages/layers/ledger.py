@@ -9,7 +9,7 @@ from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import kept
 from pages.ui.charts import show
-from pages.ui.format import amount, byte_size, difference, shape, whole
+from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
@@ -81,7 +81,7 @@ def _shares(rows: tuple[Row, ...]) -> None:
     words, found = text("ledger"), totals(rows, lambda row: row.work)
     costs = {counted: {work: _amount(part, counted) for work, part in found.items()} for counted in COUNTED}
     said = [
-        words["shares_said"].format(counted=counted, work=most, share=parts[most] / sum(parts.values()))
+        words["shares_said"].format(counted=counted, work=most, share=share(parts[most] / sum(parts.values())))
         for counted, parts in costs.items()
         for most in [max(parts, key=lambda work: parts[work])]
     ]
@@ -193,7 +193,9 @@ def _growth(trace: Trace) -> None:
         found.sizes, lines | {figures.TOTAL: whole}, along, count, found.here, logarithmic, limit, labels=figure_labels()
     )
     at = found.sizes.index(found.here)
-    said = ", ".join(words["growth_said"].format(work=work, share=values[at] / whole[at]) for work, values in lines.items())
+    said = ", ".join(
+        words["growth_said"].format(work=work, share=share(values[at] / whole[at], 1)) for work, values in lines.items()
+    )
     numbers = {"least": found.sizes[0], "most": found.sizes[-1], "here": found.here}
     show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{said}.", **numbers))
     st.markdown(_lesson(trace, along))
@@ -209,7 +211,7 @@ def _lesson(trace: Trace, along: str) -> str:
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
         return said + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":
-        return lessons["d_model"].format(ratio=config.d_ff / config.d_model)
+        return lessons["d_model"].format(ratio=number(config.d_ff / config.d_model, 3))
     if along == "heads":
         return lessons[f"heads_{config.head_projection}"]
     more = config.decoder_layers - config.encoder_layers

@@ -61,8 +61,8 @@ def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
     said = words["sentence"].format(
         token=literal(token),
         step=steps[most],
-        added=stream.added_norm[most, at],
-        norm=stream.norm[most, at],
+        added=fixed(float(stream.added_norm[most, at]), 2),
+        norm=fixed(float(stream.norm[most, at]), 2),
         cosine=fixed(stream.cosine[most, at], 2),
         similarity=fixed(stream.similarity[-1, at], 2),
     )

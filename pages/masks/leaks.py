@@ -10,6 +10,7 @@ from pages.shell.runs import Key, runs
 from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed
 from pages.ui.pickers import pick, pick_position
 from pages.ui.text import figure_labels, text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
@@ -101,9 +102,8 @@ def _says(leak: Leak) -> str:
     if leak.largest < 1e-5:
         return words["rounding"]
     worst = int(abs(leak.after - leak.before).argmax())
-    return words["moved"].format(
-        token=literal(leak.tokens[worst]), row=worst, before=leak.before[worst], after=leak.after[worst]
-    )
+    before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
+    return words["moved"].format(token=literal(leak.tokens[worst]), row=worst, before=before, after=after)
 
 
 def _change(leak: Leak) -> str:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from pages.shell.view import View
 from pages.ui.charts import show
-from pages.ui.format import latex, number, numbered_tokens
+from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number
 from pages.ui.text import figure_labels, text
@@ -58,7 +58,7 @@ def show_sum(view: View, trace: Trace) -> Side:
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
     factor = math.sqrt(config.d_model)
     st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
-    first = words["panel_scaled"].format(factor=factor) if config.scale_embedding else words["panel_token"]
+    first = words["panel_scaled"].format(factor=fixed(factor, 3)) if config.scale_embedding else words["panel_token"]
     panels = {first: token, words["panel_position"]: position, words["panel_sum"]: total}
     figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))

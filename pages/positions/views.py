@@ -50,7 +50,9 @@ def show_waves(table: Table) -> None:
         curves = np.stack([wave(dimension, table.d_model, at) for dimension in dimensions], axis=1)
         cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
         names = [
-            words["wave"].format(dimension=entry.dimension, function=entry.function, length=2 * math.pi * entry.divisor)
+            words["wave"].format(
+                dimension=entry.dimension, function=entry.function, length=number(2 * math.pi * entry.divisor, 4, ",")
+            )
             for entry in cells
         ]
     figure = waves(dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())

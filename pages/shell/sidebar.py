@@ -8,9 +8,9 @@ from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
 from pages.shell.runs import available, runs
 from pages.shell.view import OWN_SIZES, current_view
+from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal
 from pages.ui.limits import SENTENCES, SIZES, TEXT_CHARACTERS
-from pages.ui.pickers import forget_infinite
 from pages.ui.text import text
 from transformer import PRESETS, HeadlightError
 from transformer.pipeline.untrained import ACCEPTS, Untrained

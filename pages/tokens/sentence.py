@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pages.shell.view import View
 from pages.ui.charts import show
-from pages.ui.format import fixed, numbered_tokens
+from pages.ui.format import fixed, number, numbered_tokens
 from pages.ui.pickers import pick, pick_text
 from pages.ui.style import style
 from pages.ui.text import text
@@ -128,8 +128,9 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
         _lengths({"length_token": np.linalg.norm(before, axis=1).mean(), "length_position": position})
         return
     after = trace[f"{path}.scaled"].numpy()[sentence.item]
-    st.markdown(words["scaled"].format(d_model=d_model, factor=d_model**0.5))
-    names = (words["before"], words["after"].format(factor=d_model**0.5))
+    factor = fixed(d_model**0.5, 3)
+    st.markdown(words["scaled"].format(d_model=d_model, factor=factor))
+    names = (words["before"], words["after"].format(factor=factor))
     figure = aligned_maps(dict(zip(names, (before, after), strict=True)), sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-scaled", words["scaled_alt"])
     lengths = {name: np.linalg.norm(rows, axis=1).mean() for name, rows in (("length_before", before), ("length_after", after))}
@@ -157,7 +158,7 @@ def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
     length, largest = float(np.linalg.norm(row)), float(abs(row).max())
     template = words["padding_zero" if view.pipeline.config.zero_pad_row else "padding_ordinary"]
     mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
-    st.markdown(template.format(token=f"`{token}`", length=length, largest=largest, mean=mean))
+    st.markdown(template.format(token=f"`{token}`", length=fixed(length, 3), largest=number(largest, 3), mean=fixed(mean, 3)))
     shown = [pad, sentence.first_word]
     names = [sentence.vocabulary.tokens[at] for at in shown]
     figure = aligned_maps({words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])

@@ -10,7 +10,7 @@ from pages.tokens.sentence import Sentence
 from pages.ui.caches import kept
 from pages.ui.charts import show
 from pages.ui.escaping import literal
-from pages.ui.format import numbered_tokens
+from pages.ui.format import numbered_tokens, share
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none, search_box
 from pages.ui.text import figure_labels, text
@@ -81,7 +81,8 @@ def show_plane(view: View, sentence: Sentence) -> None:
         found.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, found.shares, labels=figure_labels()
     )
     show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
-    st.caption(words["plane_shares"].format(both=sum(found.shares), first=found.shares[0], second=found.shares[1]))
+    first, second, both = (share(part, 1) for part in (*found.shares, sum(found.shares)))
+    st.caption(words["plane_shares"].format(both=both, first=first, second=second))
     if not view.pipeline.trained:
         st.caption(words["plane_untrained"])
 

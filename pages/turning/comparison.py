@@ -102,7 +102,10 @@ def _show_rows(model: str, sentences: tuple[Run, Run], weights: Float[np.ndarray
     )
     st.markdown(
         words["probability"].format(
-            pronoun_a=a.pronoun, probability_a=a.probability, pronoun_b=b.pronoun, probability_b=b.probability
+            pronoun_a=a.pronoun,
+            probability_a=share(a.probability, 1),
+            pronoun_b=b.pronoun,
+            probability_b=share(b.probability, 1),
         )
     )
 

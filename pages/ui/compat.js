@@ -4,7 +4,7 @@
 /**
  * The element that holds a chart or a component drawn under a key. Streamlit names it by a class.
  *
- * @param {string} key as `class_of` of export_menu.py writes it
+ * @param {string} key as `key_class` of compat.py writes it, without `st-key-`
  * @returns {HTMLElement | null}
  */
 export function elementWithKey(key) {

@@ -1,12 +1,14 @@
-"""Every internal of Streamlit that the app leans on in Python; parcel.js, picture.js and their like are for JavaScript.
+"""Every internal of Streamlit that the app leans on in Python; compat.js is the same for JavaScript.
 
 No other module imports what Streamlit does not document. Each function here has a test in `tests/pages/ui/test_compat.py` that
 fails when an upgrade changes what it leans on.
 """
 
+import math
 import re
 from typing import Any
 
+import streamlit as st
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page
@@ -40,6 +42,20 @@ def opens_from_history() -> bool:
     widgets held; no documented call tells a script so."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
+
+
+def forget_infinite(key: str) -> None:
+    """Take an infinite number, `inf` or `1e999`, out of the address before a number box that Streamlit binds to it is drawn.
+
+    Streamlit ignores what is not a number there, but raises on an infinite one, in every run.
+    """
+    try:
+        infinite = math.isinf(float(st.query_params.get(key, "")))
+    except ValueError:
+        return
+    if infinite and key not in st.session_state:
+        del st.query_params[key]
+        st.rerun()
 
 
 def key_class(key: str) -> str:

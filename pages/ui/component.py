@@ -69,7 +69,3 @@ def parcel(data: dict[str, Any], values: np.ndarray) -> bytes:
 
 def _little_endian(values: np.ndarray) -> bytes:
     return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
-
-
-def nothing() -> None:
-    """A callback that does nothing: Streamlit keeps a component's state only if a callback for it is given."""

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 # Of the sizes of tensors and of work: power of ten → its prefix.
 PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k"}
 
 
-def number(value: float, digits: int = 5) -> str:
-    """A number to so many significant digits: `−0.25`, `1.2e−07`, `∞`."""
-    return _signs(f"{value + 0.0:.{digits}g}")
+def number(value: float, digits: int = 5, thousands: Literal["", ","] = "") -> str:
+    """A number to so many significant digits: `−0.25`, `1.2e−07`, `∞`; its thousands set apart by a comma if asked for."""
+    return _signs(f"{value + 0.0:{thousands}.{digits}g}")
 
 
 def fixed(value: float, places: int) -> str:

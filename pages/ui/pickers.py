@@ -1,6 +1,5 @@
 """Choices that stand in the address by id, and are shown by their labels."""
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -172,15 +171,3 @@ def pick_number(
     )
     publish(key, None if value is None or value == first else str(value))
     return value
-
-
-def forget_infinite(key: str) -> None:
-    """Call it before a number box that Streamlit binds to the address: Streamlit ignores what is not a number there, but raises
-    on one that is infinite, `inf` or `1e999`, in every run."""
-    try:
-        infinite = math.isinf(float(st.query_params.get(key, "")))
-    except ValueError:
-        return
-    if infinite and key not in st.session_state:
-        del st.query_params[key]
-        st.rerun()

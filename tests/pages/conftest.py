@@ -66,7 +66,7 @@ def serving(script: Path) -> Iterator[str]:
         yield address
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)  # on a busy machine it takes longer than 10 s
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,28 @@ def test_runs_for_visitor() -> None:
     assert not compat.runs_for_visitor()
 
 
+@pytest.mark.parametrize("number", ["inf", "-inf", "1e999"])
+def test_forget_infinite(number: str) -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.compat import forget_infinite
+
+        if st.query_params.get("forget") == "true":
+            forget_infinite("size")
+        st.write(f"size {st.number_input('Size', 1, 9, 3, key='size', bind='query-params')}")
+
+    app = AppTest.from_function(script)
+    app.query_params["size"] = number
+    assert [error.message for error in app.run().exception]  # what Streamlit makes of it
+    app = AppTest.from_function(script)
+    app.query_params["size"], app.query_params["forget"] = number, "true"
+    assert not app.run().exception
+    assert app.markdown[0].value == "size 3"
+    assert "size" not in app.query_params
+    assert app.number_input(key="size").set_value(4).run().markdown[0].value == "size 4"
+
+
 def test_page_end_lets_what_is_below_be_drawn() -> None:
     def script() -> None:
         import streamlit as st

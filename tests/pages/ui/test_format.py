@@ -8,7 +8,8 @@ import pytest
 
 from pages.ui import format
 
-PAGES = Path(__file__).parents[3] / "pages"
+ROOT = Path(__file__).parents[3]
+PAGES = ROOT / "pages"
 # Written by hand, and why.
 WRITTEN_BY_HAND = {
     "attention/heads.py": 1,  # the threshold as it stands in the URL
@@ -22,6 +23,7 @@ WRITTEN_BY_HAND = {
 )
 def test_a_number_has_a_true_minus_and_so_many_digits(value: float, digits: int, written: str) -> None:
     assert format.number(value, digits) == written
+    assert format.number(-12345.6, 5, ",") == "−12,346"
 
 
 @pytest.mark.parametrize(("value", "written"), [(-0.001, "0.00"), (0.001, "0.00"), (-0.996, "−1.00"), (0.25, "0.25")])
@@ -86,3 +88,9 @@ def test_pages_write_numbers_in_no_other_way() -> None:
         str(file.relative_to(PAGES)): len(by_hand.findall(file.read_text(encoding="utf-8"))) for file in PAGES.rglob("*.py")
     }
     assert {name: count for name, count in found.items() if count and name != "ui/format.py"} == WRITTEN_BY_HAND
+
+
+def test_texts_format_no_number_but_counts() -> None:
+    """`{drop:.2f}` would write a negative number with a hyphen; a page passes `fixed(drop, 2)` for `{drop}`."""
+    for file in (ROOT / "assets" / "text").rglob("*.toml"):
+        assert set(re.findall(r"\{\w+(:[^}]+)\}", file.read_text(encoding="utf-8"))) <= {":,"}, file

@@ -21,7 +21,7 @@ PAGES = Path(__file__).parents[3] / "pages"
 ATTACK = """<img src=x onerror=alert(1)>'" onclick="alert(2)" '&amp;"""
 TAG = re.compile(r"</?[a-z!]")
 VOCABULARY = Pipeline.load("english-french").source_vocabulary
-TYPED = VOCABULARY.split(ATTACK)
+TYPED = tuple(VOCABULARY.split(ATTACK))
 
 
 class Reader(HTMLParser):
@@ -47,7 +47,7 @@ class Reader(HTMLParser):
         (batch_table([[ATTACK]], np.array([[True]]), [ATTACK], ATTACK, "red", picked=0), ATTACK),
         (_row(ATTACK, (1, 1, 1, 2), (1, 2, 2, 2), (ATTACK,) * 4, text("masks")), ATTACK),
         (_fields([ATTACK] * 5, [(ATTACK,) * 5]), ATTACK),
-        (chips(VOCABULARY, ("<sos>", *["<unk>"] * len(TYPED), "<eos>"), ATTACK), "<"),
+        (chips(VOCABULARY, ("<sos>", *["<unk>"] * len(TYPED), "<eos>"), TYPED), "<"),
     ],
     ids=["batch_table", "broadcast", "fields", "chips"],
 )
