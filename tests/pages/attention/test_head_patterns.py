@@ -18,17 +18,17 @@ def measures(**shares: float) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", TELLING)
 def test_the_largest_share_is_the_one_in_the_sentence(name: str) -> None:
     shares = {other.replace("-", "_"): 0.6 for other in TELLING if other != name}
-    expected = WORDS["sentence"].format(verb=WORDS["verbs"][name], share=0.9)
+    expected = WORDS["sentence"].format(verb=WORDS["verbs"][name], share="90%")
     assert in_words(measures(**shares | {name.replace("-", "_"): 0.9}), 0, 0) == expected
 
 
 def test_of_equal_shares_the_more_telling_is_named() -> None:
-    expected = WORDS["sentence"].format(verb=WORDS["verbs"]["previous"], share=0.8)
+    expected = WORDS["sentence"].format(verb=WORDS["verbs"]["previous"], share="80%")
     assert in_words(measures(previous=0.801, diagonal=0.804, first=0.8), 0, 0) == expected
 
 
 def test_without_a_clear_share_the_spread_is_told() -> None:
-    assert in_words(measures(entropy=2.0, previous=0.49, next=0.4), 0, 0) == WORDS["spread"].format(entropy=2.0, keys=4.0)
+    assert in_words(measures(entropy=2.0, previous=0.49, next=0.4), 0, 0) == WORDS["spread"].format(entropy="2.00", keys="4.0")
 
 
 def test_the_head_that_is_asked_for_is_described() -> None:

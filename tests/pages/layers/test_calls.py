@@ -10,10 +10,9 @@ from playwright.sync_api import Browser, Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.calls import named
-from pages.shell.navigation import ROOT
 from pages.ui.text import text
 from pages.ui.tree import picked
-from tests.pages.conftest import Visitor
+from tests.pages.conftest import ROOT, Visitor
 from transformer import Pipeline, TransformerConfig
 from transformer.analysis.call_tree import constructor_calls
 from transformer.network.cost import parameters
@@ -24,7 +23,7 @@ LINK = "layers?part=calls&model=reverse&source=abc"
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT.parent / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in ({"part": "calls"} | query).items():
         app.query_params[name] = value
     app = app.run().switch_page("pages/layers/page.py").run()

@@ -12,9 +12,8 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.ledger import COUNTED
-from pages.shell.navigation import ROOT
 from pages.ui.text import text
-from tests.pages.conftest import Visitor
+from tests.pages.conftest import ROOT, Visitor
 from transformer import PRESETS, Pipeline, TransformerConfig
 from transformer.network.cost import ALONG, WORK, Lengths, cost, parameters, total
 
@@ -29,7 +28,7 @@ COLUMNS = WORDS["columns"]
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT.parent / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in ({"part": "ledger"} | query).items():
         app.query_params[name] = value
     return app.run().switch_page("pages/layers/page.py").run()
