@@ -17,16 +17,17 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 import transformer.network
-from transformer.errors import PathError
+from transformer.analysis.checks import check_model
+from transformer.errors import PathError, cut
 from transformer.network import config, tap
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 
 NETWORK = f"{transformer.network.__name__}."
 # Modules of the network that compute nothing: one names its tensors, the other holds its sizes.
-NOT_COMPUTING = (tap.__name__, config.__name__)
-LONGEST = 40  # characters of a value that is no tensor
-FILLS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
+MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__)
+MAX_VALUE_LENGTH = 40  # characters of a value that is not a tensor
+INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
 
 # Path → module, found by identity.
 Modules = dict[int, tuple[str, nn.Module]]
@@ -69,6 +70,7 @@ def constructor_calls(model: Transformer) -> Call:
 
     The same model is built again for that, its parameters without memory, so it takes little time whatever its size.
     """
+    check_model(model)
     with _NoMemory(), _Recorder("__init__") as recorder:
         built = type(model)(model.config)
     # A module has its name only when the whole is there; the numbers are those of the model that was asked about.
@@ -87,6 +89,7 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
     Raises:
         InputError: ids or lengths the model has no row for.
     """
+    check_model(model)
     with torch.inference_mode(), _Recorder("forward") as recorder:
         model(source, target)
     return recorder.tree({id(module): (path, module) for path, module in model.named_modules()})
@@ -98,17 +101,19 @@ def find(function: str) -> Callable[..., Any]:
     Raises:
         PathError: there is none.
     """
-    module, _, qualified = function.partition(":")
-    found: Any = sys.modules.get(module) if module.startswith(("transformer.", "torch.nn.")) else None
-    for name in qualified.split("."):
-        found = getattr(found, name, None)
-    if not callable(found):
+    if not isinstance(function, str):
         raise PathError("The function {function!r} is not that of a recorded call.", function=function)
-    return found
+    module, _, qualified = function.partition(":")
+    function_or_class: Any = sys.modules.get(module) if module.startswith(("transformer.", "torch.nn.")) else None
+    for name in qualified.split("."):
+        function_or_class = getattr(function_or_class, name, None)
+    if not callable(function_or_class):
+        raise PathError("The function {function!r} is not that of a recorded call.", function=function)
+    return function_or_class
 
 
 def explanation(call: Call) -> str:
-    """What the class or the function says of itself: its docstring, or that of the class it is built on."""
+    """The docstring of the class or the function that a call ran, inherited if it has none of its own."""
     owner, _, method = call.function.rpartition(".")
     return inspect.getdoc(find(owner if method in ("forward", "__init__") else call.function)) or ""
 
@@ -128,8 +133,7 @@ def described(value: object) -> str:
         return "…"
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__).rpartition(".")[2].strip("<>")
-    said = repr(value)
-    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+    return cut(repr(value), MAX_VALUE_LENGTH)
 
 
 # --- recording ---------------------------------------------------------------------------------------------------------
@@ -168,8 +172,8 @@ class _Recorder:
         if event == "call":
             self._begin(frame)
         elif event == "return" and self.stack and self.stack[-1].frame is frame:
-            found = self.stack.pop()
-            found.output = "" if frame.f_code.co_name == "__init__" else described(value)
+            call = self.stack.pop()
+            call.output = "" if frame.f_code.co_name == "__init__" else described(value)
 
     def _begin(self, frame: FrameType) -> None:
         code = frame.f_code
@@ -179,7 +183,7 @@ class _Recorder:
         own = frame.f_locals.get("self")
         owner = own if isinstance(own, nn.Module) else None
         module = frame.f_globals.get("__name__", "")
-        ours = module.startswith(NETWORK) and module not in NOT_COMPUTING and not code.co_name.startswith("_")
+        ours = module.startswith(NETWORK) and module not in MODULES_WITHOUT_COMPUTATION and not code.co_name.startswith("_")
         if not (ours or (owner is not None and code.co_name == self.method)):
             return
         if constructs := owner is not None and code.co_name == "__init__":
@@ -252,6 +256,6 @@ class _NoMemory(TorchFunctionMode):
         if func is torch.empty:
             return func(*args, **{**kwargs, "device": "meta"})
         filled = args[0] if args else kwargs.get("tensor")
-        if func.__name__ in FILLS and isinstance(filled, Tensor) and filled.is_meta:
+        if func.__name__ in INITIALIZERS and isinstance(filled, Tensor) and filled.is_meta:
             return filled
         return func(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Which head matters for one token of the answer: silence each in turn, and see how much less probable the token becomes."""
+"""How much each head matters for one token of the answer: the drop of its log-probability when the head is silenced."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,17 +8,18 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.analysis.checks import check_axes, check_model, check_number
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
-AT_ONCE = 16  # heads silenced side by side in one batch
+BATCH_SIZE = 16  # heads silenced in one forward pass, each in an item of its own
 
 
 class Progress(NamedTuple):
-    """How far the search is.
+    """The results so far.
 
     Attributes:
         done, total: heads tried, and all there are.
@@ -42,7 +43,7 @@ def head_importance(
     token: int,
     edits: Sequence[Edit] = (),
 ) -> Iterator[Progress]:
-    """Silence every head of every attention in turn, several at once in one batch.
+    """The drop in log-probability for every head of every attention, reported batch by batch.
 
     Args:
         model: in evaluation mode; only run, never changed.
@@ -52,19 +53,24 @@ def head_importance(
         edits: in force in every run, and in the one it is compared with.
 
     Raises:
-        InputError: a position the target does not have, or a token its vocabulary does not have.
+        InputError: not a model; not one text on each side; a position the target does not have, or a token its vocabulary does
+            not have.
     """
+    check_model(model)
     config = model.config
-    for what, index, count in (("position", position, target.shape[1]), ("token", token, config.target_vocab)):
-        if not 0 <= index < count:
-            raise InputError("{name} is {index!r}; allowed are 0 to {most}.", name=what, index=index, most=count - 1)
+    for name, ids in (("source", source), ("target", target)):
+        check_axes(name, ids, "batch position")
+        if len(ids) != 1:
+            raise InputError("{name} has {count} texts; it must have one.", name=name, count=len(ids))
+    check_number("position", position, 0, target.shape[1] - 1)
+    check_number("token", token, 0, config.target_vocab - 1)
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     drops = {str(kind): np.full((layers[kind.stack], config.heads), np.nan) for kind in Kind}
-    places = [(kind, layer, head) for kind, found in drops.items() for layer, head in np.ndindex(found.shape)]
+    places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     with tracing(model, edits, keep=False):
         before = model(source, target)[0, position].log_softmax(-1)[token].item()
-    for start in range(0, len(places), AT_ONCE):
-        chunk = places[start : start + AT_ONCE]
+    for start in range(0, len(places), BATCH_SIZE):
+        chunk = places[start : start + BATCH_SIZE]
         silenced = [
             Ablate(str(Kind.of(kind).path(layer) / "weights"), (head,), items=(item,))
             for item, (kind, layer, head) in enumerate(chunk)
@@ -74,4 +80,4 @@ def head_importance(
         after = logits.log_softmax(-1)[:, token].tolist()
         for (kind, layer, head), value in zip(chunk, after, strict=True):
             drops[kind][layer, head] = before - value
-        yield Progress(start + len(chunk), len(places), before, {kind: found.copy() for kind, found in drops.items()})
+        yield Progress(start + len(chunk), len(places), before, {kind: values.copy() for kind, values in drops.items()})

@@ -1,7 +1,7 @@
-"""What a mask keeps out, found by running the model with it and without it.
+"""What leaks through a mask: predictions before and after a change that the mask should hide.
 
-Each function changes something that a mask should hide, runs the model before and after, and says how far the predictions
-moved that should not have. A mask is left off by an edit (`transformer.tracing.phrases`: "no causal mask",
+Each function changes tokens that a mask should hide, runs the model before and after, and compares predictions that should not
+change. A mask is left off by an edit (`transformer.tracing.phrases`: "no causal mask",
 "no padding mask"), as anywhere else in this project.
 """
 
@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transformer.analysis.checks import check_ids, check_number, is_whole
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding import greedy
@@ -25,7 +26,7 @@ Ids = Sequence[int]
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """Predictions before and after a change that they should not see.
+    """Predictions before and after a change that should not affect them.
 
     Attributes:
         tokens: what each row must predict.
@@ -42,7 +43,7 @@ class Leak:
 
 
 def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Put another token at a position of the decoder's input, and look at the predictions made before it is read.
+    """The predictions made before a position of the decoder's input, with the token there replaced.
 
     Row `t` reads the tokens up to `t` and predicts the next, so those are rows 0 to `position − 1`; the last of them must
     predict the very token that was changed.
@@ -54,10 +55,11 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
         edits: in force in both runs.
 
     Raises:
-        InputError: a position or a token that is not there.
+        InputError: ids that are not a list, or a position or a token that the target or the model does not have.
     """
-    if not 1 <= position < len(target):
-        raise InputError("position is {position!r}; allowed are 1 to {most}.", position=position, most=len(target) - 1)
+    _check_sides(source, target)
+    check_number("position", position, 1, len(target) - 1)
+    check_number("token", token, 0, pipeline.config.target_vocab - 1)
     changed = [*target[:position], token, *target[position + 1 :]]
     before, after = (_logits(pipeline, source, row, edits)[:position] for row in (target, changed))
     return _leak(pipeline, target[1 : position + 1], before, after)
@@ -67,7 +69,7 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
 def furthest_change(
     pipeline: Pipeline, source: Ids, target: Ids, tokens: Sequence[int], edits: Sequence[Edit] = (), most: int = 32
 ) -> tuple[int, int]:
-    """Of the changes that `change_later` can make, the (position, token) that moves an earlier prediction most.
+    """The (position, token) whose change, as by `change_later`, moves an earlier prediction most.
 
     Args:
         tokens: ids to try at each position.
@@ -76,18 +78,20 @@ def furthest_change(
     Raises:
         InputError: nothing to change.
     """
-    places = [(at, token) for at in range(len(target) - 1, 0, -1) for token in tokens if token != target[at]][:most]
-    if not places:
+    _check_sides(source, target)
+    positions = range(len(target) - 1, 0, -1)
+    changes = [(position, token) for position in positions for token in tokens if token != target[position]][:most]
+    if not changes:
         raise InputError("The target needs at least one token after the first, and another token to replace it.")
-    rows = [[*target], *([*target[:at], token, *target[at + 1 :]] for at, token in places)]
+    rows = [[*target], *([*target[:position], token, *target[position + 1 :]] for position, token in changes)]
     with tracing(pipeline.model, edits, keep=False):
         logits = pipeline.model(torch.tensor([[*source]] * len(rows)), torch.tensor(rows))
     moved = (logits.softmax(-1) - logits[:1].softmax(-1)).abs().amax(-1)
-    return max(zip(places, moved[1:], strict=True), key=lambda tried: float(tried[1][: tried[0][0]].max()))[0]
+    return max(zip(changes, moved[1:], strict=True), key=lambda tried: float(tried[1][: tried[0][0]].max()))[0]
 
 
 def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Put padding after the source, and look at every prediction.
+    """Every prediction with padding put after the source.
 
     The two runs have different shapes, so sums are made in another order and may differ in their last bit.
 
@@ -99,17 +103,19 @@ def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edi
     Raises:
         InputError: more than the model has positions for.
     """
+    _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     before, after = (_logits(pipeline, row, target, edits) for row in (source, padded))
     return _leak(pipeline, _expected(pipeline, target), before, after)
 
 
 def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Put padding after the source, then other tokens into the padded places, which stay hidden by the same mask.
+    """Every prediction with other tokens in place of padding after the source, hidden by the same mask.
 
-    Both runs have the same shape, so nothing but what the hidden places hold can make a difference. Raises as
+    Both runs have the same shape, so only the hidden tokens can make a difference. Raises as
     `append_padding`.
     """
+    _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     vocabulary = pipeline.source_vocabulary
     words = [word for word in vocabulary.ids(vocabulary.words) if word != vocabulary.pad] or [vocabulary.eos]
@@ -120,7 +126,7 @@ def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits
 
 
 def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """What the model writes when `count` paddings follow the source. Raises as `append_padding`."""
+    """The answer of the model when `count` paddings follow the source. Raises as `append_padding`."""
     vocabulary, ids = pipeline.target_vocabulary, torch.tensor([_padded(pipeline, source, count)])
     with tracing(pipeline.model, edits, keep=False):
         # The same room for an answer as `Pipeline.answers` gives the source without its padding.
@@ -128,9 +134,14 @@ def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[E
     return vocabulary.text(vocabulary.tokens_of(written.ids[0]))
 
 
+def _check_sides(source: Ids, target: Ids) -> None:
+    check_ids("source", source)
+    check_ids("target", target)
+
+
 def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
     room = pipeline.config.max_len - len(source)
-    if not 0 <= count <= room:
+    if not is_whole(count) or not 0 <= count <= room:
         raise InputError(
             "The padding is {count!r} tokens; after {length}, allowed are 0 to {room}.",
             count=count,

@@ -1,14 +1,17 @@
-"""The geometry of a token table: which rows point the same way, which words lie nearest, and the table flattened to a plane.
+"""The geometry of a token table: cosines between rows, nearest rows, and a projection to a plane.
 
-Everything here is NumPy on the model's own numbers, in double precision, so that what is shown is not rounded twice.
+Computed with NumPy in double precision, so that the results are not rounded twice.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from transformer.analysis.checks import check_axes, check_number
+from transformer.errors import InputError
 from transformer.network.model import Transformer, embedding_of
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import as_array
@@ -22,8 +25,8 @@ class Neighbour(NamedTuple):
     """A row near another.
 
     Attributes:
-        token_id: which row.
-        cosine: of the angle between the two, −1 to 1.
+        token_id: its index in the table.
+        cosine: of the angle between the two rows, −1 to 1.
     """
 
     token_id: int
@@ -31,10 +34,10 @@ class Neighbour(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """A table seen along the two directions in which its rows differ most.
+    """A table projected to the two directions in which its rows differ most.
 
     Attributes:
-        points: where each row falls; the mean of the rows that chose the axes is at (0, 0).
+        points: coordinates of each row; the mean of the rows that chose the axes is at (0, 0).
         shares: of the variance of those rows, how much each of the two axes holds, 0 to 1.
     """
 
@@ -54,10 +57,19 @@ def token_table(model: Transformer, side: str) -> Table:
 def cosines(
     rows: Float[np.ndarray, "row d_model"], others: Float[np.ndarray, "other d_model"]
 ) -> Float[np.ndarray, "row other"]:
-    """cos(a, b) = a·b / (|a| |b|), for every pair of rows; NaN where one of them is zero, for zero has no direction."""
+    """cos(a, b) = a·b / (|a| |b|) for every pair of rows; NaN where one of them is zero.
+
+    Raises:
+        InputError: the rows have different widths, or are not matrices.
+    """
+    check_axes("rows", rows, "row d_model")
+    check_axes("others", others, "other d_model")
+    if rows.shape[1] != others.shape[1]:
+        template = "Rows of width {rows} and of width {others} have no cosine; the widths must be equal."
+        raise InputError(template, rows=rows.shape[1], others=others.shape[1])
     a, b = (values.astype(np.float64) for values in (rows, others))
     lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)[None, :]
-    # Rounding may put it a hair beyond 1.
+    # Rounding may give values slightly above 1.
     return np.clip(np.divide(a @ b.T, lengths, out=np.full_like(lengths, np.nan), where=lengths > 0), -1, 1)
 
 
@@ -66,12 +78,14 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
 
     Raises:
         PathError: there is no such row.
+        InputError: `count` is not a whole number from 0 on.
     """
     check_index("token id", token_id, len(table))
-    (found,) = cosines(table[token_id : token_id + 1], table)
-    found[token_id] = np.nan
-    order = [int(other) for other in np.argsort(-found, kind="stable") if not np.isnan(found[other])]
-    return tuple(Neighbour(other, float(found[other])) for other in order[:count])
+    check_number("count", count, 0, sys.maxsize)
+    (similarity,) = cosines(table[token_id : token_id + 1], table)
+    similarity[token_id] = np.nan
+    order = [int(other) for other in np.argsort(-similarity, kind="stable") if not np.isnan(similarity[other])]
+    return tuple(Neighbour(other, float(similarity[other])) for other in order[:count])
 
 
 def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:

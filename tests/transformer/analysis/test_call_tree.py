@@ -137,7 +137,7 @@ EXPLAINED_BY_THEIR_NAMES = {"check", "Mask.of", "normalize"}
         "os:system",
         "transformer.analysis.call_tree:nothing",
         "transformer.network.model",
-        "transformer.analysis.call_tree:LONGEST",
+        "transformer.analysis.call_tree:MAX_VALUE_LENGTH",
     ],
 )
 def test_find_refuses_functions_that_no_call_recorded(function: str) -> None:
