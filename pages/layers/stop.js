@@ -1,33 +1,92 @@
 // One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
 
-import { MASKED_LEVEL, TOP_LEVEL, pixelsOfColor, pixelsOfScale, ramp } from "../ui/colors.js";
-import { make, range, viewOf } from "../ui/component.js";
+import { MASKED_LEVEL, pixelsOfColor, pixelsOfScale, ramp, svgRamp } from "../ui/colors.js";
+import { clamp, make, penOf, range, rootOf, viewOf } from "../ui/component.js";
 import { fillIn, formatNumber, tokenText } from "../ui/format.js";
 import { HATCH_GAP, fillHatched, paintCells } from "../ui/paint.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
+import {
+  LONGEST_LABEL,
+  cellAfterKey,
+  cellAtPoint,
+  cellsOfDot,
+  columnsBetween,
+  dotBox,
+  dotCounts,
+  dotLevel,
+  dotSize,
+  entriesAround,
+  isStepKey,
+  panelLayout,
+  placePanels,
+  shortened,
+} from "./stop_layout.js";
 
-const TALLEST = 430; // px of cells of one panel, or of inputs stacked
-const LARGEST_CELL = 24; // px
-const GAP = 5; // px between tiles
-const LABELLED = 11; // px of a row from which its token is written beside it
-const COLUMN_LABELLED = 13;
-const LONGEST = 78; // px of a label
-const NARROW = 560; // px: below, the result stands under the inputs
-const MOST_TOLD = 12; // exact numbers told of a dot that stands for several
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity] };
+const MOST_VALUES = 12; // exact numbers in the words about a dot that stands for several
+const LABEL_SIZE = 12; // px of letters
+const HEAD_SIZE = 11;
+const SHORTEST_DRAG = 6; // px
 
-export default function stop({ data, parentElement }) {
-  const root = parentElement.querySelector(".stop");
-  return viewOf(root, () => new View(root)).update(...unpackParcel(data));
+/** @typedef {import("./stop_layout.js").Panel} Panel */
+
+/** @typedef {import("./stop_layout.js").Cell} Cell */
+
+/** @typedef {import("./stop_layout.js").Placing} Placing */
+
+/**
+ * A tensor as Python sends it. `offset`: where its numbers begin in the bytes; behind them, if it is `masked`, a byte each says
+ * whether a mask hides it.
+ *
+ * @typedef {Omit<Panel, "values" | "hidden" | "from" | "to" | "each" | "box"> & {
+ *   path: string, title: string, shape: string, label: string, axes: [tile: string, row: string, column: string],
+ *   limit_label: number, color: string, offset: number, masked: boolean,
+ * }} Sent
+ */
+
+/**
+ * A tensor with what the page holds of it: the fields of its first and last column, and the cell the arrow keys were at.
+ *
+ * @typedef {Sent & Panel & {
+ *   canvas: HTMLCanvasElement, ends: [first: HTMLInputElement, last: HTMLInputElement] | null, legend: HTMLElement,
+ *   last: Cell | null,
+ * }} Drawn
+ */
+
+/**
+ * @typedef {{
+ *   inputs: Sent[], result: Sent, operation: string, label: string, most_columns: number, text: Record<string, string>,
+ *   colors: { signed: string, weights: string, masked: string, line: string },
+ * }} Data
+ */
+
+/** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
+export default function stop({ data: parcel, parentElement }) {
+  const [data, bytes] = unpackParcel(parcel);
+  const root = rootOf(parentElement, "stop");
+  return viewOf(root, () => new View(root)).update(data, bytes);
 }
 
 class View {
+  /** @type {Data} */ data;
+  /** @type {Drawn[]} */ panels = [];
+  /** @type {Record<"signed" | "weights" | "ids", import("../ui/colors.js").Pixels>} */ pixels;
+  /** @type {Drawn | null} */ read = null; // the panel that the arrow keys are in
+  /** @type {{ panel: Drawn, cell: Cell, clientX: number } | null} */ pressed = null; // where a drag began
+  flow = make("div", { class: "flow" });
+  notes = make("p", { class: "notes" });
+  sign = make("div", { class: "sign" });
+  arrow = make("div", { class: "arrow", "aria-hidden": "true" });
+  drawnWidth = 0;
+  calls = 0;
+  painted = 0;
+
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.calls = 0;
-    this.painted = 0;
-    this.observer = new ResizeObserver(() => this.data && this.width() !== this.seen && this.draw());
+    this.observer = new ResizeObserver(() => {
+      if (this.data && this.root.clientWidth !== this.drawnWidth) this.draw();
+    });
     this.tip = make("div", { class: "tip", hidden: "", "aria-hidden": "true" });
     this.mark = make("div", { class: "mark", hidden: "", "aria-hidden": "true" });
     this.says = make("p", { class: "says", role: "status", "aria-live": "polite" });
@@ -36,461 +95,499 @@ class View {
     answerWithPicture(root, () => this.drawn());
   }
 
+  /**
+   * Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+   *
+   * @param {Data} data
+   * @param {Uint8Array<ArrayBuffer>} bytes
+   */
   update(data, bytes) {
     const call = ++this.calls;
     this.data = data;
     const { colors } = data;
-    this.pixels = { signed: pixelsOfScale(colors.signed), weights: pixelsOfScale(colors.weights), ids: pixelsOfColor(colors.line) };
+    this.pixels = {
+      signed: pixelsOfScale(colors.signed),
+      weights: pixelsOfScale(colors.weights),
+      ids: pixelsOfColor(colors.line),
+    };
     this.leave();
-    this.panels = [...data.inputs, data.result].map((panel) => {
-      const count = panel.tiles * panel.rows * panel.columns;
-      const values = new Float32Array(bytes.slice(panel.at, panel.at + 4 * count).buffer);
-      const hidden = panel.masked ? bytes.subarray(panel.at + 4 * count, panel.at + 5 * count) : null;
-      return { ...panel, values, hidden, from: 0, to: panel.columns };
-    });
-    this.root.setAttribute("aria-label", data.says);
+    this.panels = [...data.inputs, data.result].map((sent) => this.unpacked(sent, bytes));
+    this.root.setAttribute("aria-label", data.label);
     this.root.setAttribute("role", "group");
     this.build();
     this.draw();
     this.observer.observe(this.root);
-    return () => call === this.calls && this.observer.disconnect();
+    return () => {
+      if (call === this.calls) this.observer.disconnect();
+    };
   }
 
-  width() {
-    return this.root.clientWidth;
+  /**
+   * @param {Sent} sent
+   * @param {Uint8Array<ArrayBuffer>} bytes
+   * @returns {Drawn}
+   */
+  unpacked(sent, bytes) {
+    const { offset } = sent;
+    const count = sent.tiles * sent.rows * sent.columns;
+    const box = { left: 0, top: 0, w: 0, h: 0, across: 0, down: 0, side: 1, lines: 1, wide: 0, high: 0 };
+    return {
+      ...sent,
+      // A copy: numbers of four bytes must begin at a multiple of four.
+      values: new Float32Array(bytes.slice(offset, offset + 4 * count).buffer),
+      hidden: sent.masked ? bytes.subarray(offset + 4 * count, offset + 5 * count) : null,
+      from: 0,
+      to: sent.columns,
+      each: [1, 1],
+      box,
+      canvas: make("canvas", { role: "application", tabindex: 0, "aria-label": sent.label }),
+      legend: make("div", { class: "legend", "aria-hidden": "true" }),
+      ends: null,
+      last: null,
+    };
   }
 
   // --- the parts of the page
 
   build() {
-    const { data, panels } = this;
-    const boxes = panels.map((panel) => this.box(panel));
+    const boxes = this.panels.map((panel) => this.box(panel));
     const inputs = make("div", { class: "inputs" }, ...boxes.slice(0, -1));
-    const sign = make("div", { class: "sign" }, data.operation);
-    const operation = make("div", { class: "operation" }, sign, make("div", { class: "arrow", "aria-hidden": "true" }));
-    this.flow = make("div", { class: "flow" }, inputs, operation, boxes.at(-1));
+    this.sign = make("div", { class: "sign" }, this.data.operation);
+    this.arrow = make("div", { class: "arrow", "aria-hidden": "true" });
+    const operation = make("div", { class: "operation" }, this.sign, this.arrow);
+    this.flow = make("div", { class: "flow" }, inputs, operation, boxes[boxes.length - 1]);
     this.notes = make("p", { class: "notes" });
     this.sheet.replaceChildren(this.flow, this.notes);
   }
 
+  /**
+   * A panel with its title, its legend and, of many columns, the fields to choose some.
+   *
+   * @param {Drawn} panel
+   */
   box(panel) {
-    const { text } = this.data;
-    panel.canvas = make("canvas", { role: "application", tabindex: 0, "aria-label": panel.says });
-    panel.canvas.addEventListener("pointermove", (event) => this.point(panel, event));
-    panel.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
-    // A finger that taps does not move, and leaves before the click.
-    panel.canvas.addEventListener("click", (event) => this.point(panel, event));
-    panel.canvas.addEventListener("keydown", (event) => this.key(panel, event));
-    panel.canvas.addEventListener("blur", () => this.leave());
-    panel.canvas.addEventListener("focus", () => {
-      // A click must not take the arrow keys away from the page, which steps with them.
-      if (panel.canvas.matches(":focus-visible")) this.go(panel, panel.last ?? { tile: 0, r: 0, c: panel.from });
-    });
-    panel.canvas.addEventListener("pointerdown", (event) => this.drag(panel, event));
-    panel.canvas.addEventListener("dblclick", () => this.zoom(panel, 0, panel.columns));
+    this.listen(panel);
     const head = make("div", { class: "title" }, make("b", {}, panel.title), make("span", { class: "shape" }, panel.shape));
+    /**
+     * @param {string} arrow
+     * @param {string} axis
+     */
     const named = (arrow, axis) => (axis && axis !== "1" ? [`${arrow} ${axis}`] : []);
     const axes = [...named("↓", panel.axes[1]), ...named("→", panel.scale === "ids" ? "" : panel.axes[2])];
     if (axes.length) head.append(make("span", { class: "axes" }, axes.join(" ")));
-    const parts = [head, panel.canvas, this.legend(panel)];
-    if (panel.columns > this.data.most_columns) {
-      const ends = ["from", "to"].map((end) => {
-        const most = panel.columns - 1;
-        const field = make("input", { type: "number", min: 0, max: most, value: end === "to" ? most : 0 });
-        field.setAttribute("aria-label", fillIn(text[end], { title: panel.title }));
-        field.addEventListener("change", () => this.zoom(panel, +panel.ends[0].value, +panel.ends[1].value + 1));
-        // The arrow keys of the page step to another tensor: not from here.
-        field.addEventListener("keydown", (event) => event.stopPropagation());
-        return field;
-      });
-      panel.ends = ends;
-      const whole = make("button", { type: "button" }, text.whole);
-      whole.addEventListener("click", () => this.zoom(panel, 0, panel.columns));
-      parts.push(make("div", { class: "zoom" }, text.columns, ends[0], "–", ends[1], whole));
-    }
+    this.fillLegend(panel);
+    const parts = [head, panel.canvas, panel.legend];
+    if (panel.columns > this.data.most_columns) parts.push(this.columnFields(panel));
     const box = make("div", { class: "panel" }, ...parts);
     box.dataset.path = panel.path;
     return box;
   }
 
-  legend(panel) {
+  /** @param {Drawn} panel */
+  listen(panel) {
+    const { canvas } = panel;
+    canvas.addEventListener("pointermove", (event) => this.point(panel, event));
+    canvas.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+    });
+    // A finger that taps does not move, and leaves before the click.
+    canvas.addEventListener("click", (event) => this.point(panel, event));
+    canvas.addEventListener("keydown", (event) => this.key(panel, event));
+    canvas.addEventListener("blur", () => this.leave());
+    canvas.addEventListener("focus", () => {
+      // A click must not take the arrow keys away from the page, which steps with them.
+      if (canvas.matches(":focus-visible")) this.go(panel, panel.last ?? { tile: 0, r: 0, c: panel.from });
+    });
+    canvas.addEventListener("pointerdown", (event) => this.press(panel, event));
+    canvas.addEventListener("pointerup", (event) => this.release(panel, event));
+    canvas.addEventListener("dblclick", () => this.zoom(panel, 0, panel.columns));
+  }
+
+  /** @param {Drawn} panel */
+  columnFields(panel) {
     const { text } = this.data;
-    const legend = make("div", { class: "legend", "aria-hidden": "true" });
-    if (panel.scale === "signed" || panel.scale === "weights") {
+    const most = panel.columns - 1;
+    /**
+     * @param {string} end
+     * @param {number} value
+     */
+    const field = (end, value) => {
+      const input = make("input", { type: "number", min: 0, max: most, value });
+      input.setAttribute("aria-label", fillIn(text[end], { title: panel.title }));
+      input.addEventListener("change", () => this.zoom(panel, Number(first.value), Number(last.value) + 1));
+      // The arrow keys of the page step to another tensor: not from here.
+      input.addEventListener("keydown", (event) => event.stopPropagation());
+      return input;
+    };
+    const [first, last] = [field("from", 0), field("to", most)];
+    panel.ends = [first, last];
+    const whole = make("button", { type: "button" }, text.whole);
+    whole.addEventListener("click", () => this.zoom(panel, 0, panel.columns));
+    return make("div", { class: "zoom" }, text.columns, first, "–", last, whole);
+  }
+
+  /** @param {Drawn} panel */
+  fillLegend(panel) {
+    const { text, colors } = this.data;
+    const { legend, scale } = panel;
+    if (scale === "signed" || scale === "weights") {
       const bar = make("span", { class: "bar" });
-      bar.style.background = ramp(this.pixels[panel.scale]);
-      const ends = panel.scale === "signed" ? [formatNumber(-panel.most_said), formatNumber(panel.most_said)] : ["0", "1"];
+      bar.style.background = ramp(this.pixels[scale]);
+      const ends = scale === "signed" ? [formatNumber(-panel.limit_label), formatNumber(panel.limit_label)] : ["0", "1"];
       legend.append(ends[0], bar, ends[1]);
     }
-    if (panel.scale === "mask") {
+    if (scale === "mask") {
       const open = make("span", { class: "swatch" });
       open.style.background = panel.color;
       legend.append(make("span", {}, open, text.allowed));
     }
     if (panel.hidden?.includes(1)) legend.append(make("span", {}, make("span", { class: "swatch masked" }), text.masked));
-    const { colors } = this.data;
     legend.style.setProperty("--masked", colors.masked);
     legend.style.setProperty("--line", colors.line);
-    return legend;
-  }
-
-  // --- to scale
-
-  // The size of a cell, and how many tiles go side by side, so that all panels fit.
-  arrange(width) {
-    const { panels } = this;
-    const narrow = width < NARROW;
-    const inputs = panels.slice(0, -1);
-    const tiles = Math.max(...panels.map((panel) => (panel.strip ? 1 : panel.tiles)));
-    const labels = panels.some((panel) => panel.row_tokens) ? LONGEST : 0;
-    const choices = [];
-    for (let side = 1; side <= tiles; side++) {
-      if (tiles % side) continue;
-      for (const stacked of inputs.length > 1 && !narrow ? [false, true] : [narrow]) {
-        const sizes = panels.map((panel) => spread(panel, side));
-        const result = sizes.at(-1);
-        const before = sizes.slice(0, -1);
-        const room = width - (narrow ? 0 : 150) - labels * (narrow ? 1 : stacked ? 2 : panels.length);
-        const most = (name) => Math.max(0, ...before.map((size) => size[name]));
-        const total = (name) => before.reduce((sum, size) => sum + size[name], 0);
-        let [across, gaps] = [total("across") + result.across, total("acrossGaps") + result.acrossGaps + 24 * panels.length];
-        if (stacked) [across, gaps] = [most("across") + result.across, most("acrossGaps") + result.acrossGaps];
-        if (narrow) [across, gaps] = [Math.max(most("across"), result.across), Math.max(most("acrossGaps"), result.acrossGaps)];
-        let [down, downGaps] = [Math.max(most("down"), result.down), Math.max(most("downGaps"), result.downGaps)];
-        if (stacked && !narrow) [down, downGaps] = [Math.max(total("down"), result.down), total("downGaps") + result.downGaps];
-        const u = Math.min(LARGEST_CELL, (room - gaps) / across);
-        const v = Math.min(LARGEST_CELL, (TALLEST - downGaps) / down);
-        if (u > 0 && v > 0) choices.push({ side, stacked, u, v, good: Math.min(u, v) + 0.05 * Math.max(u, v) });
-      }
-    }
-    const readable = choices.filter((choice) => choice.v >= 4 && choice.u >= 0.8);
-    const best = Math.max(...choices.map((choice) => choice.good));
-    // Heads one below the other, unless that makes the cells much smaller.
-    const found = readable.find((choice) => choice.good >= 0.5 * best) ?? choices.find((choice) => choice.good === best);
-    if (!found) return { side: 1, stacked: true, narrow, u: 0.5, v: 2 };
-    // Cells need not be square, but a matrix must not look like a thread.
-    return { ...found, narrow, v: Math.min(found.v, Math.max(6, 16 * found.u)), u: Math.min(found.u, 3 * found.v) };
-  }
-
-  draw() {
-    const width = (this.seen = this.width());
-    if (!width || !this.panels) return;
-    const place = this.arrange(width);
-    this.flow.classList.toggle("narrow", place.narrow);
-    this.flow.classList.toggle("stacked", place.stacked);
-    for (const panel of this.panels) this.paint(panel, place);
-    const binned = this.panels.filter((panel) => panel.each[0] * panel.each[1] > 1);
-    const { text } = this.data;
-    const alike = new Map();
-    for (const { title, each } of binned) alike.set(each.join(" × "), [...(alike.get(each.join(" × ")) ?? []), title]);
-    const dots = [...alike].map(([each, titles]) => fillIn(text.binned, { titles: titles.join(", "), each }));
-    this.notes.textContent = [text.hint, ...dots].join(" ");
-    this.root.dataset.geometry = JSON.stringify({
-      u: place.u, v: place.v, stacked: place.stacked, narrow: place.narrow, side: place.side,
-      panels: this.panels.map(({ path, box, each }) => ({ path, ...box, each })),
-    });
-    if (this.read) this.go(this.read, this.read.last);
-    this.root.dataset.painted = ++this.painted;
   }
 
   // --- drawing
 
-  paint(panel, place) {
+  draw() {
+    const width = this.root.clientWidth;
+    this.drawnWidth = width;
+    if (!width || !this.panels.length) return;
+    const placing = placePanels(this.panels, width);
+    this.flow.classList.toggle("narrow", placing.narrow);
+    this.flow.classList.toggle("stacked", placing.stacked);
+    for (const panel of this.panels) this.paint(panel, placing);
+    this.notes.textContent = [this.data.text.hint, ...this.binned()].join(" ");
+    this.root.dataset.geometry = JSON.stringify({
+      ...placing,
+      panels: this.panels.map(({ path, box, each }) => ({ path, ...box, each })),
+    });
+    if (this.read?.last) this.go(this.read, this.read.last);
+    this.root.dataset.painted = String(++this.painted);
+  }
+
+  /** A sentence for all panels whose dots stand for as many numbers. */
+  binned() {
+    /** @type {Map<string, string[]>} */
+    const titles = new Map();
+    for (const { title, each } of this.panels) {
+      const size = each.join(" × ");
+      if (each[0] * each[1] > 1) titles.set(size, [...(titles.get(size) ?? []), title]);
+    }
+    return [...titles].map(([each, names]) => fillIn(this.data.text.binned, { titles: names.join(", "), each }));
+  }
+
+  /**
+   * @param {Drawn} panel
+   * @param {Placing} placing
+   */
+  paint(panel, placing) {
+    const { u, v } = placing;
     const { canvas } = panel;
-    const { u, v } = place;
+    const context = penOf(canvas);
     const ratio = devicePixelRatio || 1;
-    const side = panel.strip ? panel.tiles : Math.min(place.side, panel.tiles);
-    const lines = Math.ceil(panel.tiles / side);
-    const h = Math.max(2, panel.rows * v);
-    const style = getComputedStyle(this.root);
-    const context = canvas.getContext("2d");
-    const font = (size) => `${size}px ${style.fontFamily}`;
-    context.font = font(12);
-    // Ids are words, not amounts: they are written, not coloured, and want the room of a word.
-    const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
-    const w = Math.max(1, panel.columns * u, ids ? Math.max(...ids.map((id) => context.measureText(id).width)) + 10 : 0);
-    const longest = (tokens) => Math.min(LONGEST, Math.max(0, ...(tokens ?? []).map((token) => context.measureText(tokenText(token)).width)));
-    const heads = panel.tiles > 1 && h >= 11;
-    // Of a long text every second or third row has its token beside it; with many heads only where all have one.
-    const nth = Math.ceil(LABELLED / v);
-    const rowTokens = (nth === 1 || panel.tiles === 1) && panel.row_tokens && side === 1 ? panel.row_tokens : null;
-    const columnTokens = u >= COLUMN_LABELLED && panel.column_tokens && !panel.strip ? panel.column_tokens : null;
-    const headWidth = heads && side === 1 ? 16 : 0;
-    const left = Math.ceil((rowTokens ? longest(rowTokens) + 6 : 0) + headWidth);
-    const top = Math.ceil((columnTokens ? longest(columnTokens) + 6 : 0) + (heads && side > 1 ? 15 : 0)) || (nth > 1 ? 4 : 0);
-    const [wide, high] = [left + side * w + (side - 1) * GAP, top + lines * h + (lines - 1) * (GAP + (side > 1 && heads ? 12 : 0))];
-    canvas.width = Math.round(wide * ratio);
-    canvas.height = Math.round(high * ratio);
-    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    panel.box = { left, top, w, h, side, lines, wide, high, across: w + GAP, down: h + GAP + (side > 1 && heads ? 12 : 0) };
-    const columns = panel.to - panel.from;
-    // No more dots than pixels, and no more than promised: of several numbers a dot shows the strongest.
-    const each = [Math.ceil(panel.rows / Math.max(1, Math.floor(h * ratio))), Math.ceil(columns / Math.min(this.data.most_columns, Math.max(1, Math.floor(w * ratio))))];
-    panel.each = each;
-    const [down, across] = [Math.ceil(panel.rows / each[0]), Math.ceil(columns / each[1])];
-    const levels = new Uint8Array(down * across);
-    const pixels = panel.scale === "mask" ? pixelsOfColor(panel.color) : this.pixels[panel.scale];
-    context.fillStyle = style.color;
-    context.textBaseline = "middle";
-    for (let tile = 0; tile < panel.tiles; tile++) {
-      const [x, y] = [left + (tile % side) * panel.box.across, top + Math.floor(tile / side) * panel.box.down];
-      const box = [x * ratio, y * ratio, w * ratio, h * ratio].map(Math.round);
-      for (let row = 0; row < down; row++) {
-        for (let column = 0; column < across; column++) levels[row * across + column] = this.level(panel, tile, row, column);
-      }
-      if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, this.data.colors, box);
-      if (!ids) paintCells(context, levels, down, across, pixels, box);
-      context.strokeStyle = this.data.colors.line;
-      context.lineWidth = 1;
-      context.strokeRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
-      if (heads) this.write(context, ratio, font(11), String(tile + 1), side === 1 ? headWidth - 4 : x + w / 2, side === 1 ? y + h / 2 : y - 7, side === 1 ? "right" : "center", style.color);
-      const labels = font(Math.min(12, nth * v));
-      for (const [at, align, words] of [[x - 5, "right", rowTokens], [x + w / 2, "center", ids]]) {
-        (words ?? []).forEach((word, row) => {
-          if (row % nth === 0) this.write(context, ratio, labels, clip(context, tokenText(word), LONGEST), at, y + (row + 0.5) * v, align, style.color);
-        });
-      }
-    }
-    if (columnTokens && panel.from === 0 && panel.to === panel.columns) {
-      for (let across = 0; across < side; across++) {
-        columnTokens.forEach((token, column) => {
-          context.save();
-          context.translate((left + across * panel.box.across + (column + 0.5) * u) * ratio, (top - 5 - (heads && side > 1 ? 15 : 0)) * ratio);
-          context.rotate(-Math.PI / 2);
-          this.write(context, ratio, font(12), clip(context, tokenText(token), LONGEST), 0, 0, "left", style.color);
-          context.restore();
-        });
-      }
-    }
-  }
-
-  write(context, ratio, font, says, x, y, align, color) {
-    context.font = font.replace(/^(\d+)px/, (_, size) => `${size * ratio}px`);
+    const { fontFamily, color } = getComputedStyle(this.root);
+    context.font = `${LABEL_SIZE}px ${fontFamily}`;
+    /** @param {string[]} words */
+    const widest = (words) => Math.max(0, ...words.map((word) => context.measureText(tokenText(word)).width));
+    const { box, ids, rowTokens, columnTokens, heads, headWidth, headHeight, nth } = panelLayout(panel, placing, widest);
+    panel.box = box;
+    panel.each = dotSize(panel, box, ratio, this.data.most_columns);
+    const { left, top, w, h, side, across, down } = box;
+    // This also forgets all that was drawn.
+    canvas.width = Math.round(box.wide * ratio);
+    canvas.height = Math.round(box.high * ratio);
+    Object.assign(canvas.style, { width: `${box.wide}px`, height: `${box.high}px` });
     context.fillStyle = color;
-    context.textAlign = align;
-    context.fillText(says, x * ratio, y * ratio);
-  }
-
-  // The shade of a dot: that of the strongest of the numbers it stands for.
-  level(panel, tile, row, column) {
-    const best = this.strongest(panel, tile, row, column);
-    if (!best) return MASKED_LEVEL;
-    if (panel.scale === "signed") return Math.round(((Math.max(-1, Math.min(1, best.value / panel.most)) + 1) / 2) * TOP_LEVEL);
-    if (panel.scale === "weights") return Math.round(Math.max(0, Math.min(1, best.value)) * TOP_LEVEL);
-    return TOP_LEVEL;
-  }
-
-  strongest(panel, tile, row, column) {
-    const { values, hidden, rows, columns, each, from, to } = panel;
-    let best = null;
-    const lastRow = Math.min(rows, (row + 1) * each[0]);
-    const lastColumn = Math.min(to, from + (column + 1) * each[1]);
-    for (let r = row * each[0]; r < lastRow; r++) {
-      for (let c = from + column * each[1]; c < lastColumn; c++) {
-        const at = (tile * rows + r) * columns + c;
-        if (hidden?.[at] || !Number.isFinite(values[at])) continue;
-        if (!best || Math.abs(values[at]) > Math.abs(best.value)) best = { r, c, value: values[at] };
-      }
+    context.textBaseline = "middle";
+    /**
+     * @param {string} words
+     * @param {number} size px
+     * @param {CanvasTextAlign} align
+     * @param {number} x px
+     * @param {number} y px
+     */
+    const write = (words, size, align, x, y) => {
+      context.font = `${size * ratio}px ${fontFamily}`;
+      context.fillStyle = color;
+      context.textAlign = align;
+      context.fillText(words, x * ratio, y * ratio);
+    };
+    /**
+     * @param {string} token
+     * @param {number} size px
+     */
+    const label = (token, size) => {
+      context.font = `${size * ratio}px ${fontFamily}`;
+      return shortened(tokenText(token), LONGEST_LABEL * ratio, (text) => context.measureText(text).width);
+    };
+    const rowSize = Math.min(LABEL_SIZE, nth * v);
+    for (const tile of range(panel.tiles)) {
+      const [x, y] = [left + (tile % side) * across, top + Math.floor(tile / side) * down];
+      this.paintTile(panel, tile, context, ratio, x, y);
+      if (heads && side === 1) write(String(tile + 1), HEAD_SIZE, "right", headWidth - 4, y + h / 2);
+      if (heads && side > 1) write(String(tile + 1), HEAD_SIZE, "center", x + w / 2, y - 7);
+      rowTokens?.forEach((token, row) => {
+        if (row % nth === 0) write(label(token, rowSize), rowSize, "right", x - 5, y + (row + 0.5) * v);
+      });
+      ids?.forEach((id, row) => {
+        if (row % nth === 0) write(label(id, rowSize), rowSize, "center", x + w / 2, y + (row + 0.5) * v);
+      });
     }
-    return best;
+    if (!columnTokens || panel.from > 0 || panel.to < panel.columns) return;
+    for (const tile of range(side)) {
+      columnTokens.forEach((token, column) => {
+        context.save();
+        context.translate((left + tile * across + (column + 0.5) * u) * ratio, (top - 5 - headHeight) * ratio);
+        context.rotate(-Math.PI / 2);
+        write(label(token, LABEL_SIZE), LABEL_SIZE, "left", 0, 0);
+        context.restore();
+      });
+    }
   }
 
-  // All of it as an SVG, the cells as pixels.
+  /**
+   * The dots of a tile, in a frame.
+   *
+   * @param {Drawn} panel
+   * @param {number} tile
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} ratio
+   * @param {number} x px
+   * @param {number} y px
+   */
+  paintTile(panel, tile, context, ratio, x, y) {
+    const { colors } = this.data;
+    const [down, across] = dotCounts(panel);
+    const levels = new Uint8Array(down * across);
+    for (let row = 0; row < down; row++) {
+      for (let column = 0; column < across; column++) levels[row * across + column] = dotLevel(panel, tile, row, column);
+    }
+    const { w, h } = panel.box;
+    /** @type {import("../ui/paint.js").Box} */
+    const place = [Math.round(x * ratio), Math.round(y * ratio), Math.round(w * ratio), Math.round(h * ratio)];
+    if (levels.includes(MASKED_LEVEL)) fillHatched(context, ratio, colors, place);
+    const pixels = panel.scale === "mask" ? pixelsOfColor(panel.color) : this.pixels[panel.scale];
+    if (panel.scale !== "ids") paintCells(context, levels, down, across, pixels, place);
+    context.strokeStyle = colors.line;
+    context.lineWidth = 1;
+    context.strokeRect(place[0] + 0.5, place[1] + 0.5, place[2] - 1, place[3] - 1);
+  }
+
+  /** All of it as an SVG, the cells as pixels. */
   drawn() {
     const sheet = new Sheet(this.flow);
-    for (const canvas of this.flow.querySelectorAll("canvas")) {
-      const [x, y, width, height] = sheet.place(canvas);
-      sheet.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
-    }
+    for (const { canvas } of this.panels) sheet.image(canvas);
     for (const words of this.flow.querySelectorAll(".title b, .shape, .axes")) sheet.write(words);
     const { color } = getComputedStyle(this.root);
-    const sign = this.flow.querySelector(".sign");
-    sheet.write(sign);
-    sheet.rect(sheet.place(sign), { fill: "none", stroke: color, "stroke-width": 2, rx: 6 });
-    const [x, y, width, height] = sheet.place(this.flow.querySelector(".arrow"));
+    sheet.write(this.sign);
+    sheet.rect(sheet.place(this.sign), { fill: "none", stroke: color, "stroke-width": 2, rx: 6 });
+    const [x, y, width, height] = sheet.place(this.arrow);
     // It points to the right, or where the result stands below, down.
-    const [from, to, head] = width > height
-      ? [[x, y + height / 2], [x + width - 9, y + height / 2], `0,-6 9,0 0,6`]
-      : [[x + width / 2, y], [x + width / 2, y + height - 9], `-6,0 0,9 6,0`];
-    sheet.add("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], stroke: color, "stroke-width": 2 });
-    sheet.add("polygon", { points: head, transform: `translate(${to})`, fill: color });
+    const right = width > height;
+    const [x1, y1] = right ? [x, y + height / 2] : [x + width / 2, y];
+    const [x2, y2] = right ? [x + width - 9, y1] : [x1, y + height - 9];
+    sheet.add("line", { x1, y1, x2, y2, stroke: color, "stroke-width": 2 });
+    const head = right ? "0,-6 9,0 0,6" : "-6,0 0,9 6,0";
+    sheet.add("polygon", { points: head, transform: `translate(${x2},${y2})`, fill: color });
     this.panels.forEach((panel, index) => {
-      const legend = this.flow.querySelectorAll(".panel")[index].querySelector(".legend");
+      const { legend, scale } = panel;
       for (const node of [legend, ...legend.children].flatMap((part) => [...part.childNodes])) {
         if (node.nodeType === Node.TEXT_NODE) sheet.write(node);
       }
       for (const swatch of legend.querySelectorAll(".swatch")) this.drawSwatch(sheet, swatch, panel);
       const bar = legend.querySelector(".bar");
-      if (!bar) return;
-      const shade = (level) => `rgb(${new Uint8Array(this.pixels[panel.scale].buffer, 4 * level, 3).join()})`;
-      const stops = range(17).map((at) => `<stop offset="${at / 16}" stop-color="${shade(Math.round((at * TOP_LEVEL) / 16))}"/>`);
-      sheet.raw(`<linearGradient id="scale${index}">${stops.join("")}</linearGradient>`);
+      if (!bar || scale === "mask") return;
+      sheet.raw(svgRamp(this.pixels[scale], `scale${index}`));
       sheet.rect(sheet.place(bar), { fill: `url(#scale${index})` });
     });
     return sheet.svg();
   }
 
-  // What a mask hides is hatched, as it is in the picture.
+  /**
+   * What a mask hides is hatched, as it is in the picture.
+   *
+   * @param {Sheet} sheet
+   * @param {Element} swatch
+   * @param {Drawn} panel
+   */
   drawSwatch(sheet, swatch, panel) {
     const [x, y, width, height] = sheet.place(swatch);
     const { masked, line } = this.data.colors;
     const hides = swatch.classList.contains("masked");
     sheet.rect([x, y, width, height], { fill: hides ? masked : panel.color });
-    for (let at = x; hides && at < x + width - height / 2; at += HATCH_GAP) {
-      sheet.add("line", { x1: at, y1: y + height, x2: Math.min(at + height, x + width), y2: y, stroke: line });
+    for (let left = x; hides && left < x + width - height / 2; left += HATCH_GAP) {
+      sheet.add("line", { x1: left, y1: y + height, x2: Math.min(left + height, x + width), y2: y, stroke: line });
     }
   }
 
   // --- what a person does
 
-  spot(panel, event) {
-    const { left, top, w, h, side, lines, across, down } = panel.box;
-    const [x, y] = [event.offsetX - left, event.offsetY - top];
-    const [column, line] = [Math.floor(x / across), Math.floor(y / down)];
-    const tile = line * side + column;
-    if (column < 0 || line < 0 || column >= side || line >= lines || tile >= panel.tiles) return null;
-    const [inX, inY] = [x - column * across, y - line * down];
-    if (inX >= w || inY >= h) return null;
-    const columns = panel.to - panel.from;
-    const r = Math.min(panel.rows - 1, Math.floor((inY / h) * panel.rows));
-    const c = panel.from + Math.min(columns - 1, Math.floor((inX / w) * columns));
-    return { tile, r, c };
-  }
-
+  /**
+   * @param {Drawn} panel
+   * @param {MouseEvent} event
+   */
   point(panel, event) {
-    const spot = this.spot(panel, event);
-    this.tip.hidden = !spot;
-    if (spot) this.tell(panel, spot, event.clientX, event.clientY);
+    const cell = cellAtPoint(panel, event.offsetX, event.offsetY);
+    this.tip.hidden = !cell;
+    if (cell) this.tell(panel, cell, event.clientX, event.clientY);
   }
 
-  // What stands at a dot, beside a place of the window.
-  tell(panel, spot, clientX, clientY) {
+  /**
+   * Say what a dot stands for, beside a place of the window.
+   *
+   * @param {Drawn} panel
+   * @param {Cell} cell
+   * @param {number} clientX
+   * @param {number} clientY
+   */
+  tell(panel, cell, clientX, clientY) {
+    const { tip } = this;
+    tip.hidden = false;
+    tip.replaceChildren(...this.description(panel, cell).map((line) => make("div", {}, line)));
+    const { left, top, width, height } = this.root.getBoundingClientRect();
+    const [x, y] = [clientX - left, clientY - top];
+    const beside = x + 16 + tip.offsetWidth > width ? x - 16 - tip.offsetWidth : x + 16;
+    const below = y + 14 + tip.offsetHeight > height ? y - 14 - tip.offsetHeight : y + 14;
+    tip.style.left = `${Math.max(0, beside)}px`;
+    tip.style.top = `${Math.max(0, below)}px`;
+  }
+
+  /**
+   * Title, head, row, column and exact number of a cell; of a dot that stands for several, the numbers around the cell.
+   *
+   * @param {Drawn} panel
+   * @param {Cell} cell
+   */
+  description(panel, { tile, r, c }) {
     const { text } = this.data;
-    const { tile, r, c } = spot;
-    const named = (axis, tokens, at) => (tokens ? `${axis} ${at}: ${tokenText(tokens[at])}` : axis ? `${axis} ${at}` : "");
-    const row = Math.floor(r / panel.each[0]) * panel.each[0];
-    const column = panel.from + Math.floor((c - panel.from) / panel.each[1]) * panel.each[1];
-    const told = [];
-    for (let i = row; i < Math.min(panel.rows, row + panel.each[0]); i++) {
-      for (let j = column; j < Math.min(panel.to, column + panel.each[1]); j++) told.push([i, j]);
-    }
-    const value = ([i, j]) => {
-      const at = (tile * panel.rows + i) * panel.columns + j;
-      if (panel.scale === "mask") return panel.hidden[at] ? text.hidden : text.open;
-      const said = formatNumber(panel.values[at]);
-      return panel.hidden?.[at] ? fillIn(text.masked_value, { value: said }) : said;
+    /**
+     * @param {string} axis
+     * @param {string[] | null} tokens
+     * @param {number} index
+     */
+    const named = (axis, tokens, index) => {
+      if (tokens) return `${axis} ${index}: ${tokenText(tokens[index])}`;
+      return axis ? `${axis} ${index}` : "";
     };
+    /** @param {number} row */
+    const rowName = (row) => named(panel.axes[1], panel.row_tokens, row);
+    /** @param {number} column */
+    const columnName = (column) => (panel.scale === "ids" ? "" : named(panel.axes[2], panel.column_tokens, column));
+    const cells = cellsOfDot(panel, { tile, r, c });
     const lines = [panel.title, panel.axes[0] ? `${panel.axes[0]} ${tile + 1}` : ""];
-    if (told.length === 1) {
-      const across = panel.scale === "ids" ? "" : named(panel.axes[2], panel.column_tokens, c);
-      lines.push(named(panel.axes[1], panel.row_tokens, r), across, value([r, c]));
+    if (cells.length === 1) {
+      lines.push(rowName(r), columnName(c), this.value(panel, tile, r, c));
     } else {
-      // Exact, although the dot shows only the strongest: around the pointer where there are too many.
-      const middle = told.findIndex(([i, j]) => i === r && j === c);
-      const first = Math.max(0, Math.min(middle - MOST_TOLD / 2, told.length - MOST_TOLD));
-      for (const [i, j] of told.slice(first, first + MOST_TOLD)) {
-        lines.push(`${named(panel.axes[1], panel.row_tokens, i)}, ${named(panel.axes[2], panel.column_tokens, j)}: ${value([i, j])}`);
+      const index = cells.findIndex(([row, column]) => row === r && column === c);
+      for (const [row, column] of entriesAround(cells, index, MOST_VALUES)) {
+        const name = [rowName(row), named(panel.axes[2], panel.column_tokens, column)].join(", ");
+        lines.push(`${name}: ${this.value(panel, tile, row, column)}`);
       }
-      if (told.length > MOST_TOLD) lines.push(fillIn(text.more, { count: told.length - MOST_TOLD }));
+      if (cells.length > MOST_VALUES) lines.push(fillIn(text.more, { count: cells.length - MOST_VALUES }));
     }
-    this.tip.hidden = false;
-    this.tip.replaceChildren(...lines.filter(Boolean).map((line) => make("div", {}, line)));
-    const home = this.root.getBoundingClientRect();
-    const [x, y] = [clientX - home.left, clientY - home.top];
-    const beside = x + 16 + this.tip.offsetWidth > home.width ? x - 16 - this.tip.offsetWidth : x + 16;
-    this.tip.style.left = `${Math.max(0, beside)}px`;
-    this.tip.style.top = `${Math.max(0, y + 14 + this.tip.offsetHeight > home.height ? y - 14 - this.tip.offsetHeight : y + 14)}px`;
+    return lines.filter(Boolean);
   }
 
-  // With the keyboard: a mark goes from dot to dot while the picture has the focus, over the edges of heads, too.
+  /**
+   * A number in words: exact, and whether a mask hides it.
+   *
+   * @param {Drawn} panel
+   * @param {number} tile
+   * @param {number} row
+   * @param {number} column
+   */
+  value({ scale, rows, columns, values, hidden }, tile, row, column) {
+    const { text } = this.data;
+    const index = (tile * rows + row) * columns + column;
+    if (scale === "mask") return hidden?.[index] ? text.hidden : text.open;
+    const value = formatNumber(values[index]);
+    return hidden?.[index] ? fillIn(text.masked_value, { value }) : value;
+  }
+
+  /**
+   * With the keyboard a mark goes from dot to dot while the picture has the focus.
+   *
+   * @param {Drawn} panel
+   * @param {KeyboardEvent} event
+   */
   key(panel, event) {
-    if (this.read !== panel || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key !== "Escape" && !STEPS[event.key]) return;
+    if (this.read !== panel || !panel.last || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key !== "Escape" && !isStepKey(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (event.key === "Escape") return panel.canvas.blur();
-    const { side, lines } = panel.box;
-    const { row, column, down, across } = this.dot(panel, panel.last);
-    const [y, x] = STEPS[event.key];
-    const toRow = Math.max(0, Math.min(lines * down - 1, row + y));
-    const toColumn = Math.max(0, Math.min(side * across - 1, column + x));
-    const tile = Math.floor(toRow / down) * side + Math.floor(toColumn / across);
-    if (tile >= panel.tiles) return;
-    this.go(panel, { tile, r: (toRow % down) * panel.each[0], c: panel.from + (toColumn % across) * panel.each[1] });
+    const cell = cellAfterKey(panel, panel.last, event.key);
+    if (event.key === "Escape") panel.canvas.blur();
+    else if (cell) this.go(panel, cell);
   }
 
-  // Row and column of a dot among those of all heads, and how many dots there are in one.
-  dot(panel, { tile, r, c }) {
-    const { box, each, rows, from, to } = panel;
-    const [down, across] = [Math.ceil(rows / each[0]), Math.ceil((to - from) / each[1])];
-    const row = Math.floor(tile / box.side) * down + Math.floor(r / each[0]);
-    return { row, column: (tile % box.side) * across + Math.floor((c - from) / each[1]), down, across };
-  }
-
+  /**
+   * Mark the dot of a cell, and say it aloud.
+   *
+   * @param {Drawn} panel
+   * @param {Cell} cell
+   */
   go(panel, { tile, r, c }) {
     // Other columns may have been opened since.
-    panel.last = { tile, r, c: Math.max(panel.from, Math.min(panel.to - 1, c)) };
+    const cell = { tile, r, c: clamp(panel.from, c, panel.to - 1) };
+    panel.last = cell;
     this.read = panel;
-    const { box } = panel;
-    const { row, column, down, across } = this.dot(panel, panel.last);
-    const [width, height] = [box.w / across, box.h / down];
+    const { left, top, width, height } = dotBox(panel, cell);
     const home = this.root.getBoundingClientRect();
     const canvas = panel.canvas.getBoundingClientRect();
-    const left = canvas.left + box.left + Math.floor(column / across) * box.across + (column % across) * width;
-    const top = canvas.top + box.top + Math.floor(row / down) * box.down + (row % down) * height;
     this.mark.hidden = false;
     Object.assign(this.mark.style, {
-      left: `${left - home.left}px`, top: `${top - home.top}px`, width: `${width}px`, height: `${height}px`,
+      left: `${canvas.left + left - home.left}px`,
+      top: `${canvas.top + top - home.top}px`,
+      width: `${width}px`,
+      height: `${height}px`,
     });
     this.mark.scrollIntoView({ block: "nearest", inline: "nearest" });
     const { x, y } = this.mark.getBoundingClientRect();
-    this.tell(panel, panel.last, x + width, y + height);
+    this.tell(panel, cell, x + width, y + height);
     this.says.textContent = Array.from(this.tip.children, (line) => line.textContent).join(", ");
   }
 
   leave() {
     this.read = null;
-    this.tip.hidden = this.mark.hidden = true;
+    this.tip.hidden = true;
+    this.mark.hidden = true;
     this.says.textContent = "";
   }
 
-  // From where it goes down to where it comes up: these columns.
-  drag(panel, event) {
-    const start = this.spot(panel, event);
-    if (!start || event.button) return;
-    const end = (up) => {
-      const stop = this.spot(panel, up);
-      if (!stop || Math.abs(up.clientX - event.clientX) < 6) return;
-      this.zoom(panel, Math.min(start.c, stop.c), Math.max(start.c, stop.c) + 1);
-    };
-    panel.canvas.addEventListener("pointerup", end, { once: true });
+  /**
+   * @param {Drawn} panel
+   * @param {PointerEvent} event
+   */
+  press(panel, event) {
+    const cell = cellAtPoint(panel, event.offsetX, event.offsetY);
+    this.pressed = cell && !event.button ? { panel, cell, clientX: event.clientX } : null;
   }
 
+  /**
+   * Show the columns from where the pointer went down to where it came up.
+   *
+   * @param {Drawn} panel
+   * @param {PointerEvent} event
+   */
+  release(panel, event) {
+    const { pressed } = this;
+    this.pressed = null;
+    const cell = cellAtPoint(panel, event.offsetX, event.offsetY);
+    if (pressed?.panel !== panel || !cell || Math.abs(event.clientX - pressed.clientX) < SHORTEST_DRAG) return;
+    this.zoom(panel, Math.min(pressed.cell.c, cell.c), Math.max(pressed.cell.c, cell.c) + 1);
+  }
+
+  /**
+   * Show some columns only.
+   *
+   * @param {Drawn} panel
+   * @param {number} from
+   * @param {number} to one past the last
+   */
   zoom(panel, from, to) {
-    const last = panel.columns;
-    const [a, b] = [Math.max(0, Math.min(from | 0, last - 1)), Math.max(1, Math.min(to | 0, last))];
-    [panel.from, panel.to] = a < b ? [a, b] : [b - 1, a + 1];
-    if (panel.ends) [panel.ends[0].value, panel.ends[1].value] = [panel.from, panel.to - 1];
+    [panel.from, panel.to] = columnsBetween(panel.columns, from, to);
+    if (panel.ends) [panel.ends[0].value, panel.ends[1].value] = [String(panel.from), String(panel.to - 1)];
     this.tip.hidden = true;
     this.draw();
   }
-}
-
-// Cells and gaps of a panel with so many tiles side by side.
-function spread(panel, side) {
-  const beside = panel.strip ? panel.tiles : Math.min(side, panel.tiles);
-  const lines = Math.ceil(panel.tiles / beside);
-  return {
-    across: beside * panel.columns,
-    down: lines * panel.rows,
-    acrossGaps: (beside - 1) * GAP,
-    downGaps: (lines - 1) * (GAP + (beside > 1 ? 12 : 0)),
-  };
-}
-
-function clip(context, says, width) {
-  let text = says;
-  while (text.length > 1 && context.measureText(text).width > width * 2) text = `${text.slice(0, -2)}…`;
-  return text;
 }

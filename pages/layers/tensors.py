@@ -51,7 +51,7 @@ def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, sa
         "inputs": sent[:-1],
         "result": sent[-1],
         "operation": operation,
-        "says": says,
+        "label": says,
         "colors": _colors(),
         "most_columns": MOST_COLUMNS,
         "text": words if hint else {**words, "hint": ""},
@@ -137,7 +137,7 @@ def picked(key: str, paths: Sequence[str]) -> str | None:
     return path if isinstance(path, str) and path in paths else None
 
 
-def _sent(drawn: TensorView, at: int) -> tuple[dict[str, Any], np.ndarray]:
+def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
     """A panel as the browser takes it: what is said about it, and its numbers as bytes, which will stand at a place."""
     panel = drawn.panel
     tiles, rows, columns = panel.values.shape
@@ -148,17 +148,17 @@ def _sent(drawn: TensorView, at: int) -> tuple[dict[str, Any], np.ndarray]:
         "path": drawn.path,
         "title": drawn.title,
         "shape": drawn.shape,
-        "says": f"{drawn.title} {drawn.shape}",
+        "label": f"{drawn.title} {drawn.shape}",
         "tiles": tiles,
         "rows": rows,
         "columns": columns,
         "axes": list(panel.axes),
         "strip": panel.strip,
         "scale": panel.scale,
-        "most": drawn.limit,
-        "most_said": float(f"{drawn.limit:.3g}"),
+        "limit": drawn.limit,
+        "limit_label": float(f"{drawn.limit:.3g}"),
         "color": drawn.color,
-        "at": at,
+        "offset": offset,
         "masked": panel.hidden is not None,
         "row_tokens": _tokens(drawn, panel.axes[1], rows),
         "column_tokens": _tokens(drawn, panel.axes[2], columns),

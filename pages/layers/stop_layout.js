@@ -1,0 +1,369 @@
+// The geometry of a stop of the walk: how large its panels are, which numbers a dot stands for, and where a key leads.
+//
+// A panel shows a tensor of three axes: tiles (heads), rows and columns. A dot is what is drawn of it: one number, or, where
+// there are more numbers than pixels, several.
+
+import { MASKED_LEVEL, TOP_LEVEL } from "../ui/colors.js";
+import { clamp, range } from "../ui/component.js";
+
+const TALLEST = 430; // px of cells of one panel, or of inputs stacked
+const LARGEST_CELL = 24; // px
+const TILE_GAP = 5; // px between tiles
+const HEAD_ROOM = 12; // px more between lines of tiles, for the number of the head
+const LABELLED_ROW = 11; // px of a row from which its token is written beside it
+const LABELLED_COLUMN = 13; // px of a column, the same
+const NARROW = 560; // px: below, the result stands under the inputs
+const OPERATION_WIDTH = 150; // px of what stands between inputs and result
+export const LONGEST_LABEL = 78; // px
+
+/** @type {Record<string, [down: number, right: number]>} */
+const STEPS = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
+
+/** A number of a tensor: tile, row and column. @typedef {{ tile: number, r: number, c: number }} Cell */
+
+/**
+ * Where the tiles are within a canvas, in px: corner of the first, size of each, distance from one to the next, how many side
+ * by side and in how many lines, and size of the whole.
+ *
+ * @typedef {{
+ *   left: number, top: number, w: number, h: number, across: number, down: number, side: number, lines: number,
+ *   wide: number, high: number,
+ * }} Box
+ */
+
+/**
+ * What is drawn of a tensor. `strip`: all tiles stand side by side. `hidden`: 1 where a mask hides a number. `limit`: the
+ * number with the strongest colour. `from`, `to`: the columns that are shown. `each`: rows and columns of a dot.
+ *
+ * @typedef {{
+ *   tiles: number, rows: number, columns: number, strip: boolean, scale: "signed" | "weights" | "mask" | "ids", limit: number,
+ *   row_tokens: string[] | null, column_tokens: string[] | null,
+ *   values: Float32Array, hidden: Uint8Array | null, from: number, to: number, each: [rows: number, columns: number], box: Box,
+ * }} Panel
+ */
+
+/**
+ * How all panels are placed: px of a column (`u`) and of a row (`v`), tiles side by side, whether inputs stand one below the
+ * other, and whether the result stands below the inputs.
+ *
+ * @typedef {{ u: number, v: number, side: number, stacked: boolean, narrow: boolean }} Placing
+ */
+
+/**
+ * Cells and gaps of a panel with so many tiles side by side.
+ *
+ * @param {Panel} panel
+ * @param {number} side
+ */
+function spread(panel, side) {
+  const beside = panel.strip ? panel.tiles : Math.min(side, panel.tiles);
+  const lines = Math.ceil(panel.tiles / beside);
+  return {
+    across: beside * panel.columns,
+    down: lines * panel.rows,
+    acrossGaps: (beside - 1) * TILE_GAP,
+    downGaps: (lines - 1) * (TILE_GAP + (beside > 1 ? HEAD_ROOM : 0)),
+  };
+}
+
+/**
+ * The placing that lets all panels fit with the largest cells. Heads stand one below the other, unless that makes the cells
+ * much smaller.
+ *
+ * @param {Panel[]} panels the inputs, then the result
+ * @param {number} width px
+ * @returns {Placing}
+ */
+export function placePanels(panels, width) {
+  const narrow = width < NARROW;
+  const inputCount = panels.length - 1;
+  const tiles = Math.max(...panels.map((panel) => (panel.strip ? 1 : panel.tiles)));
+  const labels = panels.some((panel) => panel.row_tokens) ? LONGEST_LABEL : 0;
+  const choices = [];
+  for (const side of range(tiles + 1).slice(1)) {
+    if (tiles % side) continue;
+    for (const stacked of inputCount > 1 && !narrow ? [false, true] : [narrow]) {
+      const { across, acrossGaps, down, downGaps } = extent(panels, side, stacked, narrow);
+      const room = width - (narrow ? 0 : OPERATION_WIDTH) - labels * (narrow ? 1 : stacked ? 2 : panels.length);
+      const u = Math.min(LARGEST_CELL, (room - acrossGaps) / across);
+      const v = Math.min(LARGEST_CELL, (TALLEST - downGaps) / down);
+      if (u > 0 && v > 0) choices.push({ side, stacked, u, v, size: Math.min(u, v) + 0.05 * Math.max(u, v) });
+    }
+  }
+  const readable = choices.filter((choice) => choice.v >= 4 && choice.u >= 0.8);
+  const best = Math.max(...choices.map((choice) => choice.size));
+  const chosen = readable.find((choice) => choice.size >= 0.5 * best) ?? choices.find((choice) => choice.size === best);
+  if (!chosen) return { side: 1, stacked: true, narrow, u: 0.5, v: 2 };
+  const { side, stacked, u, v } = chosen;
+  // Cells need not be square, but a matrix must not look like a thread.
+  return { side, stacked, narrow, v: Math.min(v, Math.max(6, 16 * u)), u: Math.min(u, 3 * v) };
+}
+
+/**
+ * Cells and gaps of all panels together.
+ *
+ * @param {Panel[]} panels
+ * @param {number} side
+ * @param {boolean} stacked
+ * @param {boolean} narrow
+ */
+function extent(panels, side, stacked, narrow) {
+  const sizes = panels.map((panel) => spread(panel, side));
+  const result = sizes[sizes.length - 1];
+  const inputs = sizes.slice(0, -1);
+  /** @param {keyof typeof result} name */
+  const most = (name) => Math.max(0, ...inputs.map((size) => size[name]));
+  /** @param {keyof typeof result} name */
+  const total = (name) => inputs.reduce((sum, size) => sum + size[name], 0);
+  let [across, acrossGaps] = [total("across") + result.across, total("acrossGaps") + result.acrossGaps + 24 * panels.length];
+  if (stacked) [across, acrossGaps] = [most("across") + result.across, most("acrossGaps") + result.acrossGaps];
+  if (narrow) {
+    [across, acrossGaps] = [Math.max(most("across"), result.across), Math.max(most("acrossGaps"), result.acrossGaps)];
+  }
+  let [down, downGaps] = [Math.max(most("down"), result.down), Math.max(most("downGaps"), result.downGaps)];
+  if (stacked && !narrow) [down, downGaps] = [Math.max(total("down"), result.down), total("downGaps") + result.downGaps];
+  return { across, acrossGaps, down, downGaps };
+}
+
+/**
+ * Where the tiles of a panel are, and what is written beside them.
+ *
+ * @param {Panel} panel
+ * @param {Placing} placing
+ * @param {(words: string[]) => number} widest px of the widest of some words
+ */
+export function panelLayout(panel, placing, widest) {
+  const { u, v } = placing;
+  const side = panel.strip ? panel.tiles : Math.min(placing.side, panel.tiles);
+  const lines = Math.ceil(panel.tiles / side);
+  const h = Math.max(2, panel.rows * v);
+  // Ids are words, not amounts: they are written, not coloured, and want the room of a word.
+  const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
+  const w = Math.max(1, panel.columns * u, ids ? widest(ids) + 10 : 0);
+  /** @param {string[]} tokens */
+  const labelRoom = (tokens) => Math.min(LONGEST_LABEL, widest(tokens)) + 6;
+  const heads = panel.tiles > 1 && h >= 11;
+  // Of a long text every second or third row has its token beside it; with many heads only where all have one.
+  const nth = Math.ceil(LABELLED_ROW / v);
+  const rowTokens = (nth === 1 || panel.tiles === 1) && side === 1 ? panel.row_tokens : null;
+  const columnTokens = u >= LABELLED_COLUMN && !panel.strip ? panel.column_tokens : null;
+  const headWidth = heads && side === 1 ? 16 : 0;
+  const headHeight = heads && side > 1 ? 15 : 0;
+  const left = Math.ceil((rowTokens ? labelRoom(rowTokens) : 0) + headWidth);
+  const top = Math.ceil((columnTokens ? labelRoom(columnTokens) : 0) + headHeight) || (nth > 1 ? 4 : 0);
+  const [across, down] = [w + TILE_GAP, h + TILE_GAP + (heads && side > 1 ? HEAD_ROOM : 0)];
+  const [wide, high] = [left + side * across - TILE_GAP, top + (lines - 1) * down + h];
+  /** @type {Box} */
+  const box = { left, top, w, h, side, lines, wide, high, across, down };
+  return { box, ids, rowTokens, columnTokens, heads, headWidth, headHeight, nth };
+}
+
+/**
+ * Rows and columns of a dot: no more dots than pixels, and no more dots in a row than `mostColumns`.
+ *
+ * @param {Panel} panel
+ * @param {Box} box
+ * @param {number} ratio pixels of the canvas per px of the page
+ * @param {number} mostColumns
+ * @returns {[rows: number, columns: number]}
+ */
+export function dotSize(panel, { w, h }, ratio, mostColumns) {
+  const [high, wide] = [h, w].map((size) => Math.max(1, Math.floor(size * ratio)));
+  return [Math.ceil(panel.rows / high), Math.ceil((panel.to - panel.from) / Math.min(mostColumns, wide))];
+}
+
+/**
+ * How many dots a tile has, down and across.
+ *
+ * @param {Panel} panel
+ * @returns {[down: number, across: number]}
+ */
+export function dotCounts({ rows, from, to, each }) {
+  return [Math.ceil(rows / each[0]), Math.ceil((to - from) / each[1])];
+}
+
+/**
+ * The shade of a dot: that of the strongest of its numbers.
+ *
+ * @param {Panel} panel
+ * @param {number} tile
+ * @param {number} row of the dot within its tile
+ * @param {number} column of the dot within its tile
+ */
+export function dotLevel(panel, tile, row, column) {
+  const value = strongestNumber(panel, tile, row, column);
+  if (value === null) return MASKED_LEVEL;
+  if (panel.scale === "signed") return Math.round(((clamp(-1, value / panel.limit, 1) + 1) / 2) * TOP_LEVEL);
+  if (panel.scale === "weights") return Math.round(clamp(0, value, 1) * TOP_LEVEL);
+  return TOP_LEVEL;
+}
+
+/**
+ * The number of a dot that is farthest from zero, among those that no mask hides. Null: there is none.
+ *
+ * @param {Panel} panel
+ * @param {number} tile
+ * @param {number} row
+ * @param {number} column
+ */
+function strongestNumber({ values, hidden, rows, columns, each, from, to }, tile, row, column) {
+  /** @type {number | null} */
+  let strongest = null;
+  const lastRow = Math.min(rows, (row + 1) * each[0]);
+  const lastColumn = Math.min(to, from + (column + 1) * each[1]);
+  for (let r = row * each[0]; r < lastRow; r++) {
+    for (let c = from + column * each[1]; c < lastColumn; c++) {
+      const index = (tile * rows + r) * columns + c;
+      if (hidden?.[index] || !Number.isFinite(values[index])) continue;
+      if (strongest === null || Math.abs(values[index]) > Math.abs(strongest)) strongest = values[index];
+    }
+  }
+  return strongest;
+}
+
+/**
+ * The cell at a point of the canvas. Null: there is none.
+ *
+ * @param {Panel} panel
+ * @param {number} x
+ * @param {number} y
+ * @returns {Cell | null}
+ */
+export function cellAtPoint({ tiles, rows, from, to, box }, x, y) {
+  const { left, top, w, h, side, lines, across, down } = box;
+  const [column, line] = [Math.floor((x - left) / across), Math.floor((y - top) / down)];
+  const tile = line * side + column;
+  if (column < 0 || line < 0 || column >= side || line >= lines || tile >= tiles) return null;
+  const [inX, inY] = [x - left - column * across, y - top - line * down];
+  if (inX >= w || inY >= h) return null;
+  const columns = to - from;
+  const r = Math.min(rows - 1, Math.floor((inY / h) * rows));
+  return { tile, r, c: from + Math.min(columns - 1, Math.floor((inX / w) * columns)) };
+}
+
+/**
+ * Rows and columns of the numbers that the dot of a cell stands for.
+ *
+ * @param {Panel} panel
+ * @param {Cell} cell
+ * @returns {[row: number, column: number][]}
+ */
+export function cellsOfDot({ rows, from, to, each }, { r, c }) {
+  const row = Math.floor(r / each[0]) * each[0];
+  const column = from + Math.floor((c - from) / each[1]) * each[1];
+  const columns = range(Math.min(to, column + each[1]) - column);
+  return range(Math.min(rows, row + each[0]) - row).flatMap((down) =>
+    columns.map((right) => /** @type {[number, number]} */ ([row + down, column + right])),
+  );
+}
+
+/**
+ * At most so many entries of a list, around one of them.
+ *
+ * @template Entry
+ * @param {Entry[]} entries
+ * @param {number} index
+ * @param {number} most
+ */
+export function entriesAround(entries, index, most) {
+  const first = Math.max(0, Math.min(index - most / 2, entries.length - most));
+  return entries.slice(first, first + most);
+}
+
+/**
+ * Row and column of a cell's dot among the dots of all tiles.
+ *
+ * @param {Panel} panel
+ * @param {Cell} cell
+ * @returns {[row: number, column: number]}
+ */
+function dotOf(panel, { tile, r, c }) {
+  const { box, each, from } = panel;
+  const [down, across] = dotCounts(panel);
+  const row = Math.floor(tile / box.side) * down + Math.floor(r / each[0]);
+  return [row, (tile % box.side) * across + Math.floor((c - from) / each[1])];
+}
+
+/**
+ * The first cell of the dot a key leads to, over the edges of tiles, too. Null: the key leads nowhere.
+ *
+ * @param {Panel} panel
+ * @param {Cell} cell
+ * @param {string} key
+ * @returns {Cell | null}
+ */
+export function cellAfterKey(panel, cell, key) {
+  if (!isStepKey(key)) return null;
+  const { side, lines } = panel.box;
+  const [down, across] = dotCounts(panel);
+  const [row, column] = dotOf(panel, cell);
+  const [y, x] = STEPS[key];
+  const toRow = clamp(0, row + y, lines * down - 1);
+  const toColumn = clamp(0, column + x, side * across - 1);
+  const tile = Math.floor(toRow / down) * side + Math.floor(toColumn / across);
+  if (tile >= panel.tiles) return null;
+  return { tile, r: (toRow % down) * panel.each[0], c: panel.from + (toColumn % across) * panel.each[1] };
+}
+
+/**
+ * Whether a key goes from dot to dot.
+ *
+ * @param {string} key
+ */
+export function isStepKey(key) {
+  return Object.hasOwn(STEPS, key);
+}
+
+/**
+ * Where the dot of a cell is within the canvas, in px.
+ *
+ * @param {Panel} panel
+ * @param {Cell} cell
+ */
+export function dotBox(panel, cell) {
+  const { box } = panel;
+  const [down, across] = dotCounts(panel);
+  const [row, column] = dotOf(panel, cell);
+  const [width, height] = [box.w / across, box.h / down];
+  const left = box.left + Math.floor(column / across) * box.across + (column % across) * width;
+  const top = box.top + Math.floor(row / down) * box.down + (row % down) * height;
+  return { left, top, width, height };
+}
+
+/**
+ * First column and one past the last, of the columns between two that a person has given: whole, at least one, and no more
+ * than there are.
+ *
+ * @param {number} columns how many there are
+ * @param {number} from
+ * @param {number} to
+ * @returns {[from: number, to: number]}
+ */
+export function columnsBetween(columns, from, to) {
+  const [first, end] = [clamp(0, Math.trunc(from) || 0, columns - 1), clamp(1, Math.trunc(to) || 0, columns)];
+  return first < end ? [first, end] : [end - 1, first + 1];
+}
+
+/**
+ * A label that is no wider than `width`, cut with an ellipsis.
+ *
+ * @param {string} label
+ * @param {number} width
+ * @param {(label: string) => number} measure
+ */
+export function shortened(label, width, measure) {
+  const signs = [...label];
+  let text = label;
+  while (signs.length > 1 && measure(text) > width) {
+    signs.pop();
+    text = `${signs.join("")}…`;
+  }
+  return text;
+}
