@@ -205,7 +205,7 @@ def _lesson(trace: Trace, along: str) -> str:
     """What the curves show, in words."""
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
-        more = lengths.target - lengths.source
+        more = lengths.target - lengths.source if lengths.source else 0
         name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
         target = lessons[name].format(more=difference(more))
         said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)

@@ -146,11 +146,12 @@ def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, 
     words = text("walk")
     shown = [here, *(stops[path] for path in here.inputs if path in stops)]
     head = None
-    left, right = st.columns([1, 4]) if len(trace.target_tokens) > 1 else [st.container()] * 2
+    left, right = st.columns([1, 4]) if trace.batch_size > 1 else [st.container()] * 2
     with left:
         item = pick_text(trace)
     with right:
-        if any("head" in stop.axes for stop in shown):
-            picked_head = pick(words["head"], ["all", *range(1, trace.config.heads + 1)], "head")
+        counts = [stop.shape[stop.axes.index("head")] for stop in shown if "head" in stop.axes]
+        if counts:
+            picked_head = pick(words["head"], ["all", *range(1, counts[0] + 1)], "head")
             head = picked_head - 1 if isinstance(picked_head, int) else None
     return item, head

@@ -91,8 +91,8 @@ def load(key: Key) -> Pipeline:
 
 
 def as_batches(pipeline: Pipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
-    """The ids of a trace as tensors, as the model takes them."""
-    return pipeline.batch(sources, "source"), pipeline.batch(targets, "target")
+    """The ids of a trace as tensors, as the model takes them; None for the source of a decoder that ran alone."""
+    return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target")
 
 
 _SHARED = Runs()

@@ -89,9 +89,9 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
 
     Args:
         config, lengths: as they are.
-        along: one of `ALONG`. `length`: of source and target, which keep their difference. `d_model`: in multiples of the
-            number of heads; d_ff keeps its ratio to it. `heads`: the divisors of d_model. `layers`: of the encoder, and as
-            many more or fewer of the decoder as now.
+        along: one of `ALONG`. `length`: of source and target, which keep their difference; of the target, where there is no
+            source. `d_model`: in multiples of the number of heads; d_ff keeps its ratio to it. `heads`: the divisors of
+            d_model. `layers`: of the encoder, and as many more or fewer of the decoder as now.
 
     Raises:
         InputError: nothing else can grow.
@@ -99,10 +99,12 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
     if along not in ALONG:
         raise InputError("{along!r} cannot grow; allowed are {allowed}.", along=along, allowed=", ".join(ALONG))
     if along == "length":
-        less = lengths.target - lengths.source
-        sizes = _spread(max(1, 1 - less), LONGEST, lengths.source)
-        costs = [cost(config, Lengths(lengths.batch, size, size + less)) for size in sizes]
-        return Growth(sizes, tuple(costs), lengths.source, config.max_len if config.max_len < sizes[-1] else None)
+        less, here = lengths.target - lengths.source, lengths.source
+        if not lengths.source:  # a decoder alone
+            less, here = 0, lengths.target
+        sizes = _spread(max(1, 1 - less), LONGEST, here)
+        costs = [cost(config, Lengths(lengths.batch, size if lengths.source else 0, size + less)) for size in sizes]
+        return Growth(sizes, tuple(costs), here, config.max_len if config.max_len < sizes[-1] else None)
     if along == "d_model":
         widest = min(WIDEST, LARGEST_TABLE // config.max_len) // config.heads
         sizes = tuple(config.heads * width for width in _spread(1, widest, config.d_head))

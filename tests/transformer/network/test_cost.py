@@ -140,6 +140,9 @@ def test_growth_stays_within_what_can_be_built_and_says_where_positions_end() ->
     found = growth(short, Lengths(1, 5, 9), "length")
     assert (found.limit, found.here, found.sizes[0]) == (100, 5, 1)
     assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # the target has one token then
+    alone = growth(short, Lengths(1, 0, 5), "length")
+    assert (alone.here, alone.sizes[0]) == (5, 1)
+    assert alone.costs[0] == cost(short, Lengths(1, 0, 1))
     long = TransformerConfig.preset("vanilla", max_len=65_536)
     assert growth(long, Lengths(1, 5, 9), "length").limit is None
     assert growth(long, Lengths(1, 5, 9), "d_model").sizes[-1] == 512  # more would make too large a table of positions
