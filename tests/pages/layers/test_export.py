@@ -1,0 +1,35 @@
+"""The pages that the menu to save makes of the walk and of the filmstrip."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.layers.opened import LAYER, opened
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "titles"),
+    [
+        ({"stop": f"{LAYER}.self_attention.scores"}, f"{LAYER}.self_attention.scores.html", ["Raw scores"]),
+        ({"part": "filmstrip", "group": "encoder-1"}, "reverse-encoder 1.html", ["Raw scores", "Attention weights"]),
+    ],
+)
+def test_the_page_that_is_saved_holds_the_plotly_figure(
+    query: dict[str, str], name: str, titles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: dict[str, Any] = {}
+
+    def remember(label: str, made: Any, file: str, *others: object, **more: object) -> None:
+        pages[file] = made
+
+    monkeypatch.setattr("streamlit.download_button", remember)
+    app: AppTest = opened(model="reverse", source="abcd", **query)
+    assert not app.error
+    html = pages[name]()
+    assert html.startswith("<!doctype html>")
+    assert "Plotly.newPlot" in html
+    assert '"type":"heatmap"' in html
+    assert 'src="http' not in html  # it works without a network
+    for title in titles:
+        assert title in html.partition("Plotly.newPlot")[2]
