@@ -50,7 +50,8 @@ def opened_part(part: str) -> AppTest:
 
 
 def options(app: AppTest, key: str) -> list[Any]:
-    return list(next(group.options for group in app.get("button_group") if group.key == key))
+    groups: Any = app.get("button_group")
+    return list(next(group.options for group in groups if group.key == key))
 
 
 @pytest.mark.parametrize("part", ["filmstrip", "residual-stream", "arithmetic", "ledger", "calls"])
