@@ -22,12 +22,8 @@ class HeadlightError(ValueError):
         template, values: as given.
     """
 
-    def __init__(self, template: str, *former: Any, **values: Any) -> None:
-        if former:  # TODO(issue 14): the former three arguments: what, value, allowed. Goes when no caller is left.
-            values = {"what": template, "value": former[0], "allowed": former[1]}
-            template = "{what} = {value!r}: {allowed}"
+    def __init__(self, template: str, **values: Any) -> None:
         self.template, self.values = template, values
-        self.what, self.value, self.allowed = (values.get(name) for name in ("what", "value", "allowed"))
         super().__init__(self.sentence())
 
     def sentence(self, translations: Mapping[str, str] | None = None) -> str:

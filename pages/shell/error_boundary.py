@@ -9,8 +9,7 @@ import streamlit as st
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token
 from pages.ui.text import has_text, text
-from transformer import HeadlightError, InputError
-from transformer.errors import shortened
+from transformer import HeadlightError
 from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import Unknown
 
@@ -39,18 +38,8 @@ def explained() -> Iterator[None]:
 
 
 def sentence(error: HeadlightError) -> str:
-    """The sentence of an error in the language of the page. What another error than of an input names is a field: it keeps its
-    case."""
-    if error.what is None:
-        templates = text("errors") if has_text("errors") else {}
-        values = {name: sentence(value) if isinstance(value, HeadlightError) else value for name, value in error.values.items()}
-        return HeadlightError(templates.get(error.template, error.template), **values).sentence()
-    said, given = str(error), f"{error.what} = {shortened(error.value)}"
-    if isinstance(error.value, str) and not error.value.strip() and said.startswith(given):
-        said = text("common")["empty"].format(what=error.what) + said.removeprefix(given)
-    if isinstance(error, InputError):
-        said = said[:1].upper() + said[1:]
-    return said if said.endswith((".", "!", "?", "…")) else f"{said}."
+    """The sentence of an error in the language of the page."""
+    return error.sentence(text("errors") if has_text("errors") else {})
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:

@@ -7,7 +7,6 @@ import streamlit as st
 
 from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
 from pages.ui.limits import SENTENCES
-from pages.ui.text import text
 from transformer import InputError, Pipeline, Trace
 from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
@@ -105,17 +104,25 @@ def _batch() -> tuple[Sources, Targets]:
     Raises:
         InputError: too many sentences, or targets that are not as many.
     """
-    state, words = st.session_state, text("sidebar")
+    state = st.session_state
     more = [line for line in state["batch"].splitlines() if line.strip()]
     if len(more) >= SENTENCES:
-        raise InputError(words["batch"], len(more), words["too_many"].format(most=SENTENCES - 1))
+        raise InputError(
+            "There are {count} further source texts; up to {most} can be read together with the first, one on each line.",
+            count=len(more),
+            most=SENTENCES - 1,
+        )
     typed = state["batch_targets"]
     targets = [*typed.splitlines(), *[""] * typed.endswith("\n")] if typed.strip() else [""] * len(more)
     while len(targets) > len(more) and not targets[-1].strip():  # below the last text, an empty line says nothing
         targets.pop()
     if len(targets) != len(more):
-        said = words["not_as_many_one" if len(more) == 1 else "not_as_many"].format(count=len(more))
-        raise InputError(words["batch_targets_named"], len(targets), said)
+        raise InputError(
+            "Further source texts: {count}; targets for them: {targets}. Write one target for each, on a line of its own, or "
+            "none at all.",
+            count=len(more),
+            targets=len(targets),
+        )
     return tuple(more), tuple(typed if typed.strip() else None for typed in targets)
 
 

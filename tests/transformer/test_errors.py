@@ -1,8 +1,92 @@
 """One sentence a person can act on."""
 
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
+from transformer.pipeline.untrained import Ids
+from transformer.text.tokenizer import TOKENIZERS, Tokenizer
+
+ROOT = Path(__file__).parents[2]
+ERRORS = {kind.__name__ for kind in (HeadlightError, ConfigError, InputError, PathError, CheckpointError)}
+# A capital letter, a value that is filled in, code, or the name of a field; then a full stop, or another error's sentence.
+SENTENCE = re.compile(r"([A-Z{`]|[a-z_]+ (is|has|must be) ).*(\.|\{(problem|error|words)\})", re.DOTALL)
+
+
+@functools.cache
+def trees() -> list[tuple[str, ast.Module]]:
+    """Each module of the library and of the pages, by its path."""
+    paths = sorted([*ROOT.glob("transformer/**/*.py"), *ROOT.glob("pages/**/*.py")])
+    return [(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def raised() -> Iterator[tuple[str, ast.Call]]:
+    """Each error that the library or a page makes, after its module and line."""
+    for name, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
+                yield f"{name}:{node.lineno}", node
+
+
+def assigned(name: str, module: str) -> list[ast.expr]:
+    """Every value that is assigned to a name in a module, or, if it is imported there, in the library."""
+    own = [tree for path, tree in trees() if path == module]
+    others = [tree for path, tree in trees() if path.startswith("transformer")]
+    for searched in (own, others):
+        nodes = [node for tree in searched for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        values = [node.value for node in nodes if any(isinstance(to, ast.Name) and to.id == name for to in node.targets)]
+        if values:
+            return values
+    raise AssertionError(f"{name} in {module} is not a literal: no value of it can be read")
+
+
+def literals(template: ast.expr, module: str) -> list[str]:
+    """The sentences that a template can be: itself if it is a literal, or those of the constant that it names.
+
+    The attributes of a tokenizer are left out; `test_errors_of_a_tokenizer_are_sentences` reads them.
+    """
+    match template:
+        case ast.Constant(value=str(sentence)):
+            return [sentence]
+        case ast.Dict(values=values):
+            return [sentence for value in values for sentence in literals(value, module)]
+        case ast.IfExp(body=body, orelse=other):
+            return literals(body, module) + literals(other, module)
+        case ast.Subscript(value=value):
+            return literals(value, module)
+        case ast.Attribute(attr="source_too_long" | "target_too_long"):
+            return []
+        case ast.Name(id=name):
+            return [sentence for value in assigned(name, module) for sentence in literals(value, module)]
+    raise AssertionError(f"{ast.unparse(template)} is not a literal: no translation can be found by it")
+
+
+def test_every_error_of_the_library_is_a_literal_sentence():
+    """Also those that pages raise."""
+    calls = list(raised())
+    assert len(calls) > 80
+    for place, call in calls:
+        assert len(call.args) == 1, place
+        for sentence in literals(call.args[0], place.partition(":")[0]):
+            assert SENTENCE.fullmatch(sentence), f"{place}: {sentence}"
+
+
+@pytest.mark.parametrize("tokenizer", [*TOKENIZERS.values(), Ids.up_to(3).tokenizer])
+def test_errors_of_a_tokenizer_are_sentences(tokenizer: Tokenizer):
+    for template in (tokenizer.source_too_long, tokenizer.target_too_long):
+        assert SENTENCE.fullmatch(template)
+        assert {"9", "7"} <= set(re.findall(r"\d+", str(InputError(template, count=9, most=7))))
+
+
+def test_a_template_that_is_put_together_is_no_literal():
+    for code in ("f'No {x}.'", "'No ' + x", "'No {}.'.format(x)"):
+        with pytest.raises(AssertionError, match="is not a literal"):
+            literals(ast.parse(code, mode="eval").body, "")
 
 
 @pytest.mark.parametrize("kind", [ConfigError, InputError, PathError, CheckpointError])

@@ -3,12 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.error_boundary import sentence
 from pages.shell.navigation import page_files
 from pages.ui.limits import SENTENCES
 from tests.pages.apps import on_page, said
 from tests.pages.conftest import ROOT, Visitor
-from transformer import ConfigError, HeadlightError, InputError, Vocabulary
+from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 
 ATTENTION = "pages/attention/page.py"
@@ -68,32 +67,17 @@ def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
         app.switch_page(page).run()
         assert not said(app)
         (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
-        assert warned.startswith(f"Further source texts = 4: up to {SENTENCES - 1} sentences")
+        assert warned.startswith(f"There are 4 further source texts; up to {SENTENCES - 1} can be read together")
         assert ", one on each line. This page shows the first text" in warned
         assert any("cba" in line.value for line in app.markdown)
     app.switch_page("pages/masks/page.py").run()
-    assert f"up to {SENTENCES - 1} sentences" in said(app)
+    assert f"up to {SENTENCES - 1} can be read together" in said(app)
 
 
 def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
     app = on_page(ATTENTION, model="own-sizes", n_heads="3")
     assert "d_model is 64; it must be a multiple of heads, which is 3" in said(app)
     assert len(app.get("page_link")) >= 1
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (InputError("source text", "", "there is nothing to read"), "Source text is empty: there is nothing to read."),
-        (InputError("target text", " \t", "there is nothing to read"), "Target text is empty: there is nothing to read."),
-        (InputError("source text", "..", "there is nothing to read"), "Source text = '..': there is nothing to read."),
-        (InputError("query", 9, "allowed are 0 to 3"), "Query = 9: allowed are 0 to 3."),
-        (InputError("edit", "tea", "allowed are … Why not?"), "Edit = 'tea': allowed are … Why not?"),
-        (ConfigError("d_model", 64, "must be a multiple of heads = 3"), "d_model = 64: must be a multiple of heads = 3."),
-    ],
-)
-def test_a_page_says_an_error_in_a_sentence(error: HeadlightError, expected: str) -> None:
-    assert sentence(error) == expected
 
 
 @pytest.mark.parametrize("source", ["", "   "])

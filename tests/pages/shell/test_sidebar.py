@@ -118,16 +118,12 @@ def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({"batch": "a\nb\nc\nd"}, f"up to {SENTENCES - 1} sentences"),
+        ({"batch": "a\nb\nc\nd"}, f"There are 4 further source texts; up to {SENTENCES - 1} can be read"),
         (
             {"batch": "a\nb", "batch_targets": "a\nb\nc"},
-            "Targets of the further source texts = 3: there are 2 further source texts;",
+            "Further source texts: 2; targets for them: 3. Write one target for each",
         ),
-        (
-            {"batch": "a", "batch_targets": "a\nb\nc"},
-            "Targets of the further source texts = 3: there is 1 further source text;",
-        ),
-        ({"batch_targets": "a"}, "there are 0 further source texts"),
+        ({"batch_targets": "a"}, "Further source texts: 0; targets for them: 1."),
         (
             {"model": "vanilla", "source": "1 5", "target": "1", "batch": f"1 {LARGEST_ID + 1}"},
             f"allowed are 0 to {LARGEST_ID}",
