@@ -24,6 +24,8 @@ SHARED = frozenset({"item", "side", "kind", "layer", "head"})
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
 # In the session: name → the default that its widget showed in the run before.
 DEFAULTS = "link_defaults"
+# In the session: the page of this run, and whether it is another than that of the run before.
+PAGE, OPENED = "link_page", "link_page_opened"
 
 
 def start_run() -> None:
@@ -32,6 +34,7 @@ def start_run() -> None:
     if CHOSEN not in state or opens_from_history():
         state[CHOSEN], state[DEFAULTS] = {}, {}
     state[DRAWN_BEFORE], state[DRAWN] = state.get(DRAWN, set()), set()
+    state[OPENED], state[PAGE] = state.get(PAGE) != state["page"], state["page"]
 
 
 def end_run() -> None:
@@ -50,7 +53,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
         settled: what becomes of a value that the widget already has: it can be left from another model.
     """
     state = st.session_state
-    if name not in state or opens_from_history():
+    # Streamlit still knows the value of the same key on the page before, but would not give it to the widget of this page.
+    if name not in state or state[OPENED] or opens_from_history():
         state[name] = read(st.query_params.get(name, state[CHOSEN].get(_scope(name))))
         return
     # What nobody chose follows the default, which can change with the text or the model.
