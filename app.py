@@ -18,7 +18,7 @@ from pages.shell.sidebar import sidebar
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
 from pages.ui.link_values import end_run, start_run
 from pages.ui.style import app_style
-from pages.ui.text import text
+from pages.ui.text import start_language, text
 from transformer.allocator import reuse_freed_memory
 
 STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
@@ -26,6 +26,7 @@ STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
 def visit() -> None:
     """One run for one visitor."""
+    start_language()
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     st.html(STYLE)
     page = navigation()

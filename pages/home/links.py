@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shell.examples import TEXTS
 from pages.shell.navigation import name_of, page_files
 from pages.shell.view import sizes_of
+from pages.ui.text import linked_language
 
 
 class Link(NamedTuple):
@@ -46,4 +47,4 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """
     if not link.exists:
         return None
-    return {"page": link.page, "query": link.query, "base": base}
+    return {"page": link.page, "query": link.query, "base": {**linked_language(), **base}}

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.home.cards import Card, show_cards
 from pages.home.links import Link, sidebar_query
 from pages.shell.examples import TEXTS
+from pages.shell.models import description
 from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
 from pages.shell.view import View
@@ -31,7 +32,9 @@ def show_numbers(view: View, trace: Trace) -> None:
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)
     if view.pipeline.trained:
-        st.caption(literal(words["card"].format(description=card.description, tested=card.tested_on, command=card.command)))
+        st.caption(
+            literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
+        )
 
 
 def show_starts() -> None:

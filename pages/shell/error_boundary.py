@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from pages.shell.models import accepts
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token
 from pages.ui.text import has_text, text
@@ -39,7 +40,11 @@ def explained() -> Iterator[None]:
 
 def sentence(error: HeadlightError) -> str:
     """The sentence of an error in the language of the page."""
-    return error.sentence(text("errors") if has_text("errors") else {})
+    values = {name: sentence(value) if isinstance(value, HeadlightError) else value for name, value in error.values.items()}
+    model = st.session_state.get("model")
+    if "accepts" in values and model:
+        values["accepts"] = accepts(model)
+    return HeadlightError(error.template, **values).sentence(text("errors") if has_text("errors") else {})
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:

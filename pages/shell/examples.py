@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shell.runs import available, runs
 from pages.ui.limits import SENTENCES
-from pages.ui.text import text
+from pages.ui.text import has_text, text
 from transformer.worlds import world
 
 # The boxes of the sidebar that hold a text.
@@ -44,7 +44,14 @@ def starts(model: str) -> tuple[Start, ...]:
     words = text("sidebar")
     if model not in available():
         return tuple(Start(**example) for example in words["untrained_examples"])
-    examples = world(runs().pipeline(model).card.world).examples
+    name = runs().pipeline(model).card.world
+    examples, translated = world(name).examples, _look_for(name) | _look_for(model)
     batch = "\n".join(example.source for example in examples[1:SENTENCES])
-    alone = [Start(example.source, example.look_for) for example in examples]
+    alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
     return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))
+
+
+def _look_for(name: str) -> dict[str, str]:
+    """What to look for in the examples of a model or a world, in the language of the session: source text → sentence. What
+    `examples.toml` does not name is in English in the world's module."""
+    return text("examples").get(name, {}) if has_text("examples") else {}

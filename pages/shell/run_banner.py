@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.shell.error_boundary import sentence, warn_unknown
+from pages.shell.models import accepts
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
 from pages.ui.text import text
@@ -107,9 +108,9 @@ def _show(run: Run) -> None:
 def _warn(run: Run, item: int, number: int | None) -> None:
     """What the model cannot read well of a text; its number is said where it is one of several."""
     words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
-    warn_unknown("source", run.sources[item].unknown, pipeline.card.accepts, number)
+    warn_unknown("source", run.sources[item].unknown, accepts(run.view.model), number)
     if target is not None:
-        warn_unknown("target", target.unknown, pipeline.card.accepts, number)
+        warn_unknown("target", target.unknown, accepts(run.view.model), number)
     length = len(run.sources[item].typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)

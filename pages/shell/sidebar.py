@@ -6,14 +6,16 @@ import streamlit as st
 from pages.shell.error_boundary import explained
 from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
-from pages.shell.runs import available, runs
+from pages.shell.models import accepts, description
+from pages.shell.runs import available
 from pages.shell.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal
 from pages.ui.limits import SENTENCES, SIZES, TEXT_CHARACTERS
-from pages.ui.text import text
+from pages.ui.link_values import publish
+from pages.ui.text import KEY, default_language, languages, text
 from transformer import PRESETS, HeadlightError
-from transformer.pipeline.untrained import ACCEPTS, Untrained
+from transformer.pipeline.untrained import Untrained
 
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
@@ -50,6 +52,8 @@ def sidebar() -> None:
                 st.info(start.look_for, icon=":material/visibility:")
         with about:
             _about(model)
+        if len(languages()) > 1:
+            _language()
         tidy_history()
 
 
@@ -67,7 +71,8 @@ def _start_anew() -> None:
 def _models() -> str:
     """What each choice of a model is, one a line."""
     words = text("sidebar")
-    lines = [f"- `{name}`: {literal(says)}" for name, says in {**available(), **words["presets"]}.items()]
+    described = {name: description(name) for name in available()} | words["presets"]
+    lines = [f"- `{name}`: {literal(says)}" for name, says in described.items()]
     return "\n".join([words["model_help"], "", *lines])
 
 
@@ -75,7 +80,7 @@ def _about(model: str) -> None:
     """One line on the model; for an untrained one, that it is, and how large."""
     words = text("sidebar")
     if model in available():
-        st.caption(literal(available()[model]))
+        st.caption(literal(description(model)))
         return
     st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
     st.caption(words["presets"][model])
@@ -85,6 +90,13 @@ def _about(model: str) -> None:
     except HeadlightError:
         return  # the page says what is wrong
     st.caption(words["parameters"].format(count=count))
+
+
+def _language() -> None:
+    """Which language the pages are in. `start_language` has given the picker its value."""
+    label = text("sidebar")[KEY]
+    chosen = st.selectbox(label, list(languages()), key=KEY, format_func=lambda name: languages()[name])
+    publish(KEY, None if chosen == default_language() else chosen)
 
 
 def _sizes() -> None:
@@ -102,14 +114,13 @@ def _sizes() -> None:
 def _texts(model: str, offered: tuple[Start, ...]) -> None:
     """What the model reads: the first sentence, its target, and the others of the batch."""
     words = text("sidebar")
-    accepts = runs().pipeline(model).card.accepts if model in available() else ACCEPTS
     st.text_input(
         words["source"],
         value=offered[0].source,
         max_chars=TEXT_CHARACTERS,
         key="source",
         bind="query-params",
-        help=words["source_help"].format(accepts=accepts),
+        help=words["source_help"].format(accepts=accepts(model)),
     )
     st.text_input(
         words["target"],

@@ -8,11 +8,12 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
+from pages.shell.models import description
 from pages.shell.runs import available, runs
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
-from pages.ui.text import figure_labels, text
+from pages.ui.text import figure_labels, linked_language, text
 from transformer import InputError, Pipeline, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
@@ -65,7 +66,7 @@ def show_turning(model: str) -> None:
     if model not in available():
         return
     pipeline = runs().pipeline(model)
-    st.subheader(words["model"].format(name=model, description=pipeline.card.description))
+    st.subheader(words["model"].format(name=model, description=description(model)))
     measures = pipeline.card.measures.get("pronouns")
     if not measures:
         st.warning(words["untested"].format(name=model))
@@ -78,7 +79,7 @@ def show_turning(model: str) -> None:
     _show_rows(model, (a, b), np.stack([row[layer, head] for row in rows]), layer, head)
     nouns = [a.trace.source_tokens[0].index(noun) for noun in _nouns(a.trace.source_tokens[0])]
     _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), measures)
-    view = {"model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
+    view = {**linked_language(), "model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
     st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
 
 

@@ -34,7 +34,7 @@ def ignore_pages_folder() -> None:
 
 def runs_for_visitor() -> bool:
     """Whether a script runs for somebody who visits, rather than being imported when the server starts."""
-    return get_script_run_ctx() is not None
+    return get_script_run_ctx(suppress_warning=True) is not None
 
 
 def opens_from_history() -> bool:

@@ -19,7 +19,7 @@ from pages.ui.compat import opens_from_history
 Value = TypeVar("Value")
 
 # Names that mean the same on every page: a choice made on one page is kept on the next.
-SHARED = frozenset({"item", "side", "kind", "layer", "head"})
+SHARED = frozenset({"language", "item", "side", "kind", "layer", "head"})
 # In the session: chosen values as they stand in an address, the names drawn in this run, and those of the run before.
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
 # In the session: name → the default that its widget showed in the run before.

@@ -1,30 +1,131 @@
-"""What the pages say, read from `assets/text/`: a translation is another folder there."""
+"""What the pages say, read from `assets/text/<language>/`: a folder for each language, read over the English one.
 
+The language of a session is, in this order: what the person picked in the sidebar, the link's `language`, the server's
+`HEADLIGHT_LANGUAGE`, English. Only names of folders count.
+"""
+
+import os
 import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
+
+from pages.ui.compat import opens_from_history, runs_for_visitor
 from transformer.figures.labels import LABELS
 
 FOLDER = Path(__file__).parents[2] / "assets" / "text"
-LANGUAGE = "en"
+ENGLISH = "en"
+# Of the server: the language of those who have not chosen one.
+VARIABLE = "HEADLIGHT_LANGUAGE"
+# In the session and in the address.
+KEY = "language"
+# Of this run. A page asks for texts up to 400 times, and each look into the session takes 6 µs.
+_OF_RUN: ContextVar[str] = ContextVar(KEY, default="")
 
 
-# Not Streamlit's cache: that makes a copy each time, and a page asks up to 400 times.
-@cache
 def text(page: str) -> dict[str, Any]:
-    """The texts of a page, by name. Shared by everybody: not to be written to."""
-    return tomllib.loads((FOLDER / LANGUAGE / f"{page}.toml").read_text(encoding="utf-8"))
+    """The texts of a page in the language of the session, by name; in English where a name is missing. Shared by everybody: not
+    to be written to.
+
+    Call it while a page runs, never when a module is imported: what is bound then stays in one language.
+    """
+    return _texts(FOLDER, language(), page)
 
 
-@cache
 def figure_labels() -> Mapping[str, str]:
-    """The words that figures draw: those of the language, in English where it has none."""
-    return {**LABELS, **(text("figures") if has_text("figures") else {})}
+    """The words that figures draw, in the language of the session; in English where it has none."""
+    return _labels(FOLDER, language())
 
 
 def has_text(page: str) -> bool:
     """Whether a page has texts; one without is not finished."""
-    return (FOLDER / LANGUAGE / f"{page}.toml").exists()
+    return _exists(FOLDER, language(), page)
+
+
+def languages() -> Mapping[str, str]:
+    """The folders of languages: name → what the language calls itself, `language` in its `common.toml`."""
+    return _languages(FOLDER)
+
+
+def default_language() -> str:
+    """The language of the server; English, where the one it asks for has no folder."""
+    asked = os.environ.get(VARIABLE, ENGLISH)
+    return asked if asked in languages() else ENGLISH
+
+
+def language() -> str:
+    """The language of this session; outside a visitor's run, that of the server."""
+    of_run = _OF_RUN.get()
+    if of_run in languages():
+        return of_run
+    if not runs_for_visitor():
+        return default_language()
+    # A part of a page that runs alone, perhaps in another thread than the page before.
+    chosen = str(st.session_state.get(KEY, ""))
+    chosen = chosen if chosen in languages() else default_language()
+    _OF_RUN.set(chosen)
+    return chosen
+
+
+def start_language() -> None:
+    """Settle the language of this run. Call it before the first text."""
+    state = st.session_state
+    if state.get(KEY) not in languages() or opens_from_history():
+        asked = st.query_params.get(KEY)
+        state[KEY] = asked if asked in languages() else default_language()
+    _OF_RUN.set(state[KEY])
+
+
+def linked_language() -> dict[str, str]:
+    """The language as it stands in a link: nothing for that of the server."""
+    return {} if language() == default_language() else {KEY: language()}
+
+
+def merged(english: Any, translation: Any) -> Any:
+    """A translation over English: tables name by name, lists of equal length entry by entry. English stays where the
+    translation has nothing, or something of another shape."""
+    if isinstance(english, dict) and isinstance(translation, dict):
+        both = {name: merged(value, translation[name]) for name, value in english.items() if name in translation}
+        return {**english, **translation, **both}
+    if isinstance(english, list) and isinstance(translation, list) and len(english) == len(translation):
+        return [merged(*pair) for pair in zip(english, translation, strict=True)]
+    return translation if type(english) is type(translation) and not isinstance(english, list) else english
+
+
+# Not Streamlit's cache: that makes a copy each time.
+@cache
+def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
+    """The texts of a page in a language.
+
+    Raises:
+        FileNotFoundError: neither the language nor English has a file for it.
+    """
+    files = [folder / name / f"{page}.toml" for name in (ENGLISH, language)]
+    texts = [tomllib.loads(file.read_text(encoding="utf-8")) for file in dict.fromkeys(files) if file.exists()]
+    if not texts:
+        raise FileNotFoundError(files[0])
+    return merged(*texts) if len(texts) > 1 else texts[0]
+
+
+@cache
+def _labels(folder: Path, language: str) -> Mapping[str, str]:
+    return merged(dict(LABELS), _texts(folder, language, "figures") if _exists(folder, language, "figures") else {})
+
+
+@cache
+def _exists(folder: Path, language: str, page: str) -> bool:
+    return any((folder / name / f"{page}.toml").exists() for name in (ENGLISH, language))
+
+
+@cache
+def _languages(folder: Path) -> Mapping[str, str]:
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    return {name: _own_name(folder / name / "common.toml") or name for name in names}
+
+
+def _own_name(file: Path) -> str:
+    return tomllib.loads(file.read_text(encoding="utf-8")).get("language", "") if file.exists() else ""

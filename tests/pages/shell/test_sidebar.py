@@ -228,4 +228,4 @@ def test_the_sidebar_describes_every_model_and_marks_the_untrained() -> None:
         marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
         trained = model in Pipeline.available()
         assert marked is not trained
-        assert (Pipeline.available()[model] if trained else WORDS["presets"][model]) in captions
+        assert (text("models")[model]["description"] if trained else WORDS["presets"][model]) in captions

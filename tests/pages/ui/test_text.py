@@ -1,0 +1,244 @@
+"""A second language: a folder of a few sentences changes what is read, and no link. What it lacks stays English."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pages.shell.error_boundary import sentence
+from pages.shell.models import accepts, description
+from pages.shell.navigation import page_files
+from pages.ui import text as texts
+from pages.ui.text import default_language, figure_labels, languages, merged, text
+from tests.pages.apps import HOME, on_page, said
+from transformer import InputError, Pipeline
+from transformer.figures.labels import LABELS
+from transformer.pipeline.untrained import ACCEPTS
+from transformer.training.recipe import RECIPES
+
+ROOT = Path(__file__).parents[3]
+ENGLISH = ROOT / "assets" / "text" / "en"
+ATTENTION = "pages/attention/page.py"
+TRANSLATION = {
+    "common": 'language = "Deutsch"\n[tour]\nnext = "Weiter: {title}"',
+    "home": 'sentence = "Ein ganzes Modell."\ncounts = ["null"]',
+    "sidebar": 'source = "Eingabe"\n[[untrained_examples]]\nlook_for = "zu wenige"',
+    "choices": '[kind]\nencoder = "Kodierer"\n[part]\nlines = "Linien"',
+    "models": '[copy]\ndescription = "Buchstaben hinein, dieselben heraus"\naccepts = "1 bis 12 Buchstaben"',
+    "examples": '[copy]\n"q" = "Ein Buchstabe."',
+    "figures": 'query_axis = "Anfrage"',
+    "errors": """
+"There is nothing to read in your text; type {accepts}." = "Ihr Text ist leer; schreiben Sie {accepts}."
+"Your text has {count} words; this model reads up to {most}." = "{nonsense}"
+""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of texts with English and the beginning of a translation."""
+    (tmp_path / "en").symlink_to(ENGLISH)
+    (tmp_path / "de").mkdir()
+    for page, content in TRANSLATION.items():
+        (tmp_path / "de" / f"{page}.toml").write_text(content, encoding="utf-8")
+    monkeypatch.setattr(texts, "FOLDER", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def german(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that speaks the second language."""
+    monkeypatch.setenv(texts.VARIABLE, "de")
+
+
+# --- a text ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_translation_is_read_over_english() -> None:
+    english = {
+        "a": "one",
+        "b": "two",
+        "table": {"c": "three", "d": "four"},
+        "pair": ["x", "y"],
+        "rows": [{"e": "five", "f": "six"}],
+    }
+    translation = {
+        "a": "eins",
+        "table": {"d": "vier"},
+        "pair": ["z"],
+        "rows": [{"f": "sechs"}],
+        "more": "mehr",
+        "b": ["no text"],
+    }
+    assert merged(english, translation) == {
+        "a": "eins",
+        "b": "two",
+        "table": {"c": "three", "d": "vier"},
+        "pair": ["x", "y"],
+        "rows": [{"e": "five", "f": "sechs"}],
+        "more": "mehr",
+    }
+    assert merged(["x", "y"], ["v", "w"]) == ["v", "w"]
+
+
+@pytest.mark.usefixtures("german")
+def test_what_a_translation_lacks_is_english() -> None:
+    english = texts._texts(ENGLISH.parent, "en", "home")
+    assert text("home") == {**english, "sentence": "Ein ganzes Modell."}
+    assert text("masks") == texts._texts(ENGLISH.parent, "en", "masks")
+    assert figure_labels() == {**LABELS, "query_axis": "Anfrage"}
+    with pytest.raises(FileNotFoundError):
+        text("no such page")
+
+
+@pytest.mark.usefixtures("german")
+def test_a_text_is_read_once_and_shared() -> None:
+    assert text("home") is text("home")
+    assert figure_labels() is figure_labels()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["fr", "", "../en", "/", "."])
+def test_a_server_whose_language_has_no_folder_speaks_english(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(texts.VARIABLE, name)
+    assert default_language() == "en"
+
+
+@pytest.mark.usefixtures("german")
+def test_every_language_is_called_as_it_calls_itself() -> None:
+    assert languages() == {"de": "Deutsch", "en": "English"}
+
+
+def test_the_english_texts_of_models_are_those_of_their_recipes() -> None:
+    """Each stands alone: the file of a model trained long ago can say less."""
+    assert text("models").keys() == RECIPES.keys() | {"untrained"}
+    for name, recipe in RECIPES.items():
+        assert text("models")[name] == {"description": recipe.description, "accepts": recipe.make_world().accepts}
+    assert accepts("vanilla") == ACCEPTS
+
+
+def test_a_model_without_a_text_is_described_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "en").mkdir()
+    monkeypatch.setattr(texts, "FOLDER", tmp_path)
+    card = Pipeline.load("sort").card
+    assert (description("sort"), accepts("sort"), accepts("own-sizes")) == (card.description, card.accepts, ACCEPTS)
+
+
+# --- in the app --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_link_chooses_the_language_and_it_is_kept_across_pages() -> None:
+    app = on_page(HOME, language="de", model="copy", source="q")
+    assert "Ein ganzes Modell." in [markdown.value for markdown in app.main.markdown]
+    assert app.sidebar.text_input(key="source").label == "Eingabe"
+    assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # it is missing
+    assert "Buchstaben hinein, dieselben heraus" in [caption.value for caption in app.sidebar.caption]
+    assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]
+    assert "1 bis 12 Buchstaben" in app.sidebar.text_input(key="source").help
+    app.switch_page(ATTENTION).run()
+    assert app.query_params["language"] == "de"
+    assert app.sidebar.selectbox(key="language").value == "de"
+    assert not app.exception
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_picker_changes_labels_and_no_link() -> None:
+    app = on_page(ATTENTION, model="copy", source="abc", target="ab", kind="encoder", head="2", part="lines")
+    before = dict(app.query_params)
+    choices = {group.key: list(group.options) for group in app.main.button_group}
+    app.sidebar.selectbox(key="language").set_value("de").run()
+    assert not app.exception
+    assert dict(app.query_params) == {**before, "language": "de"}
+    translated = {group.key: list(group.options) for group in app.main.button_group}
+    assert choices["kind"][0] == "encoder"
+    assert translated["kind"] == ["Kodierer", *choices["kind"][1:]]
+    assert {name: app.session_state[name] for name in ("kind", "head", "source", "target", "model")} == {
+        "kind": "encoder",
+        "head": 2,
+        "source": "abc",
+        "target": "ab",
+        "model": "copy",
+    }
+    app.sidebar.selectbox(key="language").set_value("en").run()
+    assert dict(app.query_params) == before
+    assert {group.key: list(group.options) for group in app.main.button_group} == choices
+
+
+@pytest.mark.usefixtures("german")
+def test_the_language_of_the_server_stands_in_no_link() -> None:
+    app = on_page(HOME, model="copy")
+    assert app.sidebar.text_input(key="source").label == "Eingabe"
+    assert "language" not in app.query_params
+    app = on_page(HOME, model="copy", language="en")
+    assert app.sidebar.text_input(key="source").label == "Source text"
+    assert app.query_params["language"] == "en"
+    links = [each.proto.json for each in app.main.get("bidi_component") if '"cards"' in each.proto.json]
+    assert links
+    assert all('"language": "en"' in link or '"language":"en"' in link for link in links)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["fr", "..", "", "../de"])
+def test_an_unknown_language_is_ignored(name: str) -> None:
+    app = on_page(HOME, language=name)
+    assert app.sidebar.text_input(key="source").label == "Source text"
+    assert not app.exception
+    assert "language" not in app.query_params
+
+
+def test_one_language_needs_no_picker() -> None:
+    app = on_page(HOME, language="en")
+    assert "language" not in [picker.key for picker in app.sidebar.selectbox]
+    assert not app.exception
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_error_of_the_library_is_shown_in_the_language() -> None:
+    assert "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben." in said(
+        on_page(HOME, language="de", model="copy", source=" ")
+    )
+    assert "There is nothing to read in your text; type 1 to 12" in said(on_page(HOME, model="copy", source=" "))
+
+
+@pytest.mark.usefixtures("german")
+def test_a_translation_that_asks_for_another_value_is_passed_over() -> None:
+    error = InputError("Your text has {count} words; this model reads up to {most}.", count=70, most=62)
+    assert sentence(error) == "Your text has 70 words; this model reads up to 62."
+    inner = InputError("There is nothing to read in your text; type {accepts}.", accepts="a date")
+    outer = InputError("Text {number} cannot be read. {problem}", number=2, problem=inner)
+    assert sentence(outer) == "Text 2 cannot be read. Ihr Text ist leer; schreiben Sie a date."
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_figure_says_it_in_the_language() -> None:
+    app = on_page(ATTENTION, language="de", model="copy", source="abc", kind="cross")
+    specs = [chart.proto.spec for chart in app.get("plotly_chart")]
+    assert any("Anfrage" in spec for spec in specs)
+    assert not any(LABELS["query_axis"] in spec for spec in specs)
+
+
+# --- in the code -------------------------------------------------------------------------------------------------------
+
+
+def at_import(tree: ast.AST) -> Iterator[ast.Call]:
+    """Every call that is made when a module is imported: all but those in the bodies of functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for part in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
+                yield from at_import(ast.Expr(part))
+        elif not isinstance(node, ast.Lambda):
+            yield from at_import(node)
+
+
+def test_no_module_binds_a_text_when_it_is_imported() -> None:
+    """It would stay in the language of the server. The script of a page runs anew each time."""
+    readers = {"text", "figure_labels", "choice_label", "language", "default_language", "description", "accepts"}
+    modules = set((ROOT / "pages").rglob("*.py")) - set(page_files())
+    for module in sorted(modules):
+        calls = at_import(ast.parse(module.read_text(encoding="utf-8")))
+        names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+        assert not names & readers, module
