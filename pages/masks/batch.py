@@ -1,4 +1,4 @@
-"""The masks of a batch: what is padding, who may look at whom, and what a mask of size 1 stands for."""
+"""The masks of a batch: its texts with their padding, and the four masks of one text."""
 
 from typing import Any, NamedTuple
 
@@ -22,14 +22,14 @@ SIDES: tuple[Side, ...] = ("source", "target")
 
 
 class Batch(NamedTuple):
-    """What a page of masks needs of a run.
+    """A traced batch and the sentence picked from it.
 
     Attributes:
-        view: what the sidebar holds.
-        trace: of the whole batch.
-        item: which sentence is looked at, counted from 0.
-        target: the parts of the target mask.
-        padded: how many places of the decoder's input are padding, in all sentences together.
+        view: the model and texts of the sidebar.
+        trace: trace of the whole batch.
+        item: the picked sentence, counted from 0.
+        target: the causal and padding parts of the target mask.
+        padded: number of padding positions in the decoder's input, over all sentences.
     """
 
     view: View
@@ -39,23 +39,23 @@ class Batch(NamedTuple):
     padded: int
 
     def ids(self, side: Side) -> tuple[int, ...]:
-        """The ids of the sentence looked at, padding included."""
+        """The ids of the picked sentence, with padding."""
         return self.trace.ids_of(side)[self.item]
 
     def alone(self, side: Side) -> tuple[int, ...]:
-        """The ids of the sentence looked at, without the padding at its end."""
+        """The ids of the picked sentence, without the padding at its end."""
         ids, pad = self.ids(side), self.view.pipeline.vocabulary(side).pad
         real = max((at for at, token in enumerate(ids) if token != pad), default=0)
         return ids[: real + 1]
 
 
 def show_batch(view: View, trace: Trace) -> Batch:
-    """Every text with its padding, and a choice of the one to look at."""
+    """Draw every text with its padding and a picker of one text; return the batch with that text picked."""
     words, pipeline = text("masks"), view.pipeline
     count = trace.batch_size
     ids = {side: pipeline.batch(trace.ids_of(side), side) for side in SIDES}
     real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
-    # The one with the most padding comes first: there is most to see.
+    # Start at the text with the most padding: its masks hide the most.
     first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
     item = pick_text(trace, words["pick_item_help"], first)
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
@@ -78,15 +78,15 @@ def show_batch(view: View, trace: Trace) -> Batch:
 
 
 def _fill(view: View) -> None:
-    """Put two more sentences of other lengths into the sidebar's batch."""
+    """Add two sentences of other lengths to the sidebar's batch."""
     st.session_state["batch"] = "\n".join(more_sentences(view))
     if "batch_targets" in st.session_state:
         st.session_state["batch_targets"] = ""
 
 
 def more_sentences(view: View) -> list[str]:
-    """Two sentences that differ in length from the first and from one another: from the model's own world; of a model
-    without one, the beginnings of the first sentence."""
+    """Two sentences of other lengths than the first, taken from the model's world; without a world, one or two beginnings of
+    the first sentence."""
     pipeline = view.pipeline
     own = len(pipeline.read(view.source).tokens)
     if pipeline.card.world in WORLDS:
@@ -101,7 +101,7 @@ def more_sentences(view: View) -> list[str]:
 
 
 def show_masks(batch: Batch) -> None:
-    """The four masks of one sentence, tokens on both axes, with their shapes."""
+    """Draw the four masks of one sentence, tokens on both axes, with their shapes."""
     words, trace, item = text("masks"), batch.trace, batch.item
     sources, targets = trace.source_tokens[item], trace.target_tokens[item]
     masks, padding, config = trace.masks, batch.target.padding, trace.config
@@ -129,16 +129,16 @@ def show_masks(batch: Batch) -> None:
 
 
 def _axes(name: str, mask: Any) -> tuple[str, ...]:
-    """The names of a mask's axes; an axis that is the same for all has a number for a name."""
+    """The names of a mask's axes; `1` for an axis of size 1 that is broadcast."""
     side = "source" if name == "source" else "target"
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
-    # A batch may hold one text; the causal mask has no batch at all.
+    # A batch of one text keeps its axis name; the causal mask is the same for every text.
     own = () if name == "causal" else ("batch",)
     return tuple(axis if size > 1 or axis in own else "1" for axis, size in axes)
 
 
 def show_numbers(batch: Batch) -> None:
-    """The combined mask as a table of 0 and 1."""
+    """Draw the combined target mask as a table of 0 and 1."""
     words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
     names = numbered_tokens(tokens)
     keep = batch.trace.masks.target[batch.item, 0].numpy()

@@ -1,4 +1,4 @@
-"""A batch as the model holds it: every text in a row of its own, filled up with padding to one length."""
+"""A batch as a table: one row for each text, padded to the length of the longest."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,15 +15,15 @@ STYLE = style(Path(__file__).parent / "batch_table.css")
 def batch_table(
     rows: Sequence[Sequence[str]], real: np.ndarray, names: Sequence[str], corner: str, color: str, picked: int | None = None
 ) -> Markup:
-    """A table in HTML: a row for each text, a column for each position; padding is hatched.
+    """An HTML table: one row for each text, one column for each position; padding is hatched.
 
     Args:
-        rows: the tokens of each text, padding included.
+        rows: the tokens of each text, with padding.
         real: [item, position]; False for padding.
-        names: what each text is called.
-        corner: what the columns count.
-        color: of what is real.
-        picked: the text that is looked at, whose name is bold; counted from 0.
+        names: the name of each text, at the start of its row.
+        corner: the label above the names.
+        color: colour of the tokens that are not padding.
+        picked: the text whose name is bold, counted from 0.
     """
     nothing = Markup("")
     head = nothing.join(Markup('<th scope="col">{}</th>').format(position) for position in range(real.shape[1]))

@@ -13,14 +13,14 @@ from transformer import Trace
 from transformer.figures.theme import KIND_COLORS
 from transformer.tracing.paths import Kind
 
-# Squares drawn along an axis; a longer one ends in dots.
+# Squares drawn along an axis; a longer axis ends in dots.
 MOST_SQUARES = 20
 
 STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
 def show_broadcast(trace: Trace, kind: Kind) -> None:
-    """The mask of a kind of attention above the scores it is laid on, axis by axis."""
+    """Draw the shape of an attention mask above that of the scores it is added to, axis by axis."""
     words = text("masks")
     mask, scores = trace[kind.mask].values, trace[kind.path(0) / "scores"].shape
     names = ("batch", "head", f"query: {kind.queries}", f"key: {kind.keys}")
@@ -34,7 +34,7 @@ def show_broadcast(trace: Trace, kind: Kind) -> None:
 
 
 def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> Markup:
-    """A tensor: its name and shape, and along each axis as many squares as there are places, copies dashed.
+    """An HTML row for a tensor: its name and shape, and along each axis one square for each index; broadcast copies are dashed.
 
     On a phone there is no row of axis names above, so each cell carries its own.
     """

@@ -1,4 +1,4 @@
-"""Three ways to write and to lay a mask, on the same scores; and a query from which every key is hidden."""
+"""Three conventions for a mask, applied to the same scores; and a query whose keys are all masked."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
 
 
 class Head(NamedTuple):
-    """The head whose scores are used; layer and head counted from 0."""
+    """The attention head whose scores are masked; layer and head counted from 0."""
 
     kind: Kind
     layer: int
@@ -29,12 +29,12 @@ class Head(NamedTuple):
 
     @property
     def path(self) -> TensorPath:
-        """Of its attention."""
+        """The path of its attention in a trace."""
         return self.kind.path(self.layer)
 
 
 def pick_head(batch: Batch) -> Head:
-    """Kind of attention, layer and head, in the URL under names of this page."""
+    """The head picked by kind of attention, layer and head; the choice stands in the URL."""
     words = text("masks")
     kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "kind", words["kind_help"])
     trace = batch.trace
@@ -45,7 +45,7 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, at: Head) -> None:
-    """The mask, the scores before it and after it, and the weights, in a column for each convention."""
+    """Draw one column for each convention: the mask, the scores before and after it, and the weights."""
     words, trace, item = text("masks"), batch.trace, batch.item
     scores = trace[at.path / "scores"].values[item, at.head]
     side = at.kind.keys
@@ -53,7 +53,7 @@ def show_conventions(batch: Batch, at: Head) -> None:
     found = conventions(scores, ids, at.kind, trace.config)
     queries, keys = trace.tokens(at.kind, item)
     st.caption(words["conventions_caption"])
-    # The pictures are equally tall, so from the bottom they stand level, however long the text above each is.
+    # The figures are equally tall, so bottom alignment keeps them level under texts of different length.
     for place, one in zip(st.columns(3, vertical_alignment="bottom"), found, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
@@ -85,7 +85,7 @@ def _titles(one: Convention) -> tuple[str, str, str, str]:
 
 
 def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
-    """A row for each convention."""
+    """A table with one row for each convention: its settings, hidden and empty cells, entropy, difference from the model."""
     names, rows = text("masks")["compare_columns"], []
     for one in found:
         weights = one.weights.numpy()
@@ -104,14 +104,14 @@ def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
 
 
 def _verdict(found: tuple[Convention, ...], batch: Batch) -> str:
-    """Which of the conventions is the model's own."""
+    """A sentence on which convention the model uses."""
     words, config = text("masks"), batch.view.pipeline.config
     own = [one.name for one in found if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
     return words["own"].format(name=own[0]) if own else words["own_none"]
 
 
 def show_empty_row(batch: Batch, at: Head) -> None:
-    """Every key hidden from one query: uniform, NaN, or zeros."""
+    """Draw the weights of a query whose keys are all masked: uniform, NaN or zeros, by convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(at.kind, item)
     scores = trace[at.path / "scores"].values[item, at.head, -1]

@@ -1,4 +1,4 @@
-"""What gets through when a mask is left off, found by running the model with it and without it."""
+"""Information leaks without a mask, measured by running the model with the mask and without it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ EXPERIMENTS: dict[str, Callable[..., Any]] = {
 
 
 def show_future(batch: Batch) -> None:
-    """Change a later word of the target, and see whether an earlier prediction moves."""
+    """Draw how far an earlier prediction moves when a later target token changes, with the causal mask and without."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     tokens = pipeline.target_vocabulary.tokens_of(target)
@@ -56,7 +56,7 @@ def show_future(batch: Batch) -> None:
 
 
 def show_padding(batch: Batch) -> None:
-    """Append padding to the source, and see whether the predictions move."""
+    """Draw how far the predictions move when padding is appended to the source, with the padding mask and without."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     most = pipeline.config.max_len - len(source)
@@ -78,7 +78,7 @@ def show_padding(batch: Batch) -> None:
 
 
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, more: str) -> None:
-    """With the mask on the left, without it on the right: the largest change as a number, then every token."""
+    """Draw the run with the mask on the left, without it on the right: the largest change, then the change of every token."""
     words = text("masks")
     for place, leak, name in zip(st.columns(2), (masked, unmasked), ("on", "off"), strict=True):
         with place.container(border=True, height="stretch"):
@@ -107,12 +107,12 @@ def _says(leak: Leak) -> str:
 
 
 def _change(leak: Leak) -> str:
-    """The largest change as a number: a plain 0 only where it is exactly that."""
+    """The largest change as text; a plain 0 only if it is exactly 0."""
     return written_number(leak.largest, 3)
 
 
 def _answers(key: Key, source: Ids, count: int) -> None:
-    """The three answers, below one another."""
+    """List three answers: without padding, with padding, and with padding but no padding mask."""
     words = text("masks")
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
     answers = [_leak(key, "padded_answer", phrases, source, many) for many, phrases in asked]
@@ -122,15 +122,15 @@ def _answers(key: Key, source: Ids, count: int) -> None:
 
 
 def _others(batch: Batch, position: int) -> list[int]:
-    """The id of every token that may stand at a position of the target instead."""
+    """The ids of all tokens that can replace the one at a position of the target."""
     vocabulary = batch.view.pipeline.target_vocabulary
     never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
     return [token for token in range(len(vocabulary)) if token not in never]
 
 
 def _furthest(batch: Batch) -> tuple[int, int]:
-    """What to show first, (position, token): of a trained model the change that moves most, so that the leak is plain to see;
-    tried are words of the target itself."""
+    """The change to show first, as (position, token). For a trained model, the one that moves a prediction most, so that the
+    leak is easy to see; only words of the target itself are tried."""
     pipeline, source, target = batch.view.pipeline, batch.alone("source"), batch.alone("target")
     last = len(target) - 1
     others = _others(batch, last)
@@ -140,10 +140,10 @@ def _furthest(batch: Batch) -> tuple[int, int]:
     return _leak(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
 
 
-# Keyed by value: the model by what describes it, the ids, and the edits as phrases.
+# Cached by value: the model's key, the ids, and the edits as phrases.
 @kept
 def _leak(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
-    """One of the functions of `transformer.analysis.leaks`, with edits in force."""
+    """The result of one function of `transformer.analysis.leaks`, with edits applied."""
     pipeline = runs().pipeline(key)
     edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
     return EXPERIMENTS[what](pipeline, *asked, edits)

@@ -1,4 +1,4 @@
-"""What may look at what: padding, the future, and what happens when a mask is missing."""
+"""The Masks page: which tokens may attend to which, and the effect of leaving a mask out."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How the model knows the order of its tokens."""
+"""The Positions page: how a model encodes the order of its tokens."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Two words change places: what the encoder makes of it, with positions and without."""
+"""Two swapped words: the change of the encoder's output, with position encodings and without."""
 
 import pandas as pd
 import streamlit as st
@@ -17,21 +17,21 @@ from transformer.figures.position_geometry import change_bars
 from transformer.figures.token_geometry import aligned_maps
 from transformer.tracing.phrases import interventions
 
-# What is compared; as in a link.
+# The two runs to compare, by their ids in a link.
 WITH, WITHOUT = "with-positions", "without-positions"
 TAKEN_AWAY = "no positions"
 
 
 def show_swap(view: View, trace: Trace) -> None:
-    """Pickers of the two words; how far each token's vector moves, and the largest difference of any number."""
+    """Draw pickers of two words, the distance each token's vector moves when they are swapped, and the largest difference."""
     words, vocabulary, tokens = text("positions"), view.pipeline.source_vocabulary, trace.source_tokens[0]
     st.markdown(words["swap_text"])
-    # The start and end tokens keep their places, as nobody can type them.
+    # The start and end tokens keep their places: they cannot be typed.
     typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
     if len(typed) < 2:
         st.info(words["swap_short"])
         return
-    # To start with, two that differ, as far apart as can be: of equal ones nothing would change.
+    # Start with two different words, as far apart as possible: swapping equal words changes nothing.
     other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
     with st.container(horizontal=True):
         first = pick_position(words["swap_first"], tokens, "first", typed)
@@ -57,7 +57,7 @@ def show_swap(view: View, trace: Trace) -> None:
 
 
 def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
-    """What the encoder makes of either sentence, number by number, and where the two differ."""
+    """Draw the encoder's output for both sentences, number by number, and their difference."""
     words = text("positions")
     run = pick(words["swap_run"], list(effects), "run")
     before, after = effects[run].before, effects[run].after
@@ -69,6 +69,6 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 
 @kept
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
-    """The effect of a swap on a model, with its positions or without."""
+    """The effect of a swap on a model, with its position encodings or without."""
     pipeline = runs().pipeline(key)
     return swap(pipeline.model, ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())

@@ -1,4 +1,4 @@
-"""Positions on the page: what is added to the tokens, and one table of positions to be looked at."""
+"""Position encodings added to the tokens, and a table of positions of any kind and size."""
 
 import math
 from typing import Literal, NamedTuple
@@ -20,19 +20,20 @@ from transformer.figures.position_geometry import position_map
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
 
-# The kind of a table that can be set beside the one a model has learned.
+# A learned table before training, to compare with the model's own.
 BEFORE = "learned-before-training"
-# Of a number of the table.
+# Significant digits of a number from the table.
 DIGITS = 6
 
 
 class Table(NamedTuple):
-    """A table of positions that a person chose to look at.
+    """A table of position encodings that was picked.
 
     Attributes:
-        values: its numbers.
+        values: one row for each position.
         kind: `sinusoidal` or `learned`.
-        own: whether the numbers are in the model that is loaded; `trained`, whether they were learned in training.
+        own: whether the loaded model has these numbers.
+        trained: whether they were learned in training.
     """
 
     values: Float[np.ndarray, "position d_model"]
@@ -50,7 +51,7 @@ class Table(NamedTuple):
 
 
 def show_sum(view: View, trace: Trace) -> Side:
-    """Token + position = input, on the person's own sentence; returns the side that is shown."""
+    """Draw token + position = input for the first sentence; return the picked side."""
     words, config = text("positions"), view.pipeline.config
     side = pick(words["side"], ("source", "target"), "side")
     path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
@@ -75,18 +76,18 @@ def show_sum(view: View, trace: Trace) -> Side:
 
 
 def pick_table(view: View, side: Side) -> Table:
-    """The pickers of kind and size. A model's own learned table has the model's own width; any other table can have any."""
+    """The table picked by kind and size. A model's own learned table keeps the model's width; any other can have any width."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     before = (BEFORE,) if pipeline.trained else ()
     kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")
-    # Whoever goes over to a model of the other kind wants to see that model's own; whoever comes by a link, what it says.
+    # Changing to a model with the other kind of positions selects that kind; on a first visit the link decides.
     if st.session_state.get("positions_of") not in (None, config.position):
         st.session_state["table"] = config.position
     st.session_state["positions_of"] = config.position
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = pick(words["kind"], kinds, "table", help=words["kind_help"])
         own = kind == config.position
-        # What is learned cannot be made any longer or wider than it was learned.
+        # A learned table cannot be longer or wider than it is in the model.
         fixed = own and kind == "learned"
         most = min(POSITIONS, config.max_len) if fixed else POSITIONS
         learned = config.position == "learned" and pipeline.trained and kind != "sinusoidal"
@@ -110,13 +111,13 @@ def pick_table(view: View, side: Side) -> Table:
 
 
 def trained_rows(pipeline: Pipeline, side: Side) -> int:
-    """How many rows of a learned table its training reached: the source stands between a start and an end token, the decoder
-    reads its text after a start token. The target texts of a task with learned positions are as long as its sources."""
+    """The number of rows of a learned table that training reached: a source has a start and an end token around its text, a
+    decoder input a start token before it. In a task with learned positions, targets are as long as sources."""
     return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))
 
 
 def origin(table: Table, max_len: int, side: Side) -> str:
-    """Where the numbers come from."""
+    """A sentence on where the numbers of a table come from."""
     words = text("positions")
     if table.kind == "sinusoidal":
         name = "origin_own" if table.own else "origin_other"
@@ -129,21 +130,21 @@ def origin(table: Table, max_len: int, side: Side) -> str:
 def whole(
     key: str, least: int, most: int, first: int | None = None, placeholder: str | None = None, disabled: bool = False
 ) -> int | None:
-    """A whole number that stands in the address under `key`."""
+    """The whole number typed into a box, bound to the URL under `key`; None while the box is empty."""
     words = text("positions")
     help = words[f"pick_{key}_help"].format(least=least, most=most)
     return pick_number(words[f"pick_{key}"], key, least, most, first, placeholder, help, disabled)
 
 
 def pick_cell(table: Table) -> tuple[int, int]:
-    """One position and one dimension of a table."""
+    """The position and dimension picked in a table."""
     row = whole("position", 0, table.positions - 1, min(3, table.positions - 1))
     column = whole("dimension", 0, table.d_model - 1, min(4, table.d_model - 1))
     return row or 0, column or 0
 
 
 def show_cell(table: Table) -> None:
-    """The whole table, and where the picked number in it comes from."""
+    """Draw the whole table, and show how the picked number in it is computed."""
     words = text("positions")
     with st.container(horizontal=True):
         row, column = pick_cell(table)

@@ -1,4 +1,4 @@
-"""Three ways to look at a table of positions: as waves, by its dot products, and as a rotation."""
+"""Three views of a table of positions: its columns as waves, its dot products, and rotation by a fixed shift."""
 
 import math
 
@@ -18,12 +18,12 @@ from transformer.pipeline.checkpoint import read_metadata
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 
 MOST_WAVES = 8
-BETWEEN = 8  # steps from one position to the next in which a wave is drawn
-SHOWN = 16  # dimensions of the matrix of a rotation that are drawn: more could not be read
+BETWEEN = 8  # points of a curve from one position to the next
+SHOWN = 16  # rows and columns drawn of a rotation matrix; more could not be read
 
 
 def show_waves(table: Table) -> None:
-    """Columns of the table, to be added and taken away."""
+    """Draw the picked columns of the table as curves over the positions."""
     words, options = text("positions"), [str(dimension) for dimension in range(table.d_model)]
     first = list(
         dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
@@ -61,7 +61,7 @@ def show_waves(table: Table) -> None:
 
 
 def show_distances(table: Table) -> None:
-    """Every position with every other, and whether their distance alone decides."""
+    """Draw the dot product of every pair of positions, and tell whether it depends on their distance alone."""
     words, products = text("positions"), dot_products(table.values)
     left, right = st.columns(2)
     with left:
@@ -87,13 +87,13 @@ def show_distances(table: Table) -> None:
 
 @kept
 def shipped_with_learned_positions() -> tuple[str, ...]:
-    """The shipped models whose positions were learned, read from the configuration in each file."""
+    """The names of the shipped models with learned positions, read from the configuration in each file."""
     configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}
     return tuple(name for name, config in configs.items() if TransformerConfig.from_json(config).position == "learned")
 
 
 def show_rotation(table: Table) -> None:
-    """The matrix that takes every position k further, how exactly it does, and one pair of dimensions going round."""
+    """Draw the matrix that maps each position to the one `shift` later, its error, and one pair of dimensions on a circle."""
     words = text("positions")
     if table.kind == "learned":
         st.info(words["rotation_learned"], icon=":material/info:")
@@ -123,7 +123,7 @@ def show_rotation(table: Table) -> None:
 
 
 def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
-    """The pair of the picked dimension as a hand that goes round, at the picked position and `shift` further on."""
+    """Draw the pair of the picked dimension as an arrow in a circle, at the picked position and `shift` positions later."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
         st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")

@@ -1,4 +1,4 @@
-"""What a sentence is to the model: tokens, ids, rows of a table."""
+"""The Tokens page: a sentence as tokens, ids and rows of the embedding table."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""A sentence as the model takes it in: tokens, ids, rows of the table, and what padding adds."""
+"""A sentence as the model's input: tokens, ids, rows of the embedding table, scaling and padding."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +30,10 @@ class Sentence(NamedTuple):
 
     Attributes:
         side: `source` or `target`.
-        item: which of the batch, counted from 0.
-        tokens, ids: what the model reads, padding included.
-        vocabulary: of that side; `classes`, what each of its tokens is.
+        item: its place in the batch, counted from 0.
+        tokens, ids: the model's input, with padding.
+        vocabulary: the vocabulary of that side.
+        classes: the class of each token of the vocabulary, in words.
         table: the embedding table of that side.
     """
 
@@ -46,12 +47,12 @@ class Sentence(NamedTuple):
 
     @property
     def first_word(self) -> int:
-        """The id of its first token that is not special; of its first token, where all are."""
+        """The id of the first token that is not special; of the first token if all are special."""
         return next((token for token in self.ids if token not in self.vocabulary.specials), self.ids[0])
 
 
 def pick_sentence(view: View, trace: Trace) -> Sentence:
-    """The pickers of side and, in a batch, of sentence; and what they pick."""
+    """The sentence picked by side and, in a batch, by number."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
         side = pick(words["side"], ("source", "target"), "side", help=words["side_help"])
@@ -63,7 +64,7 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
 
 
 def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
-    """What each token of a vocabulary is, in words; where no world knows it, that it is not known."""
+    """The class of each token of a vocabulary, in words; "no class known" for a word of a vocabulary without a world."""
     words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
     names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
     return tuple(
@@ -73,7 +74,7 @@ def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
 
 
 def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
-    """Every sentence of the batch as chips: the token, and under it its id and its row."""
+    """Draw every sentence of the batch as chips: each token, with its id and row below."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, tokens in enumerate(trace.tokens_of(sentence.side)):
@@ -87,12 +88,12 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
 
 
 def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens as an HTML list; an unknown word is shown as it was typed, with what it is read as.
+    """The tokens as an HTML list; an unknown word is shown as typed, with the token it is read as.
 
     Args:
-        vocabulary: that the tokens are from.
-        tokens: as on the axes, padding included.
-        typed: the tokens of the text they were made from; none for the model's own answer, which has no unknown token.
+        vocabulary: the vocabulary of the tokens.
+        tokens: the model's input, with padding.
+        typed: the tokens as typed; empty for the model's own answer, which has no unknown token.
     """
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
@@ -108,7 +109,7 @@ def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: tuple[str, ...
 
 
 def show_rows(sentence: Sentence) -> None:
-    """The rows of the table that the ids pick, and their numbers."""
+    """Draw the rows of the embedding table that the ids select, as a figure and as numbers."""
     words, rows = text("tokens"), sentence.table[list(sentence.ids)]
     st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
     figure = aligned_maps({words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
@@ -119,7 +120,7 @@ def show_rows(sentence: Sentence) -> None:
 
 
 def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
-    """The rows before and after × √d_model, where the variant multiplies; else that it does not."""
+    """Draw the rows before and after × √d_model; if the variant does not scale, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
     before = trace[f"{path}.token"].numpy()[sentence.item]
     position = np.linalg.norm(model_table(view.pipeline.model, sentence.side)[: len(before)], axis=1).mean()
@@ -144,7 +145,7 @@ def _lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
-    """What padding is, where it stands in this batch, and its row beside that of a word."""
+    """Explain padding, list where it stands in this batch, and draw its row beside that of a word."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     batch = trace.tokens_of(sentence.side)
     token = sentence.vocabulary.tokens[pad]

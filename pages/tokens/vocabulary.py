@@ -1,4 +1,4 @@
-"""The whole vocabulary: who is like whom, all of it on a plane, and a table to search."""
+"""The whole vocabulary: similarities, nearest words, a map in the plane, and a table to search."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ NEAREST = 10
 
 
 def show_similarity(sentence: Sentence) -> None:
-    """The cosine of every token of the sentence with every other."""
+    """Draw the cosine similarity of every pair of tokens of the sentence."""
     words = text("tokens")
     st.markdown(words["alike_text"])
     rows = sentence.table[list(sentence.ids)]
@@ -38,7 +38,7 @@ def show_similarity(sentence: Sentence) -> None:
 
 
 def show_nearest(sentence: Sentence) -> None:
-    """The words of the table nearest to one that is picked."""
+    """List the tokens of the vocabulary nearest to a picked one."""
     words, vocabulary = text("tokens"), sentence.vocabulary
     labels = dict(zip(vocabulary.tokens, numbered_tokens(vocabulary.tokens), strict=True))
     first = sentence.first_word
@@ -64,8 +64,8 @@ def show_nearest(sentence: Sentence) -> None:
 
 @kept
 def _plane(key: Key, side: Side) -> Plane:
-    """The table of a model's side on a plane whose axes the words choose: a special token that was hardly trained has large
-    numbers, and would turn the picture towards itself."""
+    """The embedding table of one side of a model, projected onto a plane. The axes are fitted to the words alone: a special
+    token that was hardly trained has large numbers and would dominate them."""
     pipeline = runs().pipeline(key)
     vocabulary = pipeline.vocabulary(side)
     words = [token_id for token_id in range(len(vocabulary)) if token_id not in vocabulary.specials]
@@ -73,7 +73,7 @@ def _plane(key: Key, side: Side) -> Plane:
 
 
 def show_plane(view: View, sentence: Sentence) -> None:
-    """Every token of the vocabulary as a point, in the colour of its class."""
+    """Draw every token of the vocabulary as a point, coloured by class."""
     words = text("tokens")
     found = _plane(view.key, sentence.side)
     st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
@@ -88,7 +88,7 @@ def show_plane(view: View, sentence: Sentence) -> None:
 
 
 def show_table(sentence: Sentence) -> None:
-    """Every token with its id, its class and the length of its row; searched by any part of the first three."""
+    """Draw a search box and a table of the matching tokens: id, class, count in the sentence, length of the row."""
     words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
     asked = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
     ids = found_ids(vocabulary, sentence.classes, asked)
@@ -107,7 +107,7 @@ def show_table(sentence: Sentence) -> None:
 
 
 def found_ids(vocabulary: Vocabulary, classes: tuple[str, ...], asked: str) -> list[int]:
-    """The ids whose token or class contains what was asked for, or which are the number asked for; all, if nothing was."""
+    """The ids that match a search: by part of the token or of its class, or by the id itself; all ids for an empty search."""
     wanted = asked.strip().lower()
     return [
         token_id
