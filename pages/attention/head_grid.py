@@ -1,4 +1,4 @@
-"""Every layer × head of one kind of attention on one canvas: to be pointed at, and to pick a head from."""
+"""Overview of all heads of one kind of attention: a small heatmap per layer and head on one canvas, to pick a head from."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -33,26 +33,26 @@ def overview(
     order: Sequence[Tile] | None = None,
     captions: Sequence[str] | None = None,
 ) -> Tile | None:
-    """Draw a small heatmap for each head, layers down and heads across, and return the tile picked in this run, if any.
+    """Draw a small heatmap per head, layers down and heads across; returns the tile picked in this run, or None.
 
-    Pointing happens in the browser alone. A click, or Enter on the tile the arrow keys led to, starts a rerun. Which head is
-    selected is the page's to say: in `on_pick`, `picked(key)` tells what was picked, and widgets may still be written to.
-    The picture keeps its size whatever the number of tokens: where there are more cells than pixels, a pixel shows the
-    strongest of its cells, and pointing names that one.
+    Hovering needs no rerun; a click, or Enter on the tile reached with the arrow keys, starts one. The page decides which
+    head is selected: in `on_pick`, `picked(key)` returns the tile, and the values of widgets may still be set.
+    The size of the picture does not depend on the number of tokens: where cells outnumber pixels, a pixel shows the largest
+    weight among its cells, and hovering names that cell.
 
     Args:
-        weights: 0 to 1. Sent as bytes: what hovering shows is off by up to 0.002.
-        allowed: False where a query may not look; drawn hatched, whatever the weight.
-        queries, keys: the tokens, shown as they are.
-        selected: (layer, head), counted from 0; framed.
+        weights: 0 to 1. Sent as bytes, so the weight shown on hover is off by up to 0.002.
+        allowed: False where a query may not attend; drawn hatched, whatever the weight.
+        queries, keys: the tokens, shown as plain text.
+        selected: (layer, head), counted from 0; drawn with a frame.
         color: of the frame.
         key: of the widget.
-        on_pick: called before the rerun, at every pick, also of the tile that is selected already.
-        order: the tiles in an order of their own, left to right and top to bottom, instead of the grid; may leave some out.
-        captions: what stands under each tile of `order` after its layer and head: "0.97" is shown as "L2 H3 · 0.97".
+        on_pick: called before the rerun at every pick, including a pick of the selected tile.
+        order: the tiles to draw, left to right and top to bottom, instead of the full grid; may leave some out.
+        captions: one per tile of `order`, shown below it after its layer and head: "0.97" becomes "L2 H3 · 0.97".
 
     Raises:
-        ValueError: arrays, tokens, order or captions do not fit one another.
+        ValueError: the shapes, tokens, order or captions do not match.
     """
     shape = (*weights.shape[:2], len(queries), len(keys))
     if not weights.shape == allowed.shape == shape:
@@ -87,13 +87,13 @@ def overview(
 
 
 def picked(key: str) -> Tile | None:
-    """The (layer, head) just picked in the overview of that key, counted from 0; for its `on_pick`. Outside that: None."""
+    """The (layer, head) just picked in the overview with this key, counted from 0; for use in its `on_pick`, otherwise None."""
     sent = st.session_state.get(key)
     return _tile(sent.get("pick")) if isinstance(sent, dict) else None
 
 
 def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
-    """A layer and a head, if that is what it is: nothing that comes from a browser is to be trusted."""
+    """The (layer, head) if the pair is valid, otherwise None. Values from the browser are untrusted."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         return None
     if any(isinstance(index, bool) or not isinstance(index, (int, np.integer)) or index < 0 for index in pair):
@@ -105,6 +105,6 @@ def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
 
 @cache
 def _scale() -> str:
-    """Red, green and blue of each level, from the one place that says what colour a weight has."""
+    """Red, green and blue of each level, from the colour scale that all attention figures share."""
     shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
     return packed(np.rint(np.array(shades) * 255).astype(np.uint8))

@@ -1,4 +1,4 @@
-"""What a head does, in one sentence and in numbers."""
+"""A head's attention pattern, in one sentence and in numbers."""
 
 import numpy as np
 import pandas as pd
@@ -11,15 +11,15 @@ from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
 from transformer.worlds import world
 
-# A share below this is no pattern worth a sentence.
+# A pattern with a smaller share than this gets no sentence.
 CLEAR = 0.5
-# Where two patterns hold alike, the one that says more is named.
+# In order of preference: of patterns with equal shares, the first is named, since it is the more specific one.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
 METRIC_WIDTH = 140
 
 
 def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
-    """Every measure of every head of a kind, on the person's own text."""
+    """Every measure of every head of a kind, for the text of this run."""
     aligned = None
     if kind == "cross" and view.pipeline.trained:
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
@@ -29,7 +29,7 @@ def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:
-    """A row for each head, a column for each measure; layers and heads counted from 1."""
+    """A row per head and a column per measure; layers and heads counted from 1."""
     words = text("head_patterns")
     layers, heads = next(iter(measures.values())).shape
     places = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]
@@ -40,7 +40,7 @@ def table(measures: dict[str, PerHead]) -> pd.DataFrame:
 
 
 def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
-    """The strongest pattern of a head as a sentence."""
+    """The strongest pattern of a head as a sentence; without a clear one, the spread of its attention."""
     words = text("head_patterns")
     shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
     best = max(shares, key=lambda name: round(shares[name], 2))
@@ -51,13 +51,13 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
 
 
 def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """The sentence, the numbers of this head, and the table of all heads of the kind."""
+    """Show the sentence and the numbers of this head, and the table of all heads of the kind."""
     words = text("head_patterns")
     measures = head_measures(view, trace, kind)
     st.markdown(f"**{in_words(measures, layer, head)}**")
     st.caption(words["intro"])
     names = [name for name in MEASURES if name in measures]
-    # In a row as long as the page is wide: on a phone, columns would stand one below the other.
+    # A horizontal container wraps on a phone; st.columns would stack the numbers one below the other.
     with st.container(horizontal=True):
         for name in names:
             st.metric(name, fixed(measures[name][layer, head], 2), help=words["meanings"][name], width=METRIC_WIDTH)

@@ -1,4 +1,4 @@
-"""Attention on the page: the overview of every head, and one head as a map or as lines."""
+"""Views of attention heads: the overview of all heads, one head as a map, a layer as lines, and heads combined."""
 
 import re
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ from transformer.figures import KIND_COLORS, head_map
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind
 
-# Weights below it have no line, unless a person moves it.
+# Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
 def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Every layer × head of a kind; a click on a tile opens that head."""
+    """Show every head of a kind as a small heatmap; a click on a tile opens that head."""
     words = text("attention")
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.tokens(kind)
@@ -62,7 +62,7 @@ def weights_table(
     keys: Sequence[str],
     first_layer: int = 1,
 ) -> pd.DataFrame:
-    """A line for each weight that is not masked; layers and heads counted from 1, tokens with their position from 0."""
+    """A row per unmasked weight; layers and heads counted from 1, positions of tokens from 0."""
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {
         "layer": layers + first_layer,
@@ -81,7 +81,7 @@ def _open_head() -> None:
 
 
 def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """One head as a heatmap, its numbers, and its downloads."""
+    """Show one head as a heatmap, with its numbers and downloads."""
     words = text("attention")
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     queries, keys = trace.tokens(kind)
@@ -103,7 +103,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     figure = head_map(weights, allowed, queries, keys, labels=figure_labels())
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
-    # Filled only when it is open: a closed table would be sent with every click.
+    # Filled only while open: a closed table would still be sent with every click.
     table = unfolding(words["numbers"], ":material/table:", "numbers")
     if table:
         with table:
@@ -120,9 +120,9 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
 
 
 def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """All heads of a layer as lines between two columns of tokens; what is locked stands in the URL.
+    """Show the heads of a layer as lines between two columns of tokens; locks, heads and threshold are kept in the URL.
 
-    The picked head is one of those that are on, unless none is: it stands above the picture.
+    The picked head is always among the heads that are on (unless all are off), because the heading above names it.
     """
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0].numpy(), trace.allowed(kind)[layer, 0].numpy()
@@ -148,13 +148,13 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
 
 def _follow_heads(on: Sequence[int], head: int) -> None:
-    """Once the picked head is switched off, another that is on is picked."""
+    """Pick the first head that is still on when the picked one was switched off."""
     if on and head not in on:
         st.session_state["head"] = on[0] + 1
 
 
 def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Heads or layers put together, each way under its own name."""
+    """Show one map that combines heads or layers; the way to combine them is picked."""
     words = text("attention")
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.tokens(kind)

@@ -1,4 +1,4 @@
-"""Attention as lines between two columns of tokens, to be pointed at: one layer, any of its heads."""
+"""Attention of one layer as lines between two columns of tokens, for any of its heads."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,19 +13,19 @@ from pages.ui.component import mounted, packed
 from pages.ui.text import text
 from transformer.figures.theme import HEAD_COLORS
 
-# What stands for a pair that may not attend: no weight is negative.
+# Marks a masked pair in the data that is sent; weights are never negative.
 MASKED = np.float32(-1)
 
 Locked = tuple[tuple[str, int], ...]
 
 
 class LinesState(NamedTuple):
-    """What a person left switched on.
+    """The locked tokens, the heads that are on, and the threshold, as the person set them.
 
     Attributes:
-        locked_queries, locked_keys: positions of the tokens that are locked, in rising order.
-        heads: the heads whose lines are drawn, in rising order.
-        threshold: weights below it have no line.
+        locked_queries, locked_keys: positions of the locked tokens, ascending.
+        heads: the heads whose lines are drawn, ascending.
+        threshold: smaller weights have no line.
     """
 
     locked_queries: tuple[int, ...]
@@ -35,7 +35,7 @@ class LinesState(NamedTuple):
 
     @property
     def locked(self) -> Locked:
-        """The locked tokens as `lines` takes them."""
+        """The locked tokens in the form that `lines` accepts."""
         return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
@@ -54,27 +54,27 @@ def lines(
     on_change: Callable[[], None] | None = None,
     head: int | None = None,
 ) -> LinesState:
-    """Draw the heads of one layer as lines from queries, on the left, to keys, on the right.
+    """Draw the heads of one layer as lines from queries (left) to keys (right); returns what is locked and switched on.
 
-    Pointing at a token happens in the browser alone. A rerun comes of locking a token, switching a head, or letting go of
-    the threshold. `heads`, `locked` and `threshold` are where a person starts; as with any widget, once the person has
-    changed something their choice stands, until `key` changes. Locks are positions: they outlive a change of the tokens.
+    Hovering over a token needs no rerun. Locking a token, switching a head, or releasing the threshold slider starts one.
+    `heads`, `locked` and `threshold` are initial values; as with any widget, the person's choice replaces them until `key`
+    changes. A lock is a position, so it stays when the tokens change.
 
     Args:
         weights: [head, query, key] from 0 to 1.
-        allowed: [head, query, key], True = may attend. A pair that may not never has a line.
-        queries: [query] tokens, shown as they are.
+        allowed: [head, query, key], True = may attend. A masked pair never has a line.
+        queries: [query] tokens, shown as plain text.
         keys: [key] tokens.
         key: of the widget.
-        heads: those that are on, counted from 0; None for all.
+        heads: the heads that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
-        threshold: weights below it have no line.
-        on_change: called before the rerun that a person's choice starts; `heads_on` says which heads are on by then.
-        head: one that is picked elsewhere. When it becomes another, that goes on: instead of the one before if that was alone,
-            or beside those that are on.
+        threshold: smaller weights have no line.
+        on_change: called before the rerun that a change starts; `heads_on` returns the heads that are on by then.
+        head: the head picked elsewhere on the page. When it changes, the new head is switched on. It replaces the former one
+            if that was the only head on; otherwise it is added.
 
     Raises:
-        ValueError: the arrays are not of one shape, or do not fit the tokens.
+        ValueError: the shapes of the arrays differ, or do not match the tokens.
     """
     shape = (len(weights), len(queries), len(keys))
     if not weights.shape == allowed.shape == shape:
@@ -100,24 +100,24 @@ def lines(
 
 
 def heads_on(key: str, count: int) -> tuple[int, ...]:
-    """The heads, of so many, that the person before these lines has left on; for its `on_change`."""
+    """The heads that are on in the lines with this key, out of `count`; for use in its `on_change`."""
     return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
 def _signed(weights: np.ndarray, allowed: np.ndarray) -> str:
-    """Weights in single precision, with a sign where a pair is masked."""
+    """Weights in single precision, packed for the browser; a masked pair is −1."""
     return packed(np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32))
 
 
 def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
-    """The state that the browser or a link sent, without tokens and heads that do not exist: neither is to be trusted."""
+    """The state sent by the browser or a link, which are untrusted: tokens and heads that do not exist are dropped."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]
     locked = {side: _positions([at for name, at in pairs if name == side], count[side]) for side in ("query", "key")}
     named = _listed(view.get("heads"))
     heads = _positions(named, count["head"])
-    # All heads where none was named, and where a model with fewer heads has none of those that were.
+    # All heads are on if none was named, or if a model with fewer heads has none of the named ones.
     if not heads and (view.get("heads") is None or named):
         heads = tuple(range(count["head"]))
     above = view.get("threshold")

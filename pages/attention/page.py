@@ -1,4 +1,4 @@
-"""Who looks at whom: every head at once, one head, one row, one number."""
+"""The Attention page: which tokens attend to which, from all heads at once down to a single number."""
 
 import streamlit as st
 

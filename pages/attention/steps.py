@@ -1,4 +1,4 @@
-"""One head's attention step by step, and where any single number of it comes from."""
+"""One head's attention step by step, and the computation behind any single number of it."""
 
 import math
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ from transformer.analysis.head_steps import AttentionStep, attention_steps
 from transformer.figures import KIND_COLORS
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps
 
-# Row and column of a number.
+# Row and column of a number in the matrix of a step.
 Cell = tuple[int, int]
-# Characters up to which a row's numbers are shown in full, and pixels of the box in which longer ones scroll.
+# A row's numbers are shown in full up to this many characters; longer ones scroll in a box of this many pixels.
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 
 
 def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """From the vectors that enter the attention to those that leave it: pickers, the number that is asked for, every matrix.
+    """Show every matrix of one head, from input to output, with pickers and the computation of one picked number.
 
     Args:
-        model: the one that was traced; only its weights are read.
-        trace: the run; its first batch item is shown.
+        model: the traced model; only its parameters are read.
+        trace: the run; the first item of its batch is shown.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: counted from 0.
 
@@ -66,7 +66,7 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
 
 
 def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
-    """Of which step a number is to be explained, or None."""
+    """The name of the step whose numbers are explained, or None."""
     return pick_or_none(text("steps")["step"], [step.name for step in steps], "step", as_list=False)
 
 
@@ -81,7 +81,7 @@ def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
 
 
 def _follow() -> None:
-    """The cell moves to the row that is followed, where it has such a row."""
+    """Move the picked cell to the followed row, if the step has such a row."""
     st.session_state["row"] = st.session_state["query"]
 
 
@@ -96,7 +96,7 @@ def _show_overview(
     row: int,
     picked: tuple[str | None, Cell | None],
 ) -> None:
-    """Every matrix in order, in one figure."""
+    """Show every matrix in order, in one figure."""
     words, (name, cell) = text("steps"), picked
     matrices = []
     for place, step in enumerate(steps, start=1):
@@ -110,7 +110,7 @@ def _show_overview(
 
 
 def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
-    """Every step in words, side by side."""
+    """Show every step in words, side by side."""
     for first in range(0, len(steps), ACROSS):
         for column, at in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
             with column.container(border=True, height="stretch"):
@@ -118,7 +118,7 @@ def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind:
 
 
 def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:
-    """The matrix of one step to be read, the numbers of the row that is followed, and the lines that compute it."""
+    """Show the matrix of one step at reading size, the numbers of the followed row, and the code that computes it."""
     words, config = text("steps"), trace.config
     matrix = _matrix(step, config, head, sides, row, cell)
     show(tensor_map(matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
@@ -145,7 +145,7 @@ def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Si
         axes[step.axes[0]],
         axes[step.axes[1]],
         signed=step.name != "weights",
-        # A query meets every key, so of keys and values no single row is its own.
+        # A query attends to all keys, so no single row of keys or values belongs to it.
         selected_row=row if step.tokens[0] == "query" else None,
         selected_cell=cell,
         hidden=step.hidden,
@@ -160,7 +160,7 @@ def _alt(title: str, step: AttentionStep) -> str:
 
 
 def _listed(step: AttentionStep, sides: Sides, row: int) -> str:
-    """The numbers of a row, each with its token where it belongs to one."""
+    """The numbers of a row as text, each with its token if the columns have tokens."""
     listed, columns = [number(value) for value in step.values[row].tolist()], labels(step, sides, 1)
     if columns is not None:
         listed = [f"{name}: {value}" for value, name in zip(listed, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Where one number of an attention comes from: a sentence, the formula with its numbers, the terms as bars."""
+"""The computation of one number of an attention: a sentence, the formula with its numbers, and the terms as bars."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps import terms_bars
 from transformer.figures.theme import ROLE_COLORS
 
-# Products that a formula writes out before it says "and so on".
+# A formula writes out this many products before the dots.
 MOST_WRITTEN = 3
 
 
 def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str) -> None:
-    """A sentence, the formula with its numbers, the terms as bars, and the sum beside what the model computed."""
+    """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
     words, summed = text("steps"), explained.operation == "sum of products"
     st.markdown(_sentence(step, explained, sides))
     formula = _worked_out(explained)
@@ -64,7 +64,7 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
 
 
 def _worked_out(explained: Explanation) -> str:
-    """The formula with its numbers, as LaTeX; empty where there is nothing to compute."""
+    """The formula with its numbers, as LaTeX; empty if nothing is computed."""
     if explained.operation == "quotient":
         (term,) = explained.terms
         return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
@@ -89,7 +89,7 @@ def _shortened(parts: Sequence[str]) -> str:
 
 
 def _name(term: Term, sides: Sides) -> str:
-    """A term's label; a key by its token."""
+    """The label of a term; for a key, its token."""
     axis, _, index = term.label.partition(" ")
     return sides["key"][int(index)] if axis == "key" else term.label
 

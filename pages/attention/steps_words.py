@@ -1,4 +1,4 @@
-"""What a step of an attention is, in words and formulas, and how its numbers are written."""
+"""The words, formula, shape and source of each step of an attention."""
 
 from collections.abc import Callable
 from string import Template
@@ -15,12 +15,12 @@ from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import attention_softmax
 from transformer.tracing.paths import Kind
 
-# The tokens of queries and keys, by side.
+# Numbered tokens, under `query` and `key`.
 Sides = dict[str, list[str]]
 
 
 def say(place: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
-    """What a step is, why, its formula and its shape; `place` counts the steps from 1."""
+    """Show a step's title, its reason, its formula and its shape; `place` counts the steps from 1."""
     words, said = text("steps"), text("steps")["steps"][step.name]
     st.markdown(f"**{words['heading'].format(number=place, title=said['title'])}**")
     st.markdown(_why(said, step, config, kind))
@@ -39,7 +39,7 @@ def _why(said: dict[str, str], step: AttentionStep, config: TransformerConfig, k
 
 
 def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
-    """The formula with this variant's symbols; the scores are S, then S′, then S″ in whichever order they come."""
+    """The formula with this variant's symbols; scores are S, S′, S″, in the order in which the variant scales and masks."""
     shared = config.head_projection == "shared" and "formula_shared" in said
     letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
     with_bias = config.output_bias if step.name == "output" else config.projection_bias
@@ -64,7 +64,7 @@ def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfi
 
 
 def _shape(step: AttentionStep, head: int) -> str:
-    """The whole tensor's axes by name, and which part of it is shown."""
+    """The named axes of the whole tensor, and which part of it is shown."""
     words, sizes = text("steps"), dict(step.whole)
     shown = [words["shown_item"].format(number=1)] if sizes.get("batch", 1) > 1 else []
     shown += [words["shown_head"].format(number=head + 1)] if "head" in sizes else []
@@ -73,7 +73,7 @@ def _shape(step: AttentionStep, head: int) -> str:
 
 
 def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
-    """The method that computes a step."""
+    """The function or method that computes a step."""
     layer = EncoderLayer if Kind.of(kind).stack == "encoder" else DecoderLayer
     found = {
         **dict.fromkeys(("input", "memory"), layer.forward),
@@ -86,6 +86,6 @@ def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., 
 
 
 def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
-    """The tokens on an axis of a step, or None where it has none."""
+    """The tokens on an axis of a step, or None if the axis has no tokens."""
     side = step.tokens[axis]
     return None if side is None else sides[side]

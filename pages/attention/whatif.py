@@ -1,4 +1,4 @@
-"""What if: edits of the model, in a list that lives in the URL, and the two runs side by side."""
+"""The what-if view: a list of edits of the model, kept in the URL, and the runs without and with them side by side."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ SIDES: tuple[Side, ...] = ("source", "target")
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """The editor, and what its edits change.
+    """Show the list of edits and the changes they make to answer, probabilities and weights.
 
     Args:
-        view: what the sidebar holds.
+        view: the choices in the sidebar.
         trace: the run without edits.
         kind, layer, head: the head being viewed; layer and head counted from 0.
     """
@@ -45,7 +45,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
 
 
 def _list() -> list[str]:
-    """The edits in force, as phrases; each can be removed, and new ones typed."""
+    """Show the edits in force, to remove or to add by typing; returns them as phrases."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -64,7 +64,7 @@ def _list() -> list[str]:
 
 
 def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Buttons that add an edit."""
+    """Show buttons that each add an edit."""
     words = text("whatif")
     queries, keys = trace.tokens(kind)
     of = Kind.of(kind)
@@ -98,7 +98,7 @@ def _clear() -> None:
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
-    """The two answers, the probabilities of the tokens, and the head being viewed."""
+    """Show both answers, the change of each token's probability, and the change of the viewed head's weights."""
     words = text("whatif")
     clean, edited = view.answer(), view.answer(edits)
     left, right = st.columns(2)
@@ -138,14 +138,14 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
-    """The tokens that the rows of a trace must predict, `<eos>` last, and the probability each gives to its own."""
+    """The token that each row of a trace should predict (`<eos>` last), and the probability the row gives to it."""
     vocabulary = view.pipeline.target_vocabulary
     ids = [*trace.target_ids[0][1:], vocabulary.eos]
     return list(vocabulary.tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
 
 
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
-    """Which head matters most for a token of the answer."""
+    """Show how much each head matters for one picked token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens, _ = _written(view, trace)
     labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
