@@ -19,8 +19,8 @@ from torch import Tensor
 from transformer.errors import PathError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
+from transformer.tracing.intervention import Intervention, check_row, length_axis
 from transformer.tracing.paths import TensorPath, check_index, find_tap
-from transformer.tracing.selection import Intervention, check_row, length_axis
 
 __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 

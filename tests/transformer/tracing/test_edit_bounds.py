@@ -10,8 +10,8 @@ from tests.transformer.small import SOURCE, TARGET, small
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
+from transformer.tracing.intervention import plain
 from transformer.tracing.interventions import Ablate, Intervention, Patch, Replace, Scale
-from transformer.tracing.selection import plain
 from transformer.tracing.trace import Trace, run_traced
 
 ENCODER, DECODER = "encoder.layers.0.self_attention", "decoder.layers.1.self_attention"

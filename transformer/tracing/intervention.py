@@ -1,4 +1,4 @@
-"""Where an edit acts: the tap it names, and the heads, positions and batch items that it means of that tap's tensor."""
+"""The base class of all interventions: which tap an edit acts on, and which heads, positions and batch items of its tensor."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MOST_POSITIONS = 1 << 20
 
 @dataclass(frozen=True)
 class Intervention:
-    """What every edit has in common: where it acts.
+    """The base class of every edit: it names a tap, and the part of its tensor that is changed.
 
     Attributes:
         path: of a tap, or of an attention.
