@@ -27,7 +27,7 @@ MOST_UNITS = 10
 
 
 def show_arithmetic(view: View, trace: Trace) -> None:
-    """Pick a layer, a sub-layer and a position; what is added, what is normalised, what fires."""
+    """Show the residual addition, the LayerNorm and the feed-forward units at a picked layer, sub-layer and position."""
     words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
     layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "group")
@@ -115,7 +115,7 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
 
 
 def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:
-    """One position's vector as it is drawn."""
+    """The vector of one position as a view of one row; colours run from −`most` to `most`."""
     panel = Panel(vector.astype(np.float32)[None, None], ("", "", stop.axes[-1]), False, "signed")
     return TensorView(stop.path, title(stop), shape(vector.shape), panel, float(most) or 1.0, "", {})
 
@@ -126,7 +126,7 @@ def _numbers(labels: list[str], values: list[str]) -> None:
 
 
 def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
-    """A row for each number of a vector."""
+    """Show a table with a row per number of a vector."""
     with st.expander(text("arithmetic")["table"], icon=":material/table:"):
         found = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
         st.dataframe(pd.DataFrame(found).rename_axis(words["row"]), height=320)

@@ -1,4 +1,4 @@
-"""How the model is built and in which order its parts are called: two trees, and every field of the configuration."""
+"""The calls that build and run the model, as two trees, and every field of the configuration."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ from transformer.tracing.trace import Ids
 
 KEY = "calls-tree"
 STYLE = style(Path(__file__).parent / "calls_fields.css")
-LONG, LONG_HEIGHT = 900, 260  # characters of an explanation up to which it is shown in full; pixels of one that scrolls
+LONG, LONG_HEIGHT = 900, 260  # more characters than this scroll in a box of this many pixels
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """The two trees, the line that is picked, and the configuration.
+    """Show the picked tree, the call picked in it, and the configuration.
 
     Args:
-        view: what the sidebar holds.
-        trace: of it; of one text or of a batch.
+        view: the choices in the sidebar.
+        trace: the run of that view, of one text or of a batch.
     """
     words = text("calls")
     st.markdown(words["intro"])
@@ -71,7 +71,7 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 
 def named(root: Call) -> dict[str, Call]:
-    """Every call with a name for the link, in the order they began: `encoder.layers.0.self_attention:scale`."""
+    """Every call by a unique name for the link, in calling order: `encoder.layers.0.self_attention:scale`."""
     found: dict[str, Call] = {}
     for call in root:
         name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}".lstrip(":")
@@ -83,7 +83,7 @@ def named(root: Call) -> dict[str, Call]:
 
 
 def levels(call: Call, level: int = 0) -> Iterator[int]:
-    """How deep each call lies, in the order of `named`."""
+    """The depth of each call in the tree, in the order of `named`."""
     yield level
     for below in call.calls:
         yield from levels(below, level + 1)
@@ -109,7 +109,7 @@ def _open(key: str, names: list[str]) -> None:
 
 
 def _show(call: Call) -> None:
-    """One call: what went in and came out, what it says of itself, and its source."""
+    """Show one call: its arguments and result, its docstring, and its source."""
     words = text("calls")
     with st.container(border=True):
         st.markdown(f"**`{call.name}`**" + (f" · `{call.path}`" if call.path else ""))
@@ -136,7 +136,7 @@ def _show(call: Call) -> None:
 
 
 def _configuration(config: TransformerConfig) -> None:
-    """Every field: what it means, its value here, the usual one, and what changes if it grows."""
+    """Show every field with its meaning, its value in this model, the usual value, and the effect of a larger one."""
     words, columns, said = text("calls"), text("calls")["columns"], text("parameters")
     presets = {name: TransformerConfig.preset(name) for name in PRESETS}
     fields = [field.name for field in dataclasses.fields(config)]
@@ -154,7 +154,7 @@ def _configuration(config: TransformerConfig) -> None:
 
 
 def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
-    """A table that becomes a list on a narrow screen, where five columns of words have no room."""
+    """An HTML table that becomes a list on a narrow screen, where five columns of text do not fit."""
     nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
     head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)
     lines = []
@@ -167,7 +167,7 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
 
 
 def _usual(values: dict[str, object], paper: str | None) -> str:
-    """`512; shared_heads: 256`: what `vanilla` has, then those that differ from it."""
+    """The value in `vanilla`, then in the presets (and the paper) that differ: `512; shared_heads: 256`."""
     others = [f"{name}: {setting(value)}" for name, value in values.items() if value != values["vanilla"]]
     others += [text("calls")["paper"].format(value=paper)] if paper else []
     return "; ".join([setting(values["vanilla"]), *others])

@@ -1,4 +1,4 @@
-"""What a stop of the walk was made of: shapes, statistics, formula, parameters, and the lines that did it."""
+"""Details of a stop of the walk: shapes, statistics, formula, parameters, and the code that computes it."""
 
 from collections.abc import Callable, Mapping
 
@@ -22,12 +22,12 @@ from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
 from transformer.tracing.paths import TensorPath
 
-# What the method that calls a tap leaves to a function of another file.
+# Functions of another file that do the computation for the method that calls the tap.
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 
 def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop, go: Callable[[str], None]) -> None:
-    """All of it; `go` is called with the path of an input that is to be gone to."""
+    """Show all details of a stop; `go` is called with the path of the input whose button is clicked."""
     words = text("walk")
     st.table(_table(view, trace, stops, here))
     _statistics(trace, here)

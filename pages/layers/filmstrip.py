@@ -21,10 +21,10 @@ KEY = "film"
 
 
 def show_filmstrip(view: View, trace: Trace) -> None:
-    """Pick a part of the network; a click on a miniature opens that tensor in the walk."""
+    """Show the tensors of a picked part of the network as miniatures; a click opens that tensor in the walk."""
     words, stops = text("filmstrip"), walk(trace)
     groups = list(dict.fromkeys(stop.group for stop in stops))
-    # Start from the layers: that is what a layer's filmstrip is for.
+    # Layers come first, because a filmstrip is opened mainly to see a layer.
     layers = sorted(groups, key=lambda group: " " not in group)
     group = pick(words["layer"], layers, "group")
     item = pick_text(trace)

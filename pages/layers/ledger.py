@@ -1,4 +1,4 @@
-"""What every step of a run takes: the table of all steps, its totals, and how they grow."""
+"""The cost of every step of a run in parameters, FLOPs and bytes: the table, its totals, and how they grow."""
 
 import numpy as np
 import pandas as pd
@@ -20,21 +20,21 @@ from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, 
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Ids
 
-# The choice of every layer, or of every kind of work.
+# The option that selects all layers, or all kinds of work.
 EVERYTHING = "all"
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
-# Of columns, in pixels: so that all down to the bytes are seen without scrolling on a projector. What is long comes after them.
+# Widths of columns in pixels, so that every column up to the bytes fits a projector without scrolling; long ones come after.
 WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
 COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
-    """The sums, what takes how much, every step, and how it grows.
+    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost.
 
     Args:
-        view: what the sidebar holds.
-        trace: of it; of one text or of a batch.
+        view: the choices in the sidebar.
+        trace: the run of that view, of one text or of a batch.
     """
     words, rows = text("ledger"), ledger(view.pipeline.model, trace)
     st.markdown(words["intro"])
@@ -72,7 +72,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
 
 @kept
 def _counted(key: Key, sources: Ids, targets: Ids) -> int:
-    """FLOPs that PyTorch counts while the traced ids run again."""
+    """The FLOPs that PyTorch counts in a second run of the traced ids."""
     pipeline = runs().pipeline(key)
     return sum(counted(pipeline.model, *as_batches(pipeline, sources, targets)).values())
 
@@ -159,7 +159,7 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
 
 
 def _near(path: str, seen_from: str) -> str:
-    """A path without what it has in common with another, as one says a name at home: `query.heads`."""
+    """A path relative to another one, without their common prefix: `query.heads`."""
     return TensorPath.parse(path).near(TensorPath.parse(seen_from))
 
 
@@ -202,7 +202,7 @@ def _growth(trace: Trace) -> None:
 
 
 def _lesson(trace: Trace, along: str) -> str:
-    """What the curves show, in words."""
+    """The explanation of the curves, in words."""
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
         more = lengths.target - lengths.source if lengths.source else 0

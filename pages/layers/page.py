@@ -1,4 +1,4 @@
-"""How tensors change shape on their way through the network: every one of them, from token ids to probabilities."""
+"""The Layers page: every tensor of a run and its shape, from token ids to probabilities."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The residual stream: one token followed through all layers."""
+"""The residual stream: measures of each token through all layers of a stack."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
 
 def show_stream(trace: Trace) -> None:
-    """Pick a stack, a measure and a token to follow; a line for each token."""
+    """Show a measure of the residual stream as a line per token, one of them followed."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
         stack = pick(words["stack"], stacks(trace), "stack")
@@ -44,7 +44,7 @@ def show_stream(trace: Trace) -> None:
 
 
 def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:
-    """The numbers of a measure, and what stands below each."""
+    """The numbers of a measure, and the label of each point."""
     words = text("residual")
     points = [words["start"], *steps, *([words["end"]] if len(stream.points) > len(steps) + 1 else [])]
     if name in ("norm", "similarity"):
@@ -53,9 +53,9 @@ def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, 
 
 
 def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
-    """Which sub-layer added most to the followed token, and how far it came from where it started."""
+    """Show which sub-layer added most to the followed token, and how similar its last vector is to its first."""
     words = text("residual")
-    # What counts is how long the addition is beside what it is added to.
+    # Relative to the vector it is added to, because the same addition changes a long vector less than a short one.
     share = stream.added_norm[:, at] / np.maximum(stream.norm[: len(steps), at], 1e-12)
     most = int(share.argmax())
     said = words["sentence"].format(

@@ -1,4 +1,4 @@
-"""The words about a stop of the walk: its title, its heading, why the step exists, and its formula."""
+"""The texts about a stop of the walk: its title, its heading, the reason for the step, and its formula."""
 
 from collections.abc import Mapping
 from string import Template
@@ -11,7 +11,7 @@ from transformer.analysis.walk import Stop
 
 
 def group_title(group: str) -> str:
-    """`encoder 1` → "Encoder layer 1"."""
+    """The title of a group of stops: "Encoder layer 1" for `encoder 1`."""
     words = text("walk")["groups"]
     name, _, layer = group.partition(" ")
     return words[f"{name}_layer"].format(layer=layer) if layer else words[name]
@@ -22,14 +22,14 @@ def title(stop: Stop) -> str:
 
 
 def heading(stop: Stop) -> str:
-    """Where a stop is and what it is, in full."""
+    """The full heading of a stop: group, part and title."""
     words = text("walk")
     name = "heading_part" if stop.part else "heading"
     return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))
 
 
 def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
-    """Why the step exists, and its formula, as this variant has them."""
+    """The reason for the step, and its formula in LaTeX, for this variant."""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]
     variant = _variant(stop.kind, config)
     values = {
@@ -48,7 +48,7 @@ def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:
-    """Which of several ways of writing about a kind fits this variant."""
+    """The suffix of the texts about a kind that fit this variant; empty for the common ones."""
     if kind.endswith((".projected", ".heads")):
         return config.head_projection
     variants: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
 
-On a canvas, because with Plotly a step takes more than twice as long (benchmarks/README.md), and because arrow keys go from
-number to number there without a request to the server. The menu to save has the same picture from Plotly.
+They are drawn on a canvas, because with Plotly a step takes more than twice as long (benchmarks/README.md), and because on a
+canvas arrow keys move from number to number without a request to the server. The save menu offers the same picture from Plotly.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, 
 from transformer.figures.theme import LINE, MASKED
 
 HERE = Path(__file__).parent
-# Of a miniature, in pixels: of the widest and of the highest of a strip.
+# In pixels: width and height of the largest miniature in a strip, and the smallest side of any.
 WIDEST, HIGHEST, LEAST = 300, 120, 7
 
 
@@ -29,17 +29,17 @@ _outline = mounted(HERE / "outline")
 
 
 def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, says: str, key: str, hint: bool = True) -> None:
-    """Inputs, what was done, and the result, all in one scale: a cell is as wide and as high in each.
+    """Draw inputs, operation and result to one scale: cells have the same size in all of them.
 
-    The exact numbers are sent, so that pointing tells them, and dragging over columns opens these.
+    The exact numbers are sent, so that hovering shows them and dragging over columns enlarges those columns.
 
     Args:
         inputs: in the order of the formula; may be empty.
-        operation: what stands in the middle.
-        result: what came of it.
-        says: the whole in words, for those who do not see it.
+        operation: the words between inputs and result.
+        result: the tensor that the operation returns.
+        says: the picture in words, for screen readers.
         key: of the widget.
-        hint: say below how to read it and what can be done with it.
+        hint: whether to show below how to read and use the picture.
     """
     words = dict(text("tensors")["picture"])
     sent, numbers = [], []
@@ -72,33 +72,32 @@ def numbers(shown: TensorView) -> pd.DataFrame:
 
 
 def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
-    """The numbers of several panels, one below the other under their paths; a narrow one leaves the columns of a wide one
-    empty."""
+    """The numbers of several panels, one below the other under their paths; the rows of narrow panels end in empty cells."""
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 
 def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
-    """Pixels a row and a column in miniatures of several tensors, so that the highest and the widest still fit."""
+    """Pixels per row and per column, so that the tallest and the widest of the miniatures still fit."""
     sizes = [_cells(frame.panel) for frame in frames]
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
 def strip(parts: Mapping[str, Sequence[TensorView]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
-    """Miniatures in order, all in one scale, with arrows between.
+    """Draw miniatures in order, all to one scale, with arrows between them.
 
     Args:
-        parts: the tensors under the title of their part; an empty title is not shown.
-        selected: path of the one that stands out.
-        says: the whole in words.
+        parts: the tensors by the title of their part; an empty title is not shown.
+        selected: path of the highlighted tensor.
+        says: the strip in words, for screen readers.
         key: of the widget.
-        on_pick: called when one is clicked; `picked` tells which.
+        on_pick: called when a miniature is clicked; `picked` returns its path.
     """
     frames = [frame for part in parts.values() for frame in part]
     heads = {part[0].path: title for title, part in parts.items()}
     (down, across), sent = _scale_of(frames), []
     for frame in frames:
         height, width = _cells(frame.panel)
-        # To scale, but never too small to be seen or hit.
+        # To scale, but never too small to be seen or clicked.
         wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
         levels = thumbnail(frame.panel, high, wide, frame.limit)
         sent.append(
@@ -122,7 +121,7 @@ def strip(parts: Mapping[str, Sequence[TensorView]], selected: str, says: str, k
 
 
 def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
-    """All stops, folded by group: (title of the group, (path, title, shape) of each); `on_pick` as in `strip`."""
+    """Draw the list of all stops, folded by group: (title, (path, title, shape) of each stop); `on_pick` as in `strip`."""
     data = {
         "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
         "selected": selected,
@@ -131,14 +130,14 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
 
 
 def picked(key: str, paths: Sequence[str]) -> str | None:
-    """The path that was just clicked in a strip or an outline, if it is one of `paths`: a browser is not to be trusted."""
+    """The path just clicked in a strip or an outline, or None. Values from the browser are untrusted: only `paths` count."""
     said = st.session_state.get(key)
     path = said.get("pick") if isinstance(said, Mapping) else None
     return path if isinstance(path, str) and path in paths else None
 
 
 def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
-    """A panel as the browser takes it: what is said about it, and its numbers as bytes, which will stand at a place."""
+    """A panel for the browser: its description, and its numbers as bytes, which start at `offset` in the parcel."""
     panel = drawn.panel
     tiles, rows, columns = panel.values.shape
     bytes_ = [np.ascontiguousarray(panel.values, "<f4").view(np.uint8).reshape(-1)]

@@ -1,4 +1,4 @@
-"""The tensors of a stop of the walk, prepared for a picture."""
+"""The tensors of a stop of the walk, ready to be drawn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.paths import SIDES, TensorPath
 from transformer.tracing.trace import Step
 
-# Operations whose input and result hold the same kind of number: both have one colour scale.
+# Operations whose input and result hold comparable numbers, and so share one colour scale.
 COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm", "ReLU")
 SHARES = ("weights", "probabilities")
 MASKS = ("source_mask", "target_mask")
@@ -24,7 +24,7 @@ BRANCHES: tuple[Branch, ...] = ("query", "key", "value")
 
 
 def tensor_of(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
-    """A stop as a view: one text of the batch, one head or all (None)."""
+    """The tensor of a stop as a view, for one text of the batch and one head (None for all heads)."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
     color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
@@ -35,11 +35,11 @@ def tensor_of(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
-    """The ids of one side, which are no tensor of the trace."""
+    """The token ids of one side as a view; they are not among the steps of the trace."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
-    # Raw ids are their own tokens: written in the cells, and so not beside them.
+    # If the tokens are the ids themselves, the cells show them already, so the axis does not repeat them.
     raw = all(token == str(number) for token, number in zip(rows[item], ids[item], strict=True))
     return TensorView(path, words["given_ids"], shape(ids.shape), shown, shown.limit, "", {} if raw else {side: rows[item]})
 
@@ -55,14 +55,14 @@ def inputs(
 
 
 def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
-    """Inputs and result with one colour scale, where they are of the same kind."""
+    """Inputs and result with one colour scale if their numbers are comparable, otherwise unchanged."""
     if stop.operation not in COMPARABLE:
         return list(views)
     return panels.in_one_scale(views)
 
 
 def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
-    """The tokens on each axis of a tensor."""
+    """The tokens on each axis of a tensor, by name of the axis."""
     place = TensorPath.parse(path)
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
@@ -71,7 +71,7 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
-    """True where a mask hides a number of the scores or weights of an attention; None where nothing is hidden."""
+    """True where a mask hides a number of an attention's scores or weights; None if nothing is hidden."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:
@@ -81,7 +81,7 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
 
 
 def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
-    """Minimum, maximum, mean and standard deviation over what no mask hides, and how many numbers that are."""
+    """Minimum, maximum, mean and standard deviation of the numbers that no mask hides, and their count."""
     values = step.numpy()
     seen = values if hidden is None else values[~hidden]
     if not seen.size:
@@ -97,6 +97,6 @@ def _scale(stop: Stop) -> Scale:
 
 
 def _branch(path: str) -> Branch | None:
-    """The branch of an attention that a tensor is in."""
+    """The branch of an attention (`query`, `key` or `value`) that a tensor belongs to, or None."""
     name = TensorPath.parse(path).name.partition(".")[0]
     return next((branch for branch in BRANCHES if branch == name), None)

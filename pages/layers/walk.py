@@ -1,4 +1,4 @@
-"""The walk: every tensor of the run, one stop at a time; where it is stands in the URL."""
+"""The walk: every tensor of the run, one stop at a time; the current stop is kept in the URL."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ SPEEDS = ("0.5", "1", "2", "4")
 
 
 def show_walk(view: View, trace: Trace) -> None:
-    """The picker of the stop, the list of all, and the stop that is picked."""
+    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
     stops = walk(trace)
     by_path = {stop.path: stop for stop in stops}
     here = by_path[_navigation(stops)]
@@ -35,7 +35,7 @@ def show_walk(view: View, trace: Trace) -> None:
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
-        words = text("walk")  # once: there can be hundreds of stops
+        words = text("walk")  # read once: there can be hundreds of stops
         groups = [
             (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in found])
             for name, found in groupby(stops, lambda stop: stop.group)
@@ -46,7 +46,7 @@ def show_walk(view: View, trace: Trace) -> None:
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
-    """A stop in the list: without its layer, but with its sub-layer where others are called the same."""
+    """The label of a stop in the list, without its layer; with its sub-layer if several sub-layers have such a stop."""
     called = words["kinds"][stop.kind]["title"]
     return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
 
@@ -55,17 +55,17 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def _navigation(stops: Sequence[Stop]) -> str:
-    """Back, play, next, and every tensor to choose from; returns the path of the stop."""
+    """Show back, next, play, speed and the list to choose from; returns the path of the current stop."""
     words, paths = text("walk"), [stop.path for stop in stops]
-    # At first the step where numbers appear: what comes before it is a mask, often without anything hidden.
+    # The first visit starts at the first step with numbers; the masks before it often hide nothing.
     first = next((at for at, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
-    # Another model may have left a tensor that is not there.
+    # The stop may come from another model and be missing in this one.
     if st.session_state.get(STOP, paths[first]) not in paths:
         st.session_state[STOP] = paths[first]
     label = words["stop"].format(count=len(paths))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-        # Drawn before the buttons beside it: only then is known what a link says.
+        # Drawn before the buttons beside it, because it reads the stop from the link.
         chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
         at = paths.index(chosen)
     last = at + 1 == len(paths)
@@ -75,12 +75,12 @@ def _navigation(stops: Sequence[Stop]) -> str:
         _button(words["back"], paths[max(0, at - 1)], at == 0, *back)
         _button(words["next"], paths[min(len(paths) - 1, at + 1)], last, *forward)
         does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
-        # Never disabled, not even at the end: it would lose the focus of the keyboard that started it.
+        # Never disabled, not even at the end: a disabled button loses the keyboard focus.
         again = paths[0] if last else None
         st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
         seconds = float(pick(words["speed"], SPEEDS, "speed"))
     if playing:
-        # A fragment runs at once, too: not before its time.
+        # A fragment also runs at once; `_tick` skips runs before this time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
         st.fragment(_tick, run_every=seconds)(paths)
     return paths[at]
@@ -91,7 +91,7 @@ def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> 
 
 
 def _go(path: str | None) -> None:
-    """To where a person wants to look; what was playing stops, so that it is not snatched away."""
+    """Go to a stop and pause, so that playing does not move on from the stop that the person chose."""
     if path is not None:
         st.session_state[STOP] = path
         _pause()
@@ -108,7 +108,7 @@ def _pause() -> None:
 
 
 def _tick(paths: Sequence[str]) -> None:
-    """One step further; stops at the end."""
+    """Go one stop further; stop playing at the end."""
     if time.monotonic() < st.session_state.get(DUE, 0.0):
         return
     at = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
@@ -121,7 +121,7 @@ def _tick(paths: Sequence[str]) -> None:
 
 
 def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
-    """What the step does, in a sentence and to scale."""
+    """Show the step in a sentence, and its inputs and result drawn to scale."""
     words, pipeline = text("walk"), view.pipeline
     st.subheader(heading(here), anchor=False)
     st.markdown(written(here, trace.config)[0])
@@ -142,7 +142,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:
-    """Which text of the batch and which head, where there are several."""
+    """Show pickers for the text of the batch and the head, if there are several; returns both (head None for all)."""
     words = text("walk")
     shown = [here, *(stops[path] for path in here.inputs if path in stops)]
     head = None
