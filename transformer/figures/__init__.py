@@ -1,4 +1,4 @@
-"""Pictures: arrays and labels in, `go.Figure` out. No model, no page."""
+"""Functions from arrays and labels to a `go.Figure`, without model or page."""
 
 from transformer.figures.attention import head_map
 from transformer.figures.layer_walk import layer_figure

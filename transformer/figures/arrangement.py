@@ -1,4 +1,4 @@
-"""Where the tensors of a stop stand, so that all are in one scale and fit into a width. All lengths are px."""
+"""The positions of a stop's tensors in its figure, all drawn to one scale within a given width. All lengths are in px."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Box = tuple[Length, Length, Length, Length]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Width and height of a cell, heads side by side, and whether inputs stand one above the other."""
+    """Width and height of a cell, number of heads side by side, and whether the inputs are stacked vertically."""
 
     cell: Size
     across: int
@@ -31,7 +31,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Place:
-    """A tensor in the figure.
+    """Position of a tensor in the figure.
 
     Attributes:
         corner: left and top of the tensor with its labels.
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Room:
-    """Left, right, above and below the cells of a tensor, for its labels."""
+    """Space for labels to the left, to the right, above and below the cells of a tensor."""
 
     left: int
     right: int
@@ -55,7 +55,7 @@ class Room:
 
 
 def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
-    """The arrangement with the largest cells; heads one below the other, unless that makes the cells much smaller."""
+    """The arrangement with the largest cells. Heads are stacked vertically unless that makes the cells much smaller."""
     narrow, before = width < NARROW, len(views) - 1
     tiles = max(1 if view.panel.strip else len(view.panel.values) for view in views)
     choices: list[tuple[float, Arrangement]] = []
@@ -70,13 +70,13 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
     large = [chosen for good, chosen in choices if good >= 0.5 * best and chosen.cell[0] >= 0.8 and chosen.cell[1] >= 4]
     chosen = large[0] if large else next(chosen for good, chosen in choices if good == best)
     across, down = chosen.cell
-    # Cells need not be square, but a matrix must not look like a thread.
+    # Cells need not be square, but a matrix must not shrink to a thin line.
     down = min(down, max(6, 16 * across))
     return Arrangement((min(across, 3 * down), down), chosen.across, chosen.stacked, narrow)
 
 
 def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) -> Size:
-    """The largest cell with which all tensors fit; not positive where there is no room."""
+    """The size of the largest cell with which all tensors fit; zero or negative if there is no room."""
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]
@@ -94,13 +94,13 @@ def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) 
 
 
 def heads_across(view: TensorView, chosen: Arrangement) -> int:
-    """Heads of a tensor that stand side by side."""
+    """Number of heads of a tensor that are drawn side by side."""
     tiles = len(view.panel.values)
     return tiles if view.panel.strip else min(chosen.across, tiles)
 
 
 def _counted(view: TensorView, chosen: Arrangement) -> tuple[tuple[int, int], Size]:
-    """Columns and rows of all heads, and the gaps between heads across and down."""
+    """Number of columns and rows over all heads, and of gaps between heads across and down."""
     tiles, rows, columns = view.panel.values.shape
     across = heads_across(view, chosen)
     lines = -(-tiles // across)
@@ -108,7 +108,7 @@ def _counted(view: TensorView, chosen: Arrangement) -> tuple[tuple[int, int], Si
 
 
 def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
-    """Empty rows and columns between two heads."""
+    """Number of empty rows and columns between two heads."""
     tiles, rows, columns = view.panel.values.shape
     each = -(-rows // MOST_COLUMNS), -(-columns // MOST_COLUMNS)
     high = GAP + HEAD_LABEL * (1 < heads_across(view, chosen) < tiles)
@@ -117,7 +117,7 @@ def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
 
 
 def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
-    """Whether tokens stand beside rows (1) or below columns (2)."""
+    """Whether tokens are written beside the rows (1) or below the columns (2)."""
     if part.view.labels(axis) is None or part.each[axis - 1] > 1:
         return False
     tiles = len(part.view.panel.values)
@@ -127,7 +127,7 @@ def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
 
 
 def room(part: Mosaic, chosen: Arrangement, scale_bar: bool) -> Room:
-    """Room for the labels of a tensor."""
+    """Space for the labels of a tensor."""
     rows, columns = part.view.labels(1), part.view.labels(2)
     named = [name not in ("", "1", "id") for name in part.view.panel.axes]
     left = AXIS * named[1] + (_longest(rows) if names_tokens(part, 1, chosen) else 4 * LETTER)
@@ -141,7 +141,7 @@ def _longest(tokens: Sequence[str] | None) -> int:
 
 
 def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, width: int) -> tuple[list[Place], Size, Size]:
-    """The place of each tensor, the middle of the operation, and the size of the figure."""
+    """The position of each tensor, the centre of the operation, and the size of the figure."""
     cells = [
         (part.values.shape[1] * part.each[1] * chosen.cell[0], part.values.shape[0] * part.each[0] * chosen.cell[1])
         for part in parts
@@ -159,7 +159,7 @@ def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, 
 
 
 def _corners(sizes: Sequence[Size], chosen: Arrangement) -> tuple[list[Size], Size, Size]:
-    """The upper left corner of each tensor, the middle of the operation, and the size of all."""
+    """The upper left corner of each tensor, the centre of the operation, and the total size."""
     *before, result = sizes
     corners: list[Size] = []
     if chosen.narrow:

@@ -1,4 +1,4 @@
-"""One head as a picture, and weights as the picture of every head has them."""
+"""The heatmap of one head, and weights as bytes for the overview of every head."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,9 +15,9 @@ LEVELS = 254
 MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its number
 MOST_LABELLED = 32  # tokens of an axis up to which each is written; of more, every second or third
-# px: the side of a cell with a number in it, of one with a label beside it, of others; and what stands beside the cells.
+# px: the side of a cell with a number in it, of one with a label beside it, of others; and the space beside the cells.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
-# The share of each primary colour in how light a colour is, and where black and white stand out from it alike (WCAG 2).
+# Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
 BLACK = '<span style="color:black">{}</span>'
@@ -25,7 +25,7 @@ MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatc
 
 
 def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*any"]) -> UInt8[np.ndarray, "*any"]:
-    """Weights as bytes: an eighth of the size of float64, and off by at most 0.002."""
+    """Weights as bytes: an eighth of the size of float64, with an error of at most 0.002."""
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)
     return np.where(allowed, levels, np.uint8(MASKED_LEVEL))
 
@@ -38,11 +38,11 @@ def head_map(
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One head, to be read: tokens on both axes, the exact weight on hover, and in the cell where there is room.
+    """One head as a heatmap with tokens on both axes; the exact weight is shown on hover, and in the cell if there is room.
 
     Args:
-        weights: 0 to 1; each row sums to 1, or to 0 where nothing may be looked at.
-        allowed: False where a query may not look; drawn grey and hatched.
+        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
+        allowed: False where a query may not attend; drawn grey and hatched.
         queries, keys: the tokens.
         wide: cells may be wider than high, for a map of few rows.
         labels: words of the figure.
@@ -71,16 +71,16 @@ def head_map(
 
 
 def hover(labels: Mapping[str, str], value: str) -> str:
-    """The template of what hovering says of a query and a key."""
+    """The template of the hover text for a query and a key."""
     return f"{labels['query']} %{{y}}<br>{labels['key']} %{{x}}<br>{value}<extra></extra>"
 
 
 def masked_cells(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Heatmap:
-    """What lies below a map where a query may not look: grey, and hatched unless the cells are too small."""
+    """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
     return go.Heatmap(
-        # Sent as a list, a third shorter than in single precision.
+        # As a list it is a third shorter to send than in single precision.
         z=[[None if may else 1 for may in row] for row in allowed.tolist()],
         x=numbered(keys),
         y=numbered(queries),
@@ -89,7 +89,7 @@ def masked_cells(
         texttemplate=MASK_SIGN if max(allowed.shape) <= MOST_HATCHED else None,
         textfont={"color": LINE},
         hovertemplate=hover(labels, labels["masked_cell"]),
-        # Where a cell is not masked, there is nothing to say of it.
+        # Cells that are not masked need no hover text of this layer.
         hoverongaps=False,
     )
 
@@ -97,13 +97,13 @@ def masked_cells(
 def in_cells(
     values: Float[np.ndarray, "row column"], form: str, scale: str, low: float = 0.0, high: float = 1.0
 ) -> dict[str, object]:
-    """The number in each cell of a heatmap, for `go.Heatmap`; short ones are black where that is read better than white.
+    """The number in each cell, as arguments of `go.Heatmap`; short ones are black where black has more contrast than white.
 
-    Plotly by itself takes a dark grey, and that only on light colours: on the greens halfway it can hardly be read. But it
-    takes markup for letters when it fits numbers into cells, so only those that surely fit can have any.
+    Plotly's own choice is dark grey, only on light colours, which is hard to read on the greens in the middle. But Plotly
+    counts markup as letters when it fits numbers into cells, so only numbers that certainly fit can have markup.
 
     Args:
-        values: of the cells; nothing is written where there is none.
+        values: of the cells; NaN leaves a cell empty.
         form: how a number is written, as for `str.format`; a zero never has a sign.
         scale, low, high: the colours of the heatmap, and the values at their two ends.
     """
@@ -122,7 +122,7 @@ def in_cells(
 
 
 def unsigned_zero(said: str) -> str:
-    """A number as it is written, but a zero without a sign."""
+    """A written number; a zero loses its sign."""
     return said.replace("-", "−") if said.strip("+-0.") else said.lstrip("+-")
 
 
@@ -133,14 +133,14 @@ def token_map(
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Tokens on both axes of a map of queries × keys, and cells that are square unless they may be `wide`."""
+    """The figure with tokens on both axes of a map of queries × keys; its cells are square unless `wide`."""
     longer = max(len(queries), len(keys))
     across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
     figure.update_xaxes(across)
     figure.update_yaxes(token_axis(labels["query_axis"], queries, MOST_LABELLED))
     figure.update_yaxes(autorange="reversed")
     if wide:
-        figure.update_yaxes(title=None)  # there is no room beside few rows, and they name themselves
+        figure.update_yaxes(title=None)  # beside few rows there is no room for a title, and their labels suffice
     else:
         figure.update_yaxes(scaleanchor="x", constrain="domain")
         figure.update_xaxes(constrain="domain")
@@ -149,6 +149,6 @@ def token_map(
 
 
 def least_width(columns: int, longer: int) -> dict[str, int]:
-    """What `meta` says of the px a map needs: numbers must fit into its cells, and labels beside one another."""
+    """The least width of a map in px, for the figure's `meta`: numbers fit into cells, and labels do not overlap."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": BESIDE + columns * cell}

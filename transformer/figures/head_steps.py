@@ -1,4 +1,4 @@
-"""One matrix of a computation, and the terms that add up to one of its numbers."""
+"""Figures of one matrix of a computation, and of the terms that add up to one of its numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from transformer.figures.theme import (
     token_axis,
 )
 
-# The two ends of the signed scale, a step in from its darkest: what takes away, and what adds.
+# Colours of negative and positive terms: the ends of the signed scale, one step in from the darkest.
 MINUS, PLUS = sample_colorscale(SIGNED, [0.2, 0.8])
 MOST_TICKS = 16
 MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE, MAP_WIDTH = 4, 130, 62, 190
@@ -33,17 +33,17 @@ Labels = Sequence[str] | None
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A matrix and how it is to be read.
+    """A matrix with its labels, its scale and its marks.
 
     Attributes:
         values: any numbers; −∞ is drawn as masked.
         rows, columns: the tokens on each axis; None for dimensions, which are numbered from 0.
         row_title, column_title: what the axes are.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.
-        title: what it is; only written where several are side by side.
+        title: its name; written only if several are side by side.
         selected_row: framed.
         selected_cell: (row, column), framed.
-        hidden: True where a mask hides the number: drawn grey and hatched, whatever it is, and told on hover.
+        hidden: True where a mask hides the number: drawn grey and hatched, with the number on hover.
         marked_columns: first column of a group, and the one after its last; framed.
         color: of the frame of the selected row.
     """
@@ -71,7 +71,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     """A matrix as a heatmap, with the number in each cell where there is room, and on hover."""
     height, width = matrix.values.shape
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
-    # All at once: a figure that is updated piece by piece takes several times as long to build.
+    # Built in one call: updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": _axis(matrix.column_title, matrix.columns, width)
         | {"side": "top", "tickangle": -45 if matrix.columns and width > 8 else 0},
@@ -91,7 +91,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
 def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """Several matrices in one figure, in order from left to right and top to bottom, each in its own scale.
 
-    One figure, because a page takes ten times as long to draw ten of them. Tokens are told on hover only.
+    They share one figure because a page takes ten times as long to draw ten. Tokens are shown on hover only.
     """
     pitch = MAP_HEIGHT + MAP_TITLE
     lines = -(-len(matrices) // MAPS_ACROSS)
@@ -124,7 +124,7 @@ def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
 
 
 def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What is masked, if anything is; then the numbers."""
+    """A layer of the masked cells, if there are any, then the layer of numbers."""
     masked, values = matrix.masked, matrix.values
     height, width = values.shape
     x, y = _names(matrix.columns, width), _names(matrix.rows, height)
@@ -139,7 +139,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
             | {
                 "z": np.where(masked, 1, np.nan).astype(np.float32),
                 "colorscale": [[0, MASKED], [1, MASKED]],
-                # Text rather than numbers: −∞ is no number of JSON.
+                # Text rather than numbers: JSON cannot hold −∞.
                 "customdata": np.where(masked, _written(values), ""),
                 "texttemplate": MASK_SIGN if hatched else None,
                 "textfont": {"color": LINE},
@@ -162,7 +162,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
 
 
 def _frames(matrix: Matrix) -> list[dict[str, Any]]:
-    """What is marked or selected, as rectangles; the last is on top."""
+    """Rectangles around marked and selected cells; the last is on top."""
     (height, width), frames = matrix.values.shape, []
     if matrix.marked_columns is not None:
         frames.append(_frame(*matrix.marked_columns, 0, height, LINE, 2))
@@ -184,15 +184,15 @@ def terms_bars(
     told: str = "{left} × {right} = {value}",
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Numbers that add up: each bar starts where the one before ended, and the last is the sum.
+    """A waterfall of terms: each bar starts where the one before ended, and the last is the sum.
 
     Args:
-        terms: (label, left, right, value) of each; value is what it adds, the others are told on hover.
+        terms: (label, left, right, value) of each; value is added to the sum, the others are shown on hover.
         result: what they add up to.
         color: of the sum, and of the picked term.
         picked: a term that stands out from the others.
         total: what the last bar is called; by default the word for a sum.
-        told: what hovering over a term says, with places for its left, right and value.
+        told: the hover text of a term, with places for its left, right and value.
     """
     total = labels["sum"] if total is None else total
     values = np.array([value for *_, value in terms], dtype=float)

@@ -1,4 +1,4 @@
-"""A whole layer as a figure: every tensor in order, to scale, with its name and shape."""
+"""Figure of a whole layer: every tensor in order, to scale, with its name and shape."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from transformer.figures.mosaic import hatch
 from transformer.figures.panels import TensorView, strongest
 from transformer.figures.theme import LINE, MASKED, ROLE_COLORS, SIGNED, WEIGHTS, escaped, finished
 
-# All lengths are px of a figure of the given width, and units of its axes.
+# Lengths are in px of a figure of the given width, which are also the units of its axes.
 WIDTH = 960
 WIDEST, HIGHEST, LEAST = 280, 110, 8  # of the cells of a tensor
 CAPTION, PART, SPACE, EDGE = 38, 28, 30, 10  # room of name and shape, of a part's title, between tensors, in a branch's frame
@@ -24,7 +24,7 @@ WORDS = 12
 
 @dataclass(frozen=True)
 class _Spot:
-    """A tensor and its cells in the figure: left, top, width and height."""
+    """Position of a tensor's cells in the figure: left, top, width and height."""
 
     view: TensorView
     left: Length
@@ -36,10 +36,10 @@ class _Spot:
 def layer_figure(
     parts: Mapping[str, Sequence[TensorView]], width: int = WIDTH, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """Every tensor of a layer as a heatmap, in order; a cell is as wide and as high in each.
+    """Every tensor of a layer as a heatmap, in order, with cells of the same size in all of them.
 
-    The branches of queries, keys and values each have a frame of their colour. Heads stand one below the other. A pixel
-    stands for the number of greatest magnitude of those it covers; each tensor has its own colour scale. A tensor that would
+    The branches of queries, keys and values each have a frame of their colour. Heads are stacked vertically. A pixel
+    shows the number of greatest magnitude of those it covers; each tensor has its own colour scale. A tensor that would
     be narrower or lower than 8 px is drawn that size.
 
     Args:
@@ -82,7 +82,7 @@ def layer_figure(
 
 
 def _extent(view: TensorView) -> tuple[int, int]:
-    """Rows and columns of all heads."""
+    """Number of rows and columns over all heads."""
     tiles, rows, columns = view.panel.values.shape
     return (rows, tiles * columns) if view.panel.strip else (tiles * rows, columns)
 
@@ -98,12 +98,12 @@ Branches = list[tuple[str, Box]]
 
 
 def _placed(part: Sequence[TensorView], scale: Size, top: Length, width: int) -> tuple[list[_Spot], Branches, Length]:
-    """The places of the tensors of a part, the frames of its branches, and where the part ends."""
+    """The positions of a part's tensors, the frames of its branches, and the lower end of the part."""
     spots: list[_Spot] = []
     frames: Branches = []
-    left, tallest = 1.0, 0.0  # of a line that is not full yet
+    left, tallest = 1.0, 0.0  # of the line that is being filled
     for branch, group in groupby(part, lambda view: view.branch):
-        # A branch stays together; other tensors go on the next line one by one.
+        # A branch stays on one line; other tensors wrap to the next line one by one.
         for views in [list(group)] if branch else [[view] for view in group]:
             sizes = [_size(view, scale) for view in views]
             wide = sum(room for _, _, room in sizes) + SPACE * (len(views) - 1)
@@ -122,7 +122,7 @@ def _placed(part: Sequence[TensorView], scale: Size, top: Length, width: int) ->
 
 
 def _drawn(spot: _Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """What is masked, with its hatch, if anything is; then the numbers."""
+    """A hatched layer of the masked cells, if there are any, then the layer of numbers."""
     view, panel = spot.view, spot.view.panel
     rows, columns = max(1, int(spot.high)), max(1, int(spot.wide))
     hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)
@@ -153,7 +153,7 @@ def _drawn(spot: _Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _flat(view: TensorView, values: Float[np.ndarray, "tile row column"]) -> Float[np.ndarray, "down across"]:
-    """Heads one below the other, or side by side where a vector was cut into them."""
+    """One matrix of all heads: stacked vertically, or side by side where a vector was split into heads."""
     tiles, rows, columns = values.shape
     if view.panel.strip:
         return values.transpose(1, 0, 2).reshape(rows, tiles * columns)

@@ -1,4 +1,4 @@
-"""What costs how much, and how that grows."""
+"""Figures of costs: the share of each kind of work, and its growth with a size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from plotly.colors import hex_to_rgb
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, LINE, escaped, finished
 
-# What grows with the square of the length stands out; what is multiplied alike at every position is next to it.
+# The most visible colour is for work that grows with the square of the length; work that is equal at every position comes next.
 WORK_COLORS: dict[str, str] = dict(
     zip(
         ("feed-forward", "scores and weights", "projections", "embedding", "output", "masks", "add and norm"),
@@ -20,16 +20,16 @@ WORK_COLORS: dict[str, str] = dict(
     )
 )
 TOTAL = "all together"
-# Shares below this have no room for their number.
+# Smaller shares have no room for a number.
 LEAST_WRITTEN = 0.06
 MOST_TICKS = 12
 
 
 def shares(costs: Mapping[str, Mapping[str, int]], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """One bar for each thing that is counted, cut into what each kind of work takes of it.
+    """One bar for each counted quantity, divided into the shares of each kind of work.
 
     Args:
-        costs: what is counted → kind of work → how much.
+        costs: counted quantity → kind of work → amount.
         labels: words of the figure.
     """
     names = list(costs)
@@ -71,16 +71,16 @@ def growth(
     limit: tuple[int, str] | None = None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A line for each kind of work, against one size; the present size is marked on each.
+    """A line for each kind of work, plotted against one size; a dot marks the present size on each.
 
     Args:
-        sizes: what stands on the horizontal axis, rising.
-        lines: kind of work → how much it takes at each size; those that take nothing are left out. One line may be called
+        sizes: values of the horizontal axis, rising.
+        lines: kind of work → amount at each size; kinds that are all zero are left out. One line may be called
             `TOTAL`; it is drawn dashed.
         along, counted: titles of the two axes.
         here: the present size, one of `sizes`.
         logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
-        limit: a size that has a meaning, and what it is called.
+        limit: a size to mark, and its name.
         labels: words of the figure.
     """
     # A line has a dot at the present size alone.
@@ -118,7 +118,7 @@ def growth(
 
 
 def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
-    """Numbers written out along a logarithmic axis: every size where they are few, else 1, 2, 5, 10, 20, …"""
+    """Tick labels of a logarithmic axis: every size if there are few, else 1, 2, 5, 10, 20, …"""
     few = list(sizes) if len(sizes) <= MOST_TICKS else []
     round_ones = [first * 10**power for power in range(8) for first in (1, 2, 5)]
     shown = few or [number for number in round_ones if sizes[0] <= number <= sizes[-1]]
@@ -126,12 +126,12 @@ def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def _legend() -> dict[str, Any]:
-    # Below: above, the buttons over the chart would cover it on a phone.
+    # Below the chart: above it, the chart's buttons would cover the legend on a phone.
     place = {"x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
     return {"showlegend": True, "legend": {"orientation": "h", "traceorder": "normal", **place}}
 
 
 def _readable(color: str) -> str:
-    """Black or white, whichever stands out from a colour."""
+    """Black or white, whichever has more contrast to the colour."""
     red, green, blue = hex_to_rgb(color)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "white"

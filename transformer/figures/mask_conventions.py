@@ -1,4 +1,4 @@
-"""Three ways to hide the same scores, stage by stage, and what becomes of a query from which every key is hidden."""
+"""Figures of three mask conventions, stage by stage, and of the weights of a query from which every key is hidden."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Stages:
     """One convention on the scores of one head, stage by stage.
 
     Attributes:
-        keep: True where a query may look.
-        true_hides: True in the text this convention comes from says "ignore".
-        before, masked, weights: scores as the mask meets them, as softmax gets them, and what it makes of them.
-        titles: of the four pictures: the mask, then these three.
+        keep: True where a query may attend.
+        true_hides: whether True means "ignore" in the source of this convention.
+        before, masked, weights: scores before the mask, scores after it, and the output of softmax.
+        titles: of the four heatmaps: the mask, then these three.
     """
 
     keep: Bool[np.ndarray, "query key"]
@@ -39,14 +39,14 @@ class Stages:
 def convention_stages(
     stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The mask as it is written, the scores before it and after it, and the weights, one below the other.
+    """The mask in the convention's own form, the scores before and after it, and the weights, stacked vertically.
 
-    A hidden cell is grey and hatched, except where it was given a weight all the same: that is drawn as the weight it is.
+    A hidden cell is grey and hatched, unless it received a weight nevertheless, which is then drawn as a weight.
 
     Args:
         stages: what to draw.
         queries, keys: the tokens.
-        color: of what may be looked at.
+        color: of cells that may be attended to.
         labels: words of the figure.
     """
     keep, letters = stages.keep, (labels["true"], labels["false"])
@@ -92,7 +92,7 @@ def convention_stages(
 def empty_rows(
     rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """What becomes of a query from which every key is hidden: a row of weights for each way to treat it.
+    """The weights of a query from which every key is hidden, as one row for each way to treat it.
 
     Args:
         rows: (name, weights) of each way; NaN is written out.
@@ -139,7 +139,7 @@ def _numbers(
     signed: bool,
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """The hidden cells with what they hold on hover, then the numbers that are shown, with their colour bar."""
+    """A layer of hidden cells with their numbers on hover, then the layer of shown numbers with its colour bar."""
     shared, drawn = cells(queries, keys), np.where(shown, values, np.nan).astype(np.float32)
     most = float(np.nanmax(np.abs(drawn), initial=0)) or 1.0
     held = np.where(shown, "", np.vectorize(written_number, otypes=[object])(values))
@@ -148,7 +148,7 @@ def _numbers(
         shared
         | flat(~shown, MASKED)
         | {
-            # Text rather than numbers: −∞ is no number of JSON.
+            # Text rather than numbers: JSON cannot hold −∞.
             "customdata": held,
             "texttemplate": MASK_SIGN if hatched else None,
             "textfont": {"color": LINE},
@@ -173,7 +173,7 @@ def _title(said: str, top: float) -> dict[str, Any]:
 
 
 def written_number(value: float, digits: int = 6) -> str:
-    """A number as a person writes it, infinities included: `−10 000`, `1.2 × 10⁻⁷`."""
+    """A number in typeset form, infinities included: `−10 000`, `1.2 × 10⁻⁷`."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "−∞" if value < 0 else "∞"
     plain, _, power = f"{value + 0.0:,.{digits}g}".replace("-", "−").replace(",", "\u202f").partition("e")

@@ -1,4 +1,4 @@
-"""Masks as pictures: who may look at whom."""
+"""Figures of masks: which query may attend to which key."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,15 +23,15 @@ def mask_picture(
     color: str,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Who may look at whom: coloured where a query may look at a key, grey and hatched where it may not.
+    """A mask as a heatmap: coloured where a query may attend to a key, grey and hatched where it may not.
 
     Args:
-        keep: True = may look.
+        keep: True where a query may attend.
         queries, keys: the tokens.
-        color: of what may be looked at.
+        color: of cells that may be attended to.
         labels: words of the figure.
     """
-    # All at once: a figure that is updated piece by piece takes several times as long to build.
+    # Built in one call: updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": token_axis(labels["key_axis"], keys, MOST_TICKS, side="top", tickangle=slant(keys)),
         "yaxis": token_axis(labels["query_axis"], queries, MOST_TICKS, autorange="reversed"),
@@ -42,7 +42,7 @@ def mask_picture(
 
 
 def slant(tokens: Sequence[str]) -> int:
-    """Degrees by which labels above a narrow picture are turned so that they do not run into one another."""
+    """The angle in degrees at which labels above a narrow picture do not overlap."""
     if max(map(len, tokens), default=0) <= 2:
         return 0
     return -90 if len(tokens) > MOST_SLANTED else -45
@@ -56,7 +56,7 @@ def two_states(
     states: tuple[str, str],
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """The hidden cells, then the open ones; `states` says on hover what an open and a hidden cell is."""
+    """A layer of hidden cells, then one of open cells; `states` are the hover texts of an open and a hidden cell."""
     shared = cells(queries, keys)
     hatched = max(keep.shape) <= MOST_HATCHED
     hatch = {"texttemplate": MASK_SIGN if hatched else None, "textfont": {"color": LINE}}
@@ -73,5 +73,5 @@ def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def flat(where: Bool[np.ndarray, "row column"], color: str) -> dict[str, Any]:
-    """One colour where it is True, nothing elsewhere."""
+    """A heatmap with one colour where the mask is True and nothing elsewhere."""
     return {"z": np.where(where, 1, np.nan).astype(np.float32), "colorscale": [[0, color], [1, color]]}

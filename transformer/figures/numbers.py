@@ -1,4 +1,4 @@
-"""The numbers that a figure draws, as a table."""
+"""The numbers of a figure as a table."""
 
 import html
 import re
@@ -13,15 +13,15 @@ DRAWN = ("heatmap", "bar", "scatter", "scattergl")
 
 
 def has_numbers(figure: go.Figure) -> bool:
-    """Whether there is anything in a figure that `numbers` reads."""
+    """Whether a figure has numbers that `numbers` can read."""
     return any(trace.type in DRAWN for trace in _traces(figure))
 
 
 def numbers(figure: go.Figure) -> pd.DataFrame:
-    """The numbers of a figure, in single precision as they are drawn.
+    """The numbers of a figure as a table, in the single precision in which they are drawn.
 
-    One heatmap, or several laid over one another, becomes a table as it is seen: rows down, columns across, and nothing where
-    it is masked. Anything else becomes a list: a line for each cell, bar or point, with the picture and the series it is in.
+    One heatmap, or several laid over one another, becomes a matrix as drawn: rows down, columns across, and nothing where
+    it is masked. Anything else becomes a list: a line for each cell, bar or point, with its subplot and its series.
     """
     traces = _traces(figure)
     heatmaps = [trace for trace in traces if trace.type == "heatmap"]
@@ -63,12 +63,12 @@ def _points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_mask(trace: Any, heatmaps: list[Any]) -> bool:
-    """A heatmap that another of the same axes covers says only where that one is masked."""
+    """Whether a heatmap is covered by another on the same axes, and so only marks the masked cells of that one."""
     return trace.type == "heatmap" and [other for other in heatmaps if other.xaxis == trace.xaxis][-1] is not trace
 
 
 def _names(figure: go.Figure) -> dict[str, str]:
-    """What stands above each of several pictures, by its horizontal axis: titles come in the order of the axes."""
+    """The title of each subplot, by its horizontal axis: titles come in the order of the axes."""
     titles = [_plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
     axes = sorted({trace.xaxis or "x" for trace in _traces(figure) if trace.type in DRAWN}, key=lambda axis: int(axis[1:] or 1))
     if len(titles) != len(axes):

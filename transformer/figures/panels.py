@@ -1,4 +1,4 @@
-"""A tensor prepared for a picture to scale: its axes as tiles, rows and columns, its colours, and its miniature.
+"""Tensors prepared for drawing to scale: axes as tiles, rows and columns, colours, and a miniature.
 
 `transformer.figures.walk` draws panels with Plotly; the Layers page draws them on a canvas.
 """
@@ -17,7 +17,7 @@ from transformer.figures.theme import KIND_COLORS, SIGNED, WEIGHTS
 # A number is painted in one of 255 shades; 255 means masked.
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_COLUMNS = 256  # of a picture: beyond, a bin stands for several columns and shows the number of greatest magnitude
+MOST_COLUMNS = 256  # of a picture; if there are more, a bin covers several columns and shows the number of greatest magnitude
 
 Scale = Literal["signed", "weights", "mask", "ids"]
 Branch = Literal["query", "key", "value"]
@@ -25,14 +25,14 @@ Branch = Literal["query", "key", "value"]
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What is drawn of one tensor: a matrix, or one for each head.
+    """The drawn part of a tensor: one matrix, or one for each head.
 
     Attributes:
         values: as float32.
-        axes: what tiles, rows and columns are called; the first is empty where there is one tile for all.
-        strip: tiles stand side by side, as where a vector is cut into heads; else one below the other.
+        axes: names of tiles, rows and columns; the first is empty if there is only one tile.
+        strip: tiles are side by side, as where a vector is split into heads; else stacked vertically.
         scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (true or hidden), `ids`.
-        hidden: True where a mask hides the number; of the shape of `values`.
+        hidden: True where a mask hides the number; has the shape of `values`.
     """
 
     values: Float[np.ndarray, "tile row column"]
@@ -58,7 +58,7 @@ def panel(
     head: int | None = None,
     hidden: Shaped[np.ndarray, "*any"] | None = None,
 ) -> Panel:
-    """One text of the batch and one head, or all heads, of a tensor. Only what is shown is copied.
+    """The panel of one text of the batch and one head, or all heads, of a tensor. Only the shown part is copied.
 
     Args:
         values: a tensor of the trace: numbers, truth values or ids.
@@ -84,7 +84,7 @@ def panel(
 
 
 def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.ndarray, "tile row column"]:
-    """Heads first, whatever their place; a single tile where there are none."""
+    """The values with the head axis first, wherever it was; one tile if there is no head axis."""
     if "head" in left:
         return np.moveaxis(part, left.index("head"), 0)
     if part.ndim == 1:
@@ -94,7 +94,7 @@ def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.n
 
 @dataclass(frozen=True, eq=False)
 class TensorView:
-    """A tensor with what is written about it in a picture.
+    """A tensor with its title, labels and colours in a picture.
 
     Attributes:
         path: of the tensor in its trace.
@@ -118,12 +118,12 @@ class TensorView:
     branch: Branch | None = None
 
     def labels(self, axis: int) -> Sequence[str] | None:
-        """The tokens of the rows (1) or the columns (2); None where they have none."""
+        """The tokens of the rows (1) or the columns (2), or None if that axis has no tokens."""
         count, tokens = self.panel.values.shape[axis], self.tokens.get(self.panel.axes[axis])
         return None if tokens is None or len(tokens) != count else [str(token) for token in tokens]
 
     def columns(self, first: int, last: int) -> "TensorView":
-        """Only the columns from `first` to `last`, both included, with the same colours."""
+        """The view of the columns from `first` to `last`, both included, with the same colours."""
         panel, axis = self.panel, self.panel.axes[2]
         part = slice(first, last + 1)
         hidden = None if panel.hidden is None else panel.hidden[..., part]
@@ -143,7 +143,7 @@ def tensor_view(
     branch: Branch | None = None,
     **choices: Any,
 ) -> TensorView:
-    """A tensor as `stop_figure` and `layer_figure` draw it.
+    """A tensor prepared for `stop_figure` and `layer_figure`.
 
     Args:
         title: written above it, and its path.
@@ -157,13 +157,13 @@ def tensor_view(
 
 
 def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:
-    """The same views, with one colour scale for all signed numbers: up to the largest magnitude of any of them."""
+    """The same views with one colour scale for all signed numbers, up to the largest magnitude of any of them."""
     limit = max((view.panel.limit for view in views if view.panel.scale == "signed"), default=1.0)
     return [replace(view, limit=limit) if view.panel.scale == "signed" else view for view in views]
 
 
 def strongest(values: Float[np.ndarray, "row column"], rows: int, columns: int) -> Float[np.ndarray, "down across"]:
-    """A matrix binned to at most so many rows and columns: each bin is its number of greatest magnitude."""
+    """A matrix binned to at most so many rows and columns; a bin holds its number of greatest magnitude."""
     return _narrowed(_narrowed(values, columns).T, rows).T
 
 
@@ -172,13 +172,13 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
     if columns <= most:
         return values
     each = -(-columns // most)
-    # The last bin may be smaller; the zeros that fill it up are never the greatest.
+    # The last bin is padded with zeros, which are never the greatest magnitude.
     bins = np.pad(values, ((0, 0), (0, -columns % each))).reshape(rows, -1, each)
     return np.take_along_axis(bins, np.abs(bins).argmax(-1, keepdims=True), -1)[..., 0]
 
 
 def thumbnail(shown: Panel, rows: int, columns: int, limit: float | None = None) -> UInt8[np.ndarray, "down across"]:
-    """A panel as shades, in at most so many bins each way; tiles are put together as they are drawn."""
+    """A panel as shades with at most so many bins on each axis; tiles are joined as they are drawn."""
     tiles, height, width = shown.values.shape
     values = np.nan_to_num(shown.values, posinf=0, neginf=0)
     hidden = np.zeros(values.shape, bool) if shown.hidden is None else shown.hidden

@@ -1,4 +1,4 @@
-"""A table of positions as pictures: numbers, waves, dot products, the rotation; and a sentence with two words swapped."""
+"""Figures of a position table (numbers, waves, dot products, rotation) and of a sentence with two words swapped."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
-MOST_MARKED = 160  # positions up to which every one has a dot on its wave
+MOST_MARKED = 160  # up to this many positions, each has a dot on its wave
 LEAST, MOST = 260, 560  # pixels of a picture of many positions
 
 
 def position_map(
     table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """Positions from top to bottom, dimensions from left to right; the picked cell is framed."""
+    """A position table as a heatmap: positions from top to bottom, dimensions from left to right, the picked cell framed."""
     height, width = table.shape
     most = float(np.abs(table).max()) or 1.0
     figure = go.Figure(
@@ -45,13 +45,13 @@ def waves(
     names: Sequence[str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Single columns of the table against the position.
+    """Single columns of the table plotted against the position.
 
     Args:
-        dimensions: which.
+        dimensions: numbers of the columns.
         values: of each at every position: the dots.
-        curves: of each between the positions too, in equal steps from the first to the last; None to join the dots.
-        names: what each is called.
+        curves: values between the positions too, in equal steps from the first to the last; None joins the dots.
+        names: of the columns.
         labels: words of the figure.
     """
     positions = len(values)
@@ -89,7 +89,7 @@ def waves(
 
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """The dot product of every position with every other."""
+    """A heatmap of the dot product of every position with every other."""
     at, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(
@@ -110,11 +110,11 @@ def product_map(products: Float[np.ndarray, "position position"], labels: Mappin
 def distance_lines(
     products: Float[np.ndarray, "distance 3"], names: tuple[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The dot product against the distance: the mean as a line, and a band from the least to the largest.
+    """The dot product plotted against the distance: the mean as a line, within a band from the least to the largest.
 
     Args:
         products: least, mean and largest dot product at every distance from 0.
-        names: what the line and the band are called.
+        names: of the line and of the band.
     """
     distance, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
     at = f"{labels['distance']} %{{x}}"
@@ -149,7 +149,7 @@ def distance_lines(
 
 
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """The matrix of a rotation, its numbers written where they are not 0; a frame around each pair that turns."""
+    """The matrix of a rotation; numbers other than 0 are written out, and each rotated pair is framed."""
     size = len(matrix)
     figure = go.Figure(
         go.Heatmap(
@@ -178,12 +178,12 @@ def turning_circle(
     names: tuple[str, str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One pair of dimensions as a point that goes round: every position a dot, and some of them hands of a clock.
+    """One pair of dimensions as points on a circle: a dot for every position, and an arrow, like a clock's hand, for some.
 
     Args:
         points: (sine, cosine) of the pair at every position.
-        arrows: position → what its hand is called.
-        names: what the two dimensions are called.
+        arrows: position → name of its arrow.
+        names: of the two dimensions.
     """
     around = np.linspace(0, 2 * np.pi, 181, dtype=np.float32)
     figure = go.Figure(
@@ -227,12 +227,12 @@ def turning_circle(
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
-    """For each token, how far its vector moved, as one bar a run.
+    """The distance by which each token's vector moved, as one bar per run.
 
     Args:
         tokens: of the sentence.
         changes: name of the run → share of each vector's length, from 0.
-        title: what is measured.
+        title: name of the measured quantity.
     """
     figure = go.Figure()
     for (name, values), color in zip(changes.items(), (KIND_COLORS["encoder"], KIND_COLORS["decoder"]), strict=False):

@@ -1,4 +1,4 @@
-"""One token followed through all layers, as a line; and what the hidden units of a feed-forward network do."""
+"""Figures of the residual stream, one line per token over all layers, and of the hidden units of a feed-forward network."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,9 +9,9 @@ from jaxtyping import Float
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, ROLE_COLORS, escaped, finished
 
-# Six hues that stay apart for every eye; the next six tokens have them again, with another stroke.
+# Six hues that stay apart for colour-blind readers too; the next six tokens repeat them with another line style.
 HUES = (*KIND_COLORS.values(), *ROLE_COLORS.values())
-MOST_LEGEND = 120  # px of the names below the lines; more of them are scrolled
+MOST_LEGEND = 120  # px of the legend below the lines; a longer one scrolls
 STROKES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -23,18 +23,18 @@ def token_lines(
     followed: int | None = None,
     limits: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """A line for each token over the points of its way; a click on its name in the legend hides it or brings it back.
+    """A line for each token over the points of the stream; a click on its name in the legend hides or shows it.
 
     Args:
         values: a number for each token at each point.
-        points: what stands below each point.
-        tokens: what each line is called.
+        points: labels of the horizontal axis.
+        tokens: names of the lines.
         title: of the vertical axis.
-        followed: the token whose line stands out; None for none.
-        limits: of the vertical axis; by default from 0 to what there is.
+        followed: index of the token whose line is highlighted, or None.
+        limits: of the vertical axis; by default from 0 to the largest value.
     """
     lines = []
-    # The followed one last, so that it lies on top.
+    # The followed token's line comes last, so that it lies on top.
     for at in sorted(range(len(tokens)), key=lambda at: at == followed):
         name = f"{at} · {escaped(tokens[at])}"
         stroke = STROKES[at // len(HUES) % len(STROKES)]
@@ -66,7 +66,7 @@ def token_lines(
         figure.update_yaxes(rangemode="tozero")
     else:
         figure.update_yaxes(range=list(limits))
-    # Below: beside the lines, names would take half of a phone's width.
+    # Legend below: beside the lines it would take half of a phone's width.
     legend = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "maxheight": MOST_LEGEND}
     return finished(figure, height=520).update_layout(showlegend=True, legend=legend, hovermode="closest")
 
@@ -74,7 +74,7 @@ def token_lines(
 def unit_bars(
     units: Sequence[int], values: Float[np.ndarray, " unit"], title: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The strongest hidden units, the strongest first."""
+    """The hidden units with the strongest activations as bars, the strongest first."""
     names = [str(unit) for unit in units]
     figure = go.Figure(
         go.Bar(

@@ -1,7 +1,7 @@
-"""What colours mean, in one place. `.streamlit/config.toml` repeats some of them; a test keeps the two alike.
+"""Colours and fonts that all figures share. `.streamlit/config.toml` repeats some; a test compares the two.
 
 The hues are those of Okabe and Ito (2008), which stay apart for every common kind of colour blindness. Nothing here depends
-on whether the page is light or dark: Streamlit colours text and grid to fit, and what lies over data is a mid grey.
+on whether the page is light or dark: Streamlit colours text and grid to fit, and marks over data are mid grey.
 """
 
 import html
@@ -18,8 +18,8 @@ WEIGHTS = "Viridis"
 # Signed tensors, centred on zero.
 SIGNED = "RdBu"
 
-# What has no colour of its own, such as a class of words or one of several lines: hue and shape together tell such things
-# apart, the shapes changing once the hues are used up.
+# For series without a colour of their own, such as classes of words or one of several lines: hue and shape tell them
+# apart, and the shape changes once all hues are used.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 SHAPES = ("circle", "diamond", "square", "cross")
 
@@ -27,7 +27,7 @@ MASKED = "rgba(128, 128, 128, 0.28)"
 LINE = "rgb(128, 128, 128)"
 MASK_SIGN = "╱"
 
-# A colour a head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
+# A colour per head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
 # eight as far apart as can be, also for the three kinds of colour blindness. The numbers on the buttons tell them apart too.
 HEAD_COLORS = {
     "light": (
@@ -40,8 +40,8 @@ HEAD_COLORS = {
     ),
 }
 
-# Colours of our own styles, by name. Every page has each as a CSS variable, `--headlight-shadow`, also within components.
-# Those of code are at least 5 : 1 against a light and a dark page; Streamlit's are for neither theme, 2.2 : 1 on light.
+# Colours of our CSS, by name. Every page has each as a CSS variable, `--headlight-shadow`, also within components.
+# The code colours have at least 5 : 1 on a light and a dark page; Streamlit's own fit neither theme, 2.2 : 1 on light.
 STYLE_COLORS = {
     "rule": MASKED,
     "edge": "rgba(128, 128, 128, 0.55)",
@@ -54,30 +54,30 @@ STYLE_COLORS = {
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 
-# Of all words on a figure. Streamlit takes this very value for a name and puts a near-black or a near-white in its place,
-# whichever the page asks for; anywhere else it is black. By itself it writes on the axes of a light page in a pale grey.
+# Colour of all text on a figure. Streamlit replaces exactly this value by a near-black or a near-white to fit the page
+# theme; elsewhere it is black. Streamlit's default for axis labels on a light page is a pale grey.
 INK = "#000037"
 
 MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
 
 
 def escaped(text: str) -> str:
-    """A text as Plotly shows it literally: it would read `<pad>` as markup and drop it."""
+    """A text with markup escaped, because Plotly would drop `<pad>` as an unknown tag."""
     return html.escape(text, quote=False)
 
 
 def numbered(tokens: Sequence[str]) -> list[str]:
-    """Tokens with their positions, counted from 0, so that equal tokens stay apart: `3: cat`.
+    """Tokens with their positions, counted from 0, so that equal tokens have different names: `3: cat`.
 
-    Plain ASCII, because these stand in the payload once for every row and column of a map.
+    The format is ASCII, because the payload holds a name for every row and column of a map.
     """
     return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
 def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -> dict[str, Any]:
-    """An axis with a token at each position; beyond `most` tokens only every second, third, … is written out.
+    """An axis with a token at each position; of more than `most` tokens only every second, third, … is written out.
 
-    The categories behind it are the numbered tokens, which is what hovering shows.
+    Its categories are the numbered tokens, which hovering shows.
     """
     step = -(-len(tokens) // most)
     shown = range(0, len(tokens), step)
@@ -96,8 +96,8 @@ def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -
 
 
 def finished(figure: go.Figure, height: int) -> go.Figure:
-    """What every figure has in common; the last that is done to its axes' words."""
-    # Streamlit's theme has a colour for each of these, so that of the whole figure does not reach them.
+    """The figure with the layout that all figures share. Call it last: it sets the font of the axis titles."""
+    # Streamlit's theme sets a colour for each of these, so the figure's own font colour has no effect on them.
     ink = {"color": INK}
     figure.update_layout(
         height=height,
@@ -112,11 +112,11 @@ def finished(figure: go.Figure, height: int) -> go.Figure:
     )
     traces: Any = figure.data
     layout: Any = figure.layout
-    # It has defaults for forty kinds of chart, and goes with every figure that is sent.
+    # Plotly's template has defaults for forty kinds of chart, and would be sent with every figure.
     drawn = {trace.type for trace in traces}
     layout.template = {"layout": layout.template.layout, "data": {kind: layout.template.data[kind] for kind in drawn}}
     for name in layout:
-        # Each takes a millisecond, and a figure may have twenty axes: those without a word are left as they are.
+        # Each update takes a millisecond and a figure may have twenty axes, so axes without text are skipped.
         if name.startswith(("xaxis", "yaxis")) and (layout[name].showticklabels is not False or layout[name].title.text):
             layout[name].tickfont.color = layout[name].title.font.color = INK
     return figure

@@ -1,4 +1,4 @@
-"""Tokens as vectors: rows of numbers above one another, how alike they are, and a whole vocabulary on a plane."""
+"""Figures of token vectors: their numbers, their cosine similarity, and a whole vocabulary projected to a plane."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from transformer.figures.attention import MOST_HATCHED
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIGNED, escaped, finished, numbered, token_axis
 
-# Pixels of a row of tokens: beyond so many tokens, labels thin out and rows grow narrow.
+# px of a row of tokens; with more tokens than this, rows get narrower and fewer labels are written.
 ROWS = ((15, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
-MOST_COSINES = 12  # tokens up to which each cell carries its number: the map has half a page
+MOST_COSINES = 12  # tokens up to which each cell has its number; the map takes half a page
 
 
 def aligned_maps(
@@ -25,13 +25,13 @@ def aligned_maps(
     column_title: str,
     picked: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Several matrices of the same shape, one above the other, with one scale of colours and one axis of dimensions, so that
+    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions, so that
     a column means the same in all of them.
 
     Args:
         panels: title → values; drawn from top to bottom.
-        tokens: what stands at the rows.
-        row_title, column_title: what rows and columns are.
+        tokens: labels of the rows.
+        row_title, column_title: names of the two axes.
         picked: (row, column), framed in every panel.
     """
     titles, count = list(panels), len(panels)
@@ -80,7 +80,7 @@ def aligned_maps(
         "cmin": -most,
         "cmax": most,
         "colorscale": SIGNED,
-        # Below the picture, where it takes no width from it: a phone has none to spare.
+        # Below the picture, because beside it the bar would take width, which a phone lacks.
         "colorbar": {"orientation": "h", "thickness": 8, "lenmode": "pixels", "len": 180, "nticks": 5, "xpad": 0}
         | {"x": 1, "xanchor": "right", "yref": "container", "y": 0, "yanchor": "bottom", "ypad": 2},
     }
@@ -90,7 +90,7 @@ def aligned_maps(
 
 
 def framed(row: int, column: int) -> list[dict[str, Any]]:
-    """A frame around a cell, in two lines, so that it stands out from dark and from light."""
+    """A frame around a cell, as two lines, so that it is visible on dark and on light colours."""
     place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, "xref": "x"}
     return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 
@@ -98,11 +98,11 @@ def framed(row: int, column: int) -> list[dict[str, Any]]:
 def similarity_map(
     cosines: Float[np.ndarray, "token token"], tokens: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """How alike the directions of tokens are, every one with every other.
+    """A heatmap of the cosine similarity of every token with every other.
 
     Args:
         cosines: −1 to 1; NaN where a token is all zeros, which has no direction.
-        tokens: what stands on both axes.
+        tokens: labels of both axes.
     """
     longer = len(tokens)
     unknown = np.isnan(cosines)
@@ -146,10 +146,10 @@ def vocabulary_map(
     shares: tuple[float, float],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Every token of a vocabulary as a point; hue and shape tell its class, and those of the sentence are ringed and named.
+    """Every token of a vocabulary as a point; hue and shape show its class, and the sentence's tokens are ringed and labelled.
 
     Args:
-        points: where each stands.
+        points: coordinates of each.
         tokens, classes: of each point.
         marked: ids of the tokens to ring.
         shares: how much of the variance each axis holds, 0 to 1.
@@ -195,7 +195,7 @@ def vocabulary_map(
 
 
 Box = tuple[float, float, float, float]
-# Where a label may stand beside its point, as (side, up) in units of its own size; the first that is free is taken.
+# Possible positions of a label beside its point, as (side, up) in units of its own size; the first free one is taken.
 PLACES = {
     "top center": (0, 1),
     "bottom center": (0, -1),
@@ -206,18 +206,18 @@ PLACES = {
     "top left": (-1, 1),
     "bottom left": (-1, -1),
 }
-# Of its plot, how much the points fill.
+# Share of the plot's width that the points fill.
 FILLED = 0.9
-# Pixels of the plot on a laptop, of a letter, of a line, and from a point to its label.
+# px of the plot on a laptop, of a letter, of a line, and from a point to its label.
 PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
 
 
 def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
-    """For each point the side on which its label covers the fewest others, as far as can be told without drawing.
+    """For each point, the side on which its label covers the fewest others, estimated without drawing.
 
     Args:
-        points: that are labelled.
-        letters: in each label.
+        points: coordinates of the labelled points.
+        letters: number of letters in each label.
         extent: of the whole plot, in the units of the points.
     """
     at = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED

@@ -1,4 +1,4 @@
-"""One stop of a walk as a figure: inputs, operation and result, to scale with one another."""
+"""Figure of one stop of a walk: inputs, operation and result, drawn to one scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -37,15 +37,15 @@ def stop_figure(
     width: int = WIDTH,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Inputs, operation and result as heatmaps; a cell is as wide and as high in each.
+    """One stop's inputs, operation and result as heatmaps, with cells of the same size in all of them.
 
-    Axes have their names, sizes and tokens; hovering tells the exact number; masked cells are hatched. A tensor of more than
+    Axes have their names, sizes and tokens; hovering shows the exact number; masked cells are hatched. A tensor of more than
     256 columns is binned: each bin shows its number of greatest magnitude. `TensorView.columns` picks columns to be drawn one
     by one, and `panels.in_one_scale` gives tensors of one kind the same colours.
 
     Args:
         inputs: in the order of the formula; may be empty.
-        operation: how the result was made of them.
+        operation: the operation from the inputs to the result.
         result: the tensor of the stop.
         width: of the figure, in px; on a wider page all cells stretch alike, and below 520 the result stands under the inputs.
         labels: words of the figure.
@@ -97,7 +97,7 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
         first = view.first_column if axis == 2 else 0
         step = max(1, -(-len(names) // MOST_TICKS))
         ticks = [(spot, str(spot * each + first)) for spot in range(0, len(names), step)]
-    # Where a tick lies exactly on a row, hovering would tell the tick's label in place of the row's name.
+    # If a tick lay exactly on a row, hovering would show the tick's label instead of the row's name.
     nudge = 0.0003 * len(names)
     titled = name not in ("", "1", "id") and not (axis == 2 and view.panel.scale == "ids")
     title = {"text": labels["sized_axis"].format(axis=name, size=size), "standoff": 2, "font": {"size": WORDS}}
@@ -161,7 +161,7 @@ def _coloraxis(view: TensorView) -> dict[str, Any]:
 
 
 def _colorbar(place: Place, size: Size) -> dict[str, Any]:
-    """Below the labels of the columns, at the left edge of the cells."""
+    """A colour bar below the labels of the columns, at the left edge of the cells."""
     return {
         "orientation": "h",
         "thickness": 8,

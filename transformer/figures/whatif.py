@@ -1,4 +1,4 @@
-"""What an edit does to the answer, and which head matters for it."""
+"""Figures of an edit's effect on the answer and on the weights, and of the importance of each head."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,10 +11,10 @@ from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover, in_
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 
-DROPS = f"{SIGNED}_r"  # what is lost is red
+DROPS = f"{SIGNED}_r"  # reversed, so that losses are red
 MOST_HEADS_WRITTEN = 8
 # px: the least width of the heads of a kind, and of one head;
-# what stands beside the bars, and the room that the change of a token takes.
+# the space beside the bars, and that for the change of one token.
 PANEL, CELL, BESIDE_BARS, CHANGE = 160, 30, 70, 36
 
 
@@ -31,8 +31,8 @@ def probability_change(
     Args:
         tokens: the output tokens.
         before, after: probabilities, 0 to 1.
-        names: what the two runs are called.
-        written: the change stands above the bars, too.
+        names: of the two runs.
+        written: also write the change above the bars.
         labels: words of the figure.
     """
     told = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
@@ -69,11 +69,11 @@ def difference_map(
     keys: Sequence[str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """How the weights of a head changed: blue where they grew, red where they shrank, white where nothing changed.
+    """The change of a head's weights: blue where they grew, red where they shrank, white where nothing changed.
 
     Args:
         change: −1 to 1.
-        allowed: False where a query may not look, with the edits or without; drawn grey and hatched.
+        allowed: False where a query may not attend, with or without the edits; drawn grey and hatched.
         queries, keys: the tokens.
         labels: words of the figure.
     """
@@ -102,11 +102,11 @@ def difference_map(
 def importance_map(
     drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """Layers × heads of each kind of attention: how much less probable a token becomes without the head.
+    """Importance of each head, as layers × heads for each kind of attention: the drop of a token's probability without it.
 
     Args:
         drops: kind → drop in log-probability, in nats; positive where the token needs the head.
-        titles: kind → what it is called.
+        titles: kind → its name.
         labels: words of the figure.
     """
     kinds = list(drops)
