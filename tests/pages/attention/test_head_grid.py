@@ -1,4 +1,4 @@
-"""The overview of all heads in a real browser, on a page of its own with weights that are known."""
+"""The overview of all heads in a real browser, on a demo page with known weights."""
 
 import base64
 import json
@@ -79,7 +79,7 @@ st.text(f"here {st.session_state['here']} found {found} outside {picked('nobody'
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server of the demo page."""
+    """The address of a server that serves the demo page."""
     script = tmp_path_factory.mktemp("overview") / "demo.py"
     script.write_text(DEMO, encoding="utf-8")
     with serving(script) as address:
@@ -87,7 +87,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class Overview(Visitor):
-    """A person before the demo page. Layers and heads are counted from 1, as the page does; cells from 0."""
+    """A visitor of the demo page. Layers and heads are counted from 1, as on the page; cells from 0."""
 
     def show(self, case: str = "small") -> "Overview":
         self.open(f"?case={case}")
@@ -106,7 +106,7 @@ class Overview(Visitor):
         return int(self.root.get_attribute("data-painted") or 0)
 
     def at(self, tile: int, query: float = 0, key: float = 0, queries: int = 4, keys: int = 4) -> dict[str, float]:
-        """The middle of a cell of the tile that is drawn at a place, on the canvas."""
+        """The middle of a cell on the canvas; `tile` counts the drawn tiles from 0, row by row."""
         place = self.geometry
         row, column = divmod(tile, int(place["columns"]))
         return {
@@ -118,7 +118,7 @@ class Overview(Visitor):
         return (layer - 1) * int(self.geometry["columns"]) + head - 1
 
     def point(self, layer: int, head: int, query: int, key: int) -> str:
-        """What hovering over a cell says."""
+        """The tooltip of a cell."""
         self.canvas.hover(position=self.at(self.tile(layer, head), query, key))  # type: ignore[arg-type]
         return self.tip.inner_text()
 
@@ -126,7 +126,7 @@ class Overview(Visitor):
         self.canvas.click(position=self.at(tile))  # type: ignore[arg-type]
 
     def color(self, layer: int, head: int, query: int, key: int) -> list[int]:
-        """Red, green and blue painted in the middle of a cell."""
+        """Red, green and blue of the pixel in the middle of a cell."""
         return self.color_at(self.at(self.tile(layer, head), query, key))
 
     def color_at(self, spot: dict[str, float]) -> list[int]:
@@ -145,7 +145,7 @@ class Overview(Visitor):
         expect(self.page.get_by_text(said)).to_be_visible()
 
     def fits(self) -> None:
-        """Nothing is wider than the page."""
+        """Assert that nothing is wider than the page."""
         assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         room = self.root.evaluate("root => root.querySelector('.sheet').scrollWidth - root.clientWidth")
         assert room <= 0
@@ -155,7 +155,7 @@ class Overview(Visitor):
 
 @pytest.fixture
 def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
-    """A person whose visit must not end with anything to complain about."""
+    """A visitor whose visit must end without complaints of the browser."""
     visitor = Overview(known, demo)
     yield visitor
     visitor.close()
@@ -163,7 +163,7 @@ def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
 
 
 @browser_only
-def test_pointing_names_the_cell_and_its_weight_without_a_rerun(view: Overview) -> None:
+def test_hovering_shows_the_cell_and_its_weight_without_a_rerun(view: Overview) -> None:
     view.show()
     before, painted = view.runs, view.painted
     expected = ["layer 2, head 3", "query 1: <b>x</b>", "key 1: <pad>", "weight 0.748 (±0.002)"]
@@ -200,11 +200,11 @@ def test_a_click_reaches_python_each_time_and_moves_the_frame(view: Overview) ->
     style = view.root.locator(".frame.selected").evaluate("frame => getComputedStyle(frame).outlineColor")
     assert style == "rgb(0, 114, 178)"
     assert view.root.locator(".label.on").all_text_contents() == ["head 3", "layer 2"]
-    assert view.painted == painted  # selecting repaints nothing
+    assert view.painted == painted  # selecting moves only the frame
 
 
 @browser_only
-def test_what_was_picked_is_gone_in_the_next_run(view: Overview) -> None:
+def test_a_pick_is_returned_in_one_run_only(view: Overview) -> None:
     view.show().click(view.tile(3, 1))
     view.told("here (2, 0) found (2, 0)")
     view.page.get_by_role("button", name="Anew").click()
@@ -212,7 +212,7 @@ def test_what_was_picked_is_gone_in_the_next_run(view: Overview) -> None:
 
 
 @browser_only
-def test_the_keyboard_finds_and_picks_a_tile(view: Overview) -> None:
+def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     view.show()
     view.page.locator("h1").click()
     for _ in range(12):
@@ -250,7 +250,7 @@ def test_the_keyboard_finds_and_picks_a_tile(view: Overview) -> None:
 
 
 @browser_only
-def test_each_cell_has_the_colour_of_its_weight_and_masked_ones_have_none_of_the_scale(view: Overview) -> None:
+def test_cells_have_the_colour_of_their_weight_and_masked_cells_a_colour_outside_the_scale(view: Overview) -> None:
     view.show()
     assert view.color(2, 3, 0, 0) == [*SCALE[254]]
     assert view.color(2, 3, 1, 1) == [*SCALE[190]]
@@ -273,7 +273,7 @@ def test_new_data_is_painted_in_place(view: Overview) -> None:
 
 
 @browser_only
-def test_an_order_of_its_own_has_captions_and_picks_what_it_shows(view: Overview) -> None:
+def test_a_custom_order_shows_captions_and_a_click_picks_the_tile_drawn_there(view: Overview) -> None:
     view.show("flow")
     captions = view.root.locator(".label.caption")
     assert captions.all_text_contents()[:2] == ["L1 H8 · 0.99", "L2 H8 · 0.98"]
@@ -286,14 +286,14 @@ def test_an_order_of_its_own_has_captions_and_picks_what_it_shows(view: Overview
 
 @browser_only
 @pytest.mark.parametrize("case", ["one", "small", "big", "many", "flow"])
-def test_it_fits_a_laptop(view: Overview, case: str) -> None:
+def test_the_overview_fits_a_laptop(view: Overview, case: str) -> None:
     view.show(case).fits()
     assert view.root.evaluate("root => root.clientHeight") <= 620
     _picture(view, f"laptop-{case}")
 
 
 @browser_only
-def test_very_many_tiles_with_captions_stay_readable_and_the_picture_grows(view: Overview) -> None:
+def test_many_tiles_with_captions_stay_readable_because_the_picture_grows(view: Overview) -> None:
     view.show("many flow").fits()
     assert view.geometry["h"] >= 56
     assert view.root.locator(".label.caption").evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
@@ -301,7 +301,7 @@ def test_very_many_tiles_with_captions_stay_readable_and_the_picture_grows(view:
 
 
 @browser_only
-def test_one_strong_cell_among_more_cells_than_pixels_is_seen_and_named(view: Overview) -> None:
+def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(view: Overview) -> None:
     view.show("many")
     place, layer, head = view.geometry, 12, 12
     assert place["w"] < 64
@@ -315,14 +315,14 @@ def test_one_strong_cell_among_more_cells_than_pixels_is_seen_and_named(view: Ov
 
 @browser_only
 @pytest.mark.parametrize("case", ["small", "big", "many", "flow"])
-def test_it_fits_a_phone_and_a_finger_picks(browser: Browser, demo: str, case: str) -> None:
+def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(browser: Browser, demo: str, case: str) -> None:
     visitor = Overview(browser, demo, has_touch=True, is_mobile=True, device_scale_factor=3)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     visitor.show(case).fits()
     _picture(visitor, f"phone-{case}")
     expect(visitor.root.get_by_role("status")).to_have_text("Tap a tile to read that head.")
     layers, heads = {"small": (3, 4), "big": (6, 8), "many": (12, 12), "flow": (6, 8)}[case]
-    # The last tile: Streamlit's header may lie over the first.
+    # The last tile, because Streamlit's header may cover the first.
     visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
     visitor.told(f"here ({layer}, {head}) found ({layer}, {head})")
@@ -331,7 +331,7 @@ def test_it_fits_a_phone_and_a_finger_picks(browser: Browser, demo: str, case: s
 
 
 @browser_only
-def test_it_follows_the_dark_theme(browser: Browser, demo: str) -> None:
+def test_text_is_light_in_the_dark_theme(browser: Browser, demo: str) -> None:
     visitor = Overview(browser, demo, color_scheme="dark")
     visitor.show("big")
     color = visitor.root.evaluate("root => getComputedStyle(root).color")
@@ -354,7 +354,7 @@ def test_a_narrower_window_makes_smaller_tiles(view: Overview) -> None:
 
 
 def _picture(view: Overview, name: str) -> None:
-    """Kept for a look where a folder is named."""
+    """Save a screenshot in the folder named by HEADLIGHT_PICTURES, if it is set."""
     if folder := os.environ.get("HEADLIGHT_PICTURES"):
         view.page.screenshot(path=Path(folder) / f"overview-{name}.png")
 
@@ -371,7 +371,7 @@ def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
 
 
 def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:
-    """What stands beside the numbers, and the numbers."""
+    """The header of the data sent to the browser, and its numbers as bytes."""
     at = AppTest.from_function(_page, args=case).run()
     assert not at.exception
     sent = at.get("bidi_component")[0].proto.bytes
@@ -381,7 +381,7 @@ def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:
 
 @pytest.mark.parametrize(("case", "most"), [((6, 8, 30), 120_000), ((12, 12, 64), 800_000)])
 @pytest.mark.parametrize("causal", [False, True])
-def test_what_is_sent_is_small_and_plain(case: tuple[int, int, int], most: int, causal: bool) -> None:
+def test_the_data_sent_to_the_browser_is_small_and_without_nan(case: tuple[int, int, int], most: int, causal: bool) -> None:
     data, sent = _sent(*case, causal)
     assert len(json.dumps(data)) + len(sent) <= most
     assert data["selected"] == [0, 1]
@@ -408,12 +408,12 @@ def _call(**more: Any) -> None:
         ({"captions": ["a"]}, "1 captions for 0 tiles"),
     ],
 )
-def test_what_does_not_fit_together_is_said(wrong: dict[str, Any], said: str) -> None:
+def test_inputs_that_do_not_match_raise_an_error(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         _call(**wrong)
 
 
 @pytest.mark.parametrize("said", [None, 3, [1], [1, 2, 3], ["1", 2], [True, 0], [-1, 0], [0.5, 1], [0, 9], {"layer": 1}])
-def test_a_browser_that_says_nonsense_has_picked_nothing(said: Any) -> None:
+def test_invalid_picks_from_the_browser_are_ignored(said: Any) -> None:
     assert module._tile(said, (2, 3)) is None
     assert module._tile([1, 2], (2, 3)) == (1, 2)

@@ -1,4 +1,4 @@
-"""A head's strongest pattern in words."""
+"""The sentence about a head's strongest attention pattern."""
 
 import numpy as np
 import pytest
@@ -11,27 +11,27 @@ WORDS = text("head_patterns")
 
 
 def measures(**shares: float) -> dict[str, np.ndarray]:
-    """Those of a single head; shares that are not given are 0."""
+    """The measures of a single head; shares that are not given are 0."""
     return {name: np.array([[shares.get(name.replace("-", "_"), 0.0)]]) for name in ("entropy", *SHARES)}
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_the_largest_share_is_the_one_in_the_sentence(name: str) -> None:
+def test_the_sentence_names_the_largest_share(name: str) -> None:
     shares = {other.replace("-", "_"): 0.6 for other in TELLING if other != name}
     expected = WORDS["sentence"].format(verb=WORDS["verbs"][name], share="90%")
     assert in_words(measures(**shares | {name.replace("-", "_"): 0.9}), 0, 0) == expected
 
 
-def test_of_equal_shares_the_more_telling_is_named() -> None:
+def test_the_sentence_names_the_more_specific_of_equal_shares() -> None:
     expected = WORDS["sentence"].format(verb=WORDS["verbs"]["previous"], share="80%")
     assert in_words(measures(previous=0.801, diagonal=0.804, first=0.8), 0, 0) == expected
 
 
-def test_without_a_clear_share_the_spread_is_told() -> None:
+def test_without_a_clear_share_the_sentence_gives_the_spread() -> None:
     assert in_words(measures(entropy=2.0, previous=0.49, next=0.4), 0, 0) == WORDS["spread"].format(entropy="2.00", keys="4.0")
 
 
-def test_the_head_that_is_asked_for_is_described() -> None:
+def test_the_sentence_describes_the_requested_head() -> None:
     weights = np.zeros((2, 1, 6, 6), dtype=np.float32)
     weights[0, 0], weights[1, 0, :, 0] = np.eye(6), 1
     measured = measure(weights)

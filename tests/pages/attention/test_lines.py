@@ -1,4 +1,4 @@
-"""The attention lines in a real browser, on a page of their own with weights that are known."""
+"""The attention lines in a real browser, on a demo page with known weights."""
 
 import re
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ st.text(f"locked {state.locked}")
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server of the demo page."""
+    """The address of a server that serves the demo page."""
     script = tmp_path_factory.mktemp("lines") / "demo.py"
     script.write_text(DEMO, encoding="utf-8")
     with serving(script) as address:
@@ -68,7 +68,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class Lines(Visitor):
-    """A person before the demo page."""
+    """A visitor of the demo page. Queries and keys are counted from 0, heads from 1."""
 
     def show(self, case: str = "small") -> "Lines":
         self.open(f"?case={case}")
@@ -92,7 +92,7 @@ class Lines(Visitor):
         return self.root.locator(f".column.{side} .token .share").all_text_contents()
 
     def told(self, said: str) -> None:
-        """Python has been told."""
+        """Assert that the page, drawn by Python, shows a text."""
         expect(self.page.get_by_text(said)).to_be_visible()
 
     @property
@@ -106,7 +106,7 @@ class Lines(Visitor):
 
 @pytest.fixture
 def view(known: BrowserContext, demo: str) -> Iterator[Lines]:
-    """A person whose visit must not end with anything to complain about."""
+    """A visitor whose visit must end without complaints of the browser."""
     visitor = Lines(known, demo)
     yield visitor
     visitor.close()
@@ -118,12 +118,12 @@ def test_every_allowed_weight_above_the_threshold_has_a_line(view: Lines) -> Non
     view.told("queries () keys () heads (0, 1) threshold 0.05")
 
 
-def test_pointing_at_a_query_leaves_its_lines_and_shows_its_shares_without_a_rerun(view: Lines) -> None:
+def test_hovering_over_a_query_shows_only_its_lines_and_shares_without_a_rerun(view: Lines) -> None:
     view.show()
     before = view.runs
     view.query(1).hover()
     view.drawn(2 * 3)
-    # Mean of the two heads; nothing at the masked <pad>.
+    # Mean of the two heads; the masked <pad> has no share.
     assert view.shares("key") == ["0.25", "0.50", "", "0.10"]
     assert view.shares("query") == [""] * 4
     expect(view.key(2)).to_have_class(re.compile("masked"))
@@ -136,7 +136,7 @@ def test_pointing_at_a_query_leaves_its_lines_and_shows_its_shares_without_a_rer
     assert view.runs == before
 
 
-def test_pointing_at_a_key_shows_who_looks_at_it(view: Lines) -> None:
+def test_hovering_over_a_key_shows_which_queries_attend_to_it(view: Lines) -> None:
     view.show().key(0).hover()
     view.drawn(2 * 4)
     assert view.shares("query") == ["0.55", "0.25", "0.25", "0.25"]
@@ -145,7 +145,7 @@ def test_pointing_at_a_key_shows_who_looks_at_it(view: Lines) -> None:
     assert view.shares("query") == [""] * 4
 
 
-def test_a_click_locks_a_token_and_tells_python(view: Lines) -> None:
+def test_a_click_locks_a_token_and_starts_a_rerun(view: Lines) -> None:
     view.show().query(1).click()
     view.told("queries (1,) keys () heads (0, 1)")
     view.told("locked (('query', 1),)")
@@ -159,12 +159,12 @@ def test_a_click_locks_a_token_and_tells_python(view: Lines) -> None:
     view.drawn(24)
 
 
-def test_two_locked_tokens_add_up(view: Lines) -> None:
+def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.show().query(0).click()
     view.query(1).click()
     view.told("queries (0, 1) keys ()")
     view.drawn(2 * 2 * 3)
-    # Also while the pointer still rests on the second.
+    # The pointer still rests on the second token.
     assert view.shares("key") == ["0.80", "0.70", "", "0.20"]
     view.key(3).hover()
     view.drawn(2 * 4)
@@ -175,7 +175,7 @@ def test_two_locked_tokens_add_up(view: Lines) -> None:
     view.drawn(24)
 
 
-def test_the_keyboard_does_all_that_the_pointer_does(view: Lines) -> None:
+def test_the_keyboard_offers_all_that_the_pointer_does(view: Lines) -> None:
     page = view.show().page
     view.root.get_by_role("slider").focus()
     page.keyboard.press("Tab")  # the unlock button is disabled, so this is the first token
@@ -202,7 +202,7 @@ def test_the_keyboard_does_all_that_the_pointer_does(view: Lines) -> None:
     expect(view.key(0)).to_be_focused()
 
 
-def test_a_head_goes_off_and_on(view: Lines) -> None:
+def test_heads_are_switched_off_and_on(view: Lines) -> None:
     view.show().head(1).click()
     view.drawn(4 * 3)
     expect(view.head(1)).to_have_attribute("aria-pressed", "false")
@@ -220,16 +220,16 @@ def test_a_head_goes_off_and_on(view: Lines) -> None:
     view.told("heads (0, 1) threshold")
 
 
-def test_a_double_click_or_alt_click_leaves_one_head(view: Lines) -> None:
+def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> None:
     view.show().head(2).dblclick()
     view.told("heads (1,) threshold")
-    view.told("told 1")  # once, not once a click
+    view.told("told 1")  # once, not once per click
     view.head(1).click(modifiers=["Alt"])
     view.told("heads (0,) threshold")
     view.drawn(4 * 3)
 
 
-def test_the_threshold_hides_lines_and_tells_python_when_let_go(view: Lines) -> None:
+def test_the_threshold_hides_lines_and_starts_a_rerun_when_released(view: Lines) -> None:
     slider = view.show().root.get_by_role("slider", name="Hide lines below")
     slider.fill("0.2")  # 0.7 three times, 0.4 and 0.3 four times each
     view.drawn(3 + 8)
@@ -247,12 +247,12 @@ def test_the_threshold_hides_lines_and_tells_python_when_let_go(view: Lines) -> 
     view.drawn(1)
     expect(said).not_to_contain_text("No weight")
     view.root.get_by_role("button", name="Unlock all").click()
-    view.query(3).click()  # of which the largest that is allowed is 0.4
+    view.query(3).click()  # its largest unmasked weight is 0.4
     view.root.get_by_role("button", name="Head 1", exact=True).click()
     expect(said).to_have_text(re.compile(r"No weight here reaches 0\.69, .* largest is 0\.(39|40)\."))
 
 
-def test_a_page_can_give_back_what_was_chosen(view: Lines) -> None:
+def test_a_page_can_set_the_initial_locks_heads_and_threshold(view: Lines) -> None:
     view.show("start")
     view.told("queries (1,) keys (3,) heads (1,) threshold 0.2")
     view.told("locked (('query', 1), ('key', 3))")
@@ -264,7 +264,7 @@ def test_a_page_can_give_back_what_was_chosen(view: Lines) -> None:
     view.told("queries (1,) keys () heads (1,) threshold 0.2")
 
 
-def test_a_rerun_keeps_the_choice_and_a_lock_that_is_out_of_reach_waits(view: Lines) -> None:
+def test_a_rerun_keeps_the_choice_and_a_lock_returns_with_its_token(view: Lines) -> None:
     view.show().query(3).click()
     view.query(0).click()
     view.head(2).click()
@@ -293,7 +293,7 @@ def test_queries_and_keys_may_differ_in_number(view: Lines) -> None:
     assert view.key(2).get_attribute("aria-label") == "key 2, cat: looked at most by 'chat' 0.75"
 
 
-def test_tokens_are_shown_as_they_are(view: Lines) -> None:
+def test_tokens_are_shown_as_plain_text(view: Lines) -> None:
     view.show()
     names = view.root.locator(".column.query .name").all_inner_texts()
     assert names == ["<sos>", "cat", "<pad>", "<img src=x onerror=alert(1)>"]
@@ -302,7 +302,7 @@ def test_tokens_are_shown_as_they_are(view: Lines) -> None:
     assert view.root.locator("img").count() == 0
 
 
-def test_many_tokens_and_heads_are_strokes_and_not_elements(view: Lines) -> None:
+def test_many_lines_are_strokes_on_the_canvas_and_not_elements(view: Lines) -> None:
     view.show("big")
     assert view.root.locator("*").count() < 800
     view.root.get_by_role("slider").fill("0")
@@ -319,7 +319,7 @@ def test_more_than_64_tokens_scroll(view: Lines) -> None:
     view.drawn(2 * 100)
 
 
-def test_a_phone_shows_it_without_scrolling_sideways(view: Lines) -> None:
+def test_the_lines_fit_a_phone_without_scrolling_sideways(view: Lines) -> None:
     view.page.set_viewport_size({"width": 390, "height": 844})
     view.show("small")
     box = view.root.bounding_box()
@@ -333,7 +333,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(view: Lines) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_heads_have_the_colours_of_the_page(browser: Browser, demo: str, scheme: str) -> None:
+def test_lines_follow_the_colour_scheme_of_the_page(browser: Browser, demo: str, scheme: str) -> None:
     view = Lines(browser, demo, color_scheme=scheme)
     view.show()
     expect(view.root).to_have_attribute("data-scheme", scheme)
@@ -346,7 +346,7 @@ def test_heads_have_the_colours_of_the_page(browser: Browser, demo: str, scheme:
     assert view.complaints == []
 
 
-def test_what_the_browser_says_is_not_trusted() -> None:
+def test_invalid_values_from_the_browser_are_dropped() -> None:
     from pages.attention.lines import _state
 
     said = {"locked": [["query", 9], ["query", True], "x", ["key", 1], [[], 1]], "heads": [7, 1.5, "2"], "threshold": "high"}
@@ -356,7 +356,7 @@ def test_what_the_browser_says_is_not_trusted() -> None:
     assert _state(None, (2, 3, 4), 0.1) == ((), (), (0, 1), 0.1)
 
 
-def test_shapes_must_agree() -> None:
+def test_shapes_that_do_not_match_raise_an_error() -> None:
     import numpy as np
 
     from pages.attention.lines import lines
@@ -365,6 +365,6 @@ def test_shapes_must_agree() -> None:
         lines(np.zeros((1, 2, 3)), np.ones((1, 2, 3), bool), ["a", "b"], ["c", "d"], key="x")
 
 
-def test_its_files_are_where_they_are_looked_for() -> None:
+def test_css_and_js_of_the_lines_are_beside_their_module() -> None:
     folder = Path(ROOT, "pages/attention")
     assert {file.name for file in folder.glob("lines.*")} == {"lines.py", "lines.css", "lines.js"}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 MAP = 0
 
 
-def test_typed_text_stands_on_the_axes_with_its_special_tokens(visitor: Visitor) -> None:
+def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse")
     visitor.type("Source text", "cab")
     assert visitor.ticks(MAP, "x") == ["<sos>", "c", "a", "b", "<eos>"]
@@ -68,7 +68,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     canvas = page.locator(".head_grid canvas")
     box = canvas.bounding_box()
     assert box is not None
-    # The last tile is at the lower right, whatever the room the labels take.
+    # The last tile is at the lower right, whatever the size of the labels.
     canvas.click(position={"x": box["width"] - 20, "y": box["height"] - 20})
     visitor.settle()
     assert page.get_by_role("heading", name="Cross-attention, layer 2, head 4").is_visible()
@@ -83,7 +83,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     page.get_by_role("button", name="No positional encoding").click()
     visitor.settle()
     difference = page.get_by_text(re.compile(r"\d+ of \d+ tokens differ")).inner_text()
-    # Above each token's bars stands how its probability changed.
+    # The change of each token's probability is written above its bars.
     changes = page.locator(".st-key-probability-change .annotation-text").all_text_contents()
     assert len(changes) == len("headlight") + 1
     assert min(float(change.replace("−", "-")) for change in changes) < -0.1
@@ -101,7 +101,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     assert "edits=" not in page.url
 
 
-def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url: str) -> None:
+def test_hovering_over_the_lines_sends_nothing_to_the_server(browser: Browser, url: str) -> None:
     visitor, sent = Visitor(browser, url), []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
@@ -109,7 +109,7 @@ def test_pointing_in_the_lines_asks_nothing_of_the_server(browser: Browser, url:
     every = int(lines.get_attribute("data-lines") or 0)
     page.get_by_role("button", name=re.compile("query 1, c")).hover()
     page.wait_for_function("([root, every]) => Number(root.dataset.lines) < every", arg=[lines.element_handle(), every])
-    assert page.locator(".lines .token.shaded .share").first.inner_text()  # shares stand beside the keys
+    assert page.locator(".lines .token.shaded .share").first.inner_text()  # shares are shown beside the keys
     assert len(sent) == before
     page.get_by_role("button", name=re.compile("query 1, c")).click()
     visitor.settle()
@@ -124,12 +124,12 @@ def heads_on(page: Page) -> list[int]:
     return [head + 1 for head in range(pills.count()) if pills.nth(head).get_attribute("aria-pressed") == "true"]
 
 
-def test_the_head_of_the_heading_is_one_of_those_that_are_drawn(visitor: Visitor) -> None:
+def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines&heads=2&head=1")
     assert heads_on(page) == [1, 2]
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
     visitor.choose("Head", "2")
-    assert heads_on(page) == [2]  # it alone, as the one before it was
+    assert heads_on(page) == [2]  # it alone, because the head before was on alone
     assert "heads=" not in page.url
     page.get_by_role("button", name="Head 3", exact=True).click()
     visitor.settle()
@@ -151,7 +151,7 @@ def test_the_head_of_the_heading_is_one_of_those_that_are_drawn(visitor: Visitor
     assert "heads=" not in page.url
 
 
-def test_lines_say_that_the_threshold_hides_them_all(visitor: Visitor) -> None:
+def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor) -> None:
     page = visitor.open("attention?model=english-french&part=lines&threshold=1&heads=1,2")
     assert page.locator(".lines").get_attribute("data-lines") == "0"
     status = page.locator(".lines").get_by_role("status")
@@ -192,7 +192,7 @@ def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor
 
 
 def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
-    """The name and content of the file that a choice of a picture's menu saves."""
+    """The name and content of the file saved by a choice in the menu of the picture with this index."""
     page = visitor.page
     if not page.get_by_role("button", name=choice).is_visible():
         page.get_by_role("button", name=re.compile("^Save ")).nth(picture).click()
@@ -205,7 +205,7 @@ def words(svg: bytes) -> list[str]:
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
+def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
     visitor.open("attention?model=reverse&kind=cross&source=abc")
     for picture, name, label in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
         for ending in ("png", "svg", "csv"):
@@ -217,7 +217,7 @@ def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
             elif ending == "svg":
                 assert label in words(content)
         rows = list(csv.reader(io.StringIO(content.decode())))
-        # Four queries and five keys: of each of 2 × 4 heads a line a weight; of one head a row a query.
+        # Four queries and five keys: a row per weight for all 2 × 4 heads, but a row per query for one head.
         assert len(rows) - 1 == {0: 2 * 4 * 4 * 5, 1: 4}[picture]
         visitor.page.keyboard.press("Escape")
         assert visitor.page.get_by_role("button", name=f"Save {name}", exact=True).count() == 1
@@ -229,14 +229,14 @@ def test_every_picture_is_saved_as_it_is_seen(visitor: Visitor) -> None:
     _, svg = saved(visitor, 1, "Picture as SVG")
     assert {"<sos>", "c", "b", "a"} <= set(words(svg))
     assert svg.count(b"<path") > 0
-    # What no chart draws is a page, too: the same picture, with nothing to be fetched.
+    # Pictures that Plotly does not draw are saved as a page, too: it holds the same SVG and fetches nothing.
     file, page = saved(visitor, 1, "Picture as HTML")
     assert file == "reverse-cross-layer1-lines.html"
     assert svg in page
     assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
 
 
-def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url: str) -> None:
+def test_64_tokens_scroll_inside_the_map_on_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij")
@@ -258,7 +258,7 @@ def test_64_tokens_on_a_phone_scroll_inside_their_picture(browser: Browser, url:
     assert visitor.complaints == []
 
 
-def test_titles_of_the_steps_stand_beside_one_another_on_a_phone(browser: Browser, url: str) -> None:
+def test_titles_of_the_steps_do_not_overlap_on_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&source=abc&part=steps")

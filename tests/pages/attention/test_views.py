@@ -1,4 +1,4 @@
-"""The Attention page without a browser: what it draws and answers needs no script."""
+"""The views and messages of the Attention page, without a browser."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.pages.apps import on_page, said, shown
 from transformer import Trace
 
 PAGE = "pages/attention/page.py"
-# Each input that the model cannot read, and what the page answers.
+# Each unreadable input, and a part of the error message for it.
 UNREADABLE = {
     "": "There is nothing to read in your text",
     "ab3": "“3”, which this model does not know",
@@ -41,27 +41,27 @@ def alerts(app: AppTest) -> str:
     return " ".join(shown(alert.value) for alert in (*app.error, *app.warning, *app.info))
 
 
-def test_a_text_the_model_cannot_read_is_answered_with_what_it_can() -> None:
+def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened()
     for typed, answer in UNREADABLE.items():
         app.sidebar.text_input(key="source").set_value(typed).run()
         assert answer in alerts(app), typed
 
 
-def test_an_edit_that_cannot_be_made_is_answered_with_what_is_allowed() -> None:
+def test_an_invalid_edit_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened(source="abcd", part="what-if", edits="make tea")
     assert "silence KIND layer N" in said(app)
     app = opened(source="abcd", part="what-if", edits="block cross layer 1 query 99 key 0")
     assert "the target has 5 tokens; allowed are 0 to 4" in said(app)
 
 
-def test_a_link_with_nonsense_opens_the_first_view() -> None:
+def test_a_link_with_invalid_values_opens_the_first_view() -> None:
     app = opened(model="nobody", layer="99", head="-1", kind="sideways")
     assert said(app) == ""
     assert "Encoder self-attention, layer 1, head 1" in headings(app)
 
 
-def test_teacher_forcing_puts_the_typed_target_on_the_axis() -> None:
+def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
     app = opened(kind="cross", source="abc", target="xyz")
     axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["yaxis"]
     assert axis["ticktext"] == ["&lt;sos&gt;", "x", "y", "z"]
@@ -77,8 +77,8 @@ def test_every_way_to_look_at_a_head_is_drawn(look: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_trace_of_one_stack_has_one_kind_of_attention(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of an encoder alone or a decoder alone; a link to another kind opens the one there is."""
+def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder or the decoder ran alone; a link to another kind opens the only one."""
     other = "target" if kind == "encoder" else "source"
     absent = {"encoder": ("decoder.", "target_", "logits", "probabilities"), "decoder": ("encoder.", "source_")}[kind]
     whole = View.trace
@@ -90,7 +90,8 @@ def test_a_trace_of_one_stack_has_one_kind_of_attention(kind: str, monkeypatch: 
 
     monkeypatch.setattr(View, "trace", one_stack)
     app = opened(kind="cross", source="abc")
-    looks = [look for look in text("attention")["looks"] if look != "what-if" or kind == "decoder"]  # it compares answers
+    # The what-if view compares answers, and an encoder alone gives none.
+    looks = [look for look in text("attention")["looks"] if look != "what-if" or kind == "decoder"]
     for look in looks:
         app.session_state["part"] = look
         app.run()
@@ -99,7 +100,7 @@ def test_a_trace_of_one_stack_has_one_kind_of_attention(kind: str, monkeypatch: 
         assert text("attention")["kind_sentences"][kind] in texts(app)
 
 
-def test_a_number_of_a_step_is_worked_out_by_a_link() -> None:
+def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:
     cell = {"part": "steps", "step": "scores", "cell_row": "1 · c", "cell_column": "2 · b", "row": "1 · c"}
     app = opened(kind="cross", layer="2", head="3", source="abc", **cell)
     sums = re.search(r"sum = (\S+); the model computed (\S+)\.", texts(app).replace("*", ""))
