@@ -1,1 +1,1 @@
-"""Measurements, as ratios to a peer in one run. Not tests."""
+"""Benchmarks, reported as ratios to a baseline in the same run. They are not tests."""

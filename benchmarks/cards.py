@@ -1,4 +1,4 @@
-"""Print what the shipped models took to train and how good they are, from their cards.
+"""Print the training cost and the accuracy of the shipped models, from their cards.
 
 python -m benchmarks.cards
 """
@@ -13,7 +13,7 @@ def table() -> str:
     rows = ["| model | task | steps | minutes | exact on held-out pairs |", "|---|---|---|---|---|"]
     for name, recipe in RECIPES.items():
         card = read_card(CHECKPOINTS / f"{name}{SUFFIX}")
-        # The description is the recipe's: the card keeps the one of the day it was written.
+        # The description comes from the recipe; the card keeps the one from its training day.
         exact = f"{card.accuracy:.2%} of {card.tested_on}"
         rows.append(f"| `{name}` | {recipe.description} | {card.recipe['steps']} | {card.minutes:.1f} | {exact} |")
     return "\n".join(rows)

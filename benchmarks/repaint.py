@@ -1,15 +1,15 @@
-"""How long does a click on the Attention page take until it is painted, and how much is sent for it?
+"""Measure the time from a click on the Attention page to its paint, and the bytes sent for it.
 
     python -m benchmarks.repaint [--rounds 6] [--markdown]
 
-In a real browser, before two pages served side by side, clicked in turns in a new random order each round:
+A real browser clicks on two pages served side by side, in a new random order each round:
 
 - `ours`: the app's own Attention page, whole: reading, overview of every head, the head as a map, with all it can save;
-- `subplots`: a page of nothing but the pickers and one Plotly heatmap per head, of the same weights.
+- `subplots`: a page with only the pickers and one Plotly heatmap per head, of the same weights.
 
 The weights are those of an untrained model of the size in question (`own-sizes` in the sidebar). A click changes the layer,
-the head or the kind; the trace is there already. Time runs from the click to the frame after the last change of a picture;
-bytes are all that the server sent over the websocket until the page is still.
+the head or the kind; the trace is already cached. Time runs from the click to the frame after the last change of a picture;
+bytes are everything that the server sends over the websocket until the page is idle.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
 
 KINDS = ("encoder", "decoder", "cross")
 LABELS = {"kind": "Kind of attention", "layer": "Layer", "head": "Head"}
-STILL = 0.6  # seconds without a change of a picture after which a page is still
+STILL = 0.6  # seconds without a change of a picture after which a page counts as idle
 
 
 class Size(NamedTuple):
-    """A model, and what is promised for it: seconds until painted, and kilobytes sent."""
+    """A model size with its targets: seconds until painted, and kilobytes sent."""
 
     layers: int
     heads: int
@@ -50,7 +50,7 @@ class Size(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The page's settings for it."""
+        """The page's URL parameters for this size."""
         source, target = (" ".join(str(start + at) for at in range(self.tokens)) for start in (3, 103))
         sizes = {"n_layers": self.layers, "n_heads": self.heads, "d_model": self.d_model, "d_ff": 2 * self.d_model}
         return urlencode({"model": "own-sizes", "variant": "vanilla", **sizes, "source": source, "target": target})
@@ -90,7 +90,7 @@ figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False, aut
 st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
 """
 
-# Notes when a picture last changed, and when the frame after it was shown. The overview says in an attribute that it painted.
+# Records when a picture last changed and when the next frame was shown. The overview sets an attribute when it has painted.
 WATCH = """() => {
     const now = () => performance.now();
     const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
@@ -116,7 +116,7 @@ class Clicked(NamedTuple):
 
 
 class Visit:
-    """A page that is open, to be clicked on."""
+    """An open page to click on."""
 
     def __init__(self, browser: Browser, address: str, size: Size) -> None:
         self.size, self.sent = size, 0
@@ -133,7 +133,7 @@ class Visit:
         self.sent += len(payload)
 
     def click(self, what: str, option: str) -> Clicked:
-        """Choose another kind, layer or head, and wait until the page is still."""
+        """Choose another kind, layer or head, and wait until the page is idle."""
         before, start = self.page.evaluate("seen.count"), self.sent
         group = self.page.get_by_test_id("stButtonGroup").filter(has_text=LABELS[what])
         group.get_by_text(option, exact=True).click()
@@ -157,7 +157,7 @@ class Visit:
 
 @contextmanager
 def pages() -> Iterator[dict[str, str]]:
-    """Addresses of both pages, each on a server of its own."""
+    """Addresses of both pages, each with its own server."""
     with ExitStack() as stack:
         script = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "peer.py"
         script.write_text(PEER, encoding="utf-8")
@@ -166,7 +166,7 @@ def pages() -> Iterator[dict[str, str]]:
 
 
 def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], list[Clicked]]:
-    """(page, what was changed) → its clicks."""
+    """A mapping from (page, changed picker) to its clicks."""
     found: dict[tuple[str, str], list[Clicked]] = defaultdict(list)
     choice = random.Random(0)
     with pages() as addresses:
@@ -178,7 +178,7 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
                 visit = visits[name]
                 visit.page.bring_to_front()
                 clicked = visit.click(what, visit.another(what, choice))
-                if turn:  # the first is for warming up
+                if turn:  # the first is a warm-up
                     found[name, what].append(clicked)
     return found
 

@@ -1,15 +1,15 @@
-"""What does a full trace cost, next to `torch.nn.Transformer` of the same size doing the same work without one?
+"""Measure the cost of a full trace, relative to an untraced `torch.nn.Transformer` of the same size on the same work.
 
     python -m benchmarks.trace_cost [--quick] [--markdown]
 
 Four forwards are timed in one process, two at a time in random order, and compared by their medians. (All four in turn would
-favour ours: three of them use the same weights, which are then warmer than those of `torch`.) Each size has a process of its
-own: in one that has built other models before, their leftovers in memory make a trace dearer.
+favour ours: three of them use the same weights, which then stay in cache longer than those of `torch`.) Each size has its own
+process: memory left over from other models makes a trace slower.
 
 - `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
 - `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
-- `untraced`: ours, nobody looking;
-- `traced`: ours, every tensor kept. The trace of a round is dropped before the next, as a full cache does.
+- `untraced`: ours, without a trace;
+- `traced`: ours, with every tensor kept. The trace of a round is freed before the next, as in a full cache.
 """
 
 import argparse
@@ -53,7 +53,7 @@ LIMITS = {"traced": 1.15, "untraced": 1.05}
 
 
 class WithoutTaps(ast.NodeTransformer):
-    """Replaces `self.some_tap(values)` by `values`.
+    """A syntax-tree transformer that replaces `self.some_tap(values)` by `values`.
 
     Args:
         names: of all taps.
@@ -71,7 +71,7 @@ class WithoutTaps(ast.NodeTransformer):
 
 
 def without_taps(names: Collection[str]) -> ModuleType:
-    """The modules of the network compiled again from their own source without the calls of taps; returns that of the model."""
+    """The model's module, compiled again with the rest of the network from source without calls of taps."""
     copies: dict[str, object] = {}
     copy = ModuleType("")
     for module in (transformer.network.attention, transformer.network.layers, transformer.network.model):
@@ -79,7 +79,7 @@ def without_taps(names: Collection[str]) -> ModuleType:
         sys.modules[copy.__name__] = copy
         tree = WithoutTaps(names).visit(ast.parse(inspect.getsource(module)))
         exec(compile(ast.fix_missing_locations(tree), copy.__name__, "exec"), copy.__dict__)
-        # Use the copies of the modules before, not the originals.
+        # Names imported from earlier modules must be their copies, not the originals.
         vars(copy).update({name: value for name, value in copies.items() if name in vars(copy)})
         copies |= {name: value for name, value in vars(copy).items() if getattr(value, "__module__", "") == copy.__name__}
     return copy
@@ -92,7 +92,7 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
     )
     ours = transformer.network.model.Transformer(config).eval()
     plain = without_taps({path.rpartition(".")[2] for path in ours.taps} | {"mask"}).Transformer(config).eval()
-    plain.load_state_dict(ours.state_dict(), assign=True)  # the same memory, so that neither finds its weights colder
+    plain.load_state_dict(ours.state_dict(), assign=True)  # shared memory, so that the weights of both are equally in cache
     torch_model = nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True).eval()
     source, target = torch.randn(1, tokens, d_model), torch.randn(1, tokens, d_model)
     source_keep, target_keep = torch.ones(1, 1, 1, tokens, dtype=torch.bool), causal(tokens)
@@ -120,7 +120,7 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
 
 @torch.inference_mode()
 def measure(functions: dict[str, Callable[[], Any]], rounds: int, warm_up: int = 5) -> dict[str, float]:
-    """Median seconds of each."""
+    """Median seconds of each forward."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for number in range(-warm_up, rounds):
         for name in random.sample(list(functions), len(functions)):
@@ -134,7 +134,7 @@ def measure(functions: dict[str, Callable[[], Any]], rounds: int, warm_up: int =
 
 
 def row(size: tuple[int, int, int, int, int, int], quick: bool) -> tuple[dict[str, float], float, int]:
-    """What one size costs: each ratio of `PAIRS`, the seconds of `torch`, and how many tensors a trace keeps."""
+    """The costs of one size: each ratio of `PAIRS`, the seconds of `torch`, and the number of tensors in a trace."""
     warnings.filterwarnings("ignore", message=".*nested tensor.*")
     reuse_freed_memory()
     *sizes, rounds = size

@@ -1,10 +1,10 @@
-"""How long does a step of the walk take on a model of the paper's size, on a canvas and in Plotly?
+"""Measure the time of one step of the walk on a model of the paper's size, drawn on a canvas and by Plotly.
 
     python -m benchmarks.walk [--steps 12] [--markdown]
 
 `vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), 64 tokens on each side, in a real browser: the app as it
-is, whose picture of a step is drawn on a canvas, and the same app with `stop_figure` in its place, each with a server of its
-own. Each press of the arrow key steps one tensor on, in the two by turns; time runs from the key to the frame after the last
+is, which draws a step on a canvas, and the same app with `stop_figure` in its place, each with its own server.
+Each press of the arrow key goes on by one tensor, in the two apps by turns; time runs from the key to the frame after the last
 change of the picture. The steps go through an encoder layer and through a decoder layer.
 """
 
@@ -29,11 +29,11 @@ from transformer.analysis.walk import walk
 from transformer.pipeline.untrained import Untrained
 
 TOKENS = 64
-SECONDS, MEGABYTES = 0.4, 150  # promised for a step, and for a trace
+SECONDS, MEGABYTES = 0.4, 150  # targets: seconds of a step, megabytes of a trace
 STARTS = ("encoder.layers.2.self_attention.query.projected", "decoder.layers.2.self_attention.query.projected")
-STILL = 0.5  # seconds without a change after which a step is over
+STILL = 0.5  # seconds without a change after which a step counts as done
 
-# The app, but for what draws a step.
+# The app with another function to draw a step.
 PEER = """
 import runpy
 import streamlit as st
@@ -47,7 +47,7 @@ walk.picture = picture
 runpy.run_path("app.py")
 """
 
-# Notes when the picture last changed, and when the frame after it was shown.
+# Records when the picture last changed and when the next frame was shown.
 WATCH = """() => {
     const seen = window.seen = { pressed: 0, painted: 0, count: 0 };
     const pictures = '[data-testid="stPlotlyChart"], .stop';
@@ -73,7 +73,7 @@ def texts() -> tuple[str, str]:
 
 @contextmanager
 def pages() -> Iterator[dict[str, str]]:
-    """Addresses of the app with either picture, each on a server of its own."""
+    """Addresses of the app with either picture, each with its own server."""
     with ExitStack() as stack:
         # Streamlit looks for pages beside the script.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -85,7 +85,7 @@ def pages() -> Iterator[dict[str, str]]:
 
 
 class Visit:
-    """A page on the walk, to be stepped."""
+    """An open page of the walk to step through."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.address, self.sent = address, 0
@@ -143,7 +143,7 @@ def main() -> None:
                 kind = kinds[paths[paths.index(start) + number + 1]]
                 for name, visit in visits.items():
                     seconds, kilobytes = visit.step()
-                    if number:  # the first is for warming up
+                    if number:  # the first is a warm-up
                         times[name][kind].append(seconds)
                         sent[name].append(kilobytes)
                         print(kind, name, f"{seconds:.2f} s {kilobytes:.0f} kB", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The record in a checkpoint of where its model comes from and how good it is."""
+"""The record in a checkpoint of its model's training and accuracy."""
 
 import dataclasses
 import json
@@ -8,28 +8,28 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from transformer.errors import CheckpointError
 
-MOST = 1 << 60  # of anything counted; still a number that can be formatted
+MOST = 1 << 60  # upper limit of every number on a card, small enough to be formatted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The record of one training run, kept in the checkpoint itself.
+    """The record of one training run, stored in the checkpoint.
 
     Attributes:
-        world: which world it was trained in; empty for an untrained model.
+        world: the world it was trained on; empty for an untrained model.
         description: one line for a picker.
-        accepts: what a person may type.
-        longest: tokens of the longest source it was trained on; of the longest it reads, if it is untrained.
-        command: the command that made it; empty if none did.
+        accepts: description of the texts it accepts.
+        longest: tokens of the longest source it was trained on; if it is untrained, of the longest it reads.
+        command: the command that trained it, or empty.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
-        trained_on: pairs it was trained on, repetitions counted.
-        minutes: how long that took, in minutes.
-        machine: on what.
-        tested_on: held-out pairs it was tested on.
+        trained_on: number of pairs it was trained on, repetitions included.
+        minutes: duration of the training in minutes.
+        machine: hardware of the training.
+        tested_on: number of held-out pairs it was tested on.
         accuracy: share of them answered exactly, 0 to 1.
         accuracy_by_form: the same for each form of pair ("length 7").
         history: at intervals along training: step, loss, held-out accuracy, seconds.
-        measures: what else was measured on it, by name.
+        measures: other measurements, by name.
     """
 
     world: str
@@ -55,7 +55,7 @@ class Card:
         """
         try:
             text = json.dumps(dataclasses.asdict(self), ensure_ascii=False)
-            text.encode()  # half of a surrogate pair can be neither written nor shown
+            text.encode()  # half of a surrogate pair has no UTF-8 encoding
         except (TypeError, ValueError, RecursionError) as error:
             raise CheckpointError("The card cannot be written ({problem}).", problem=str(error)) from None
         return text
@@ -73,7 +73,7 @@ class Card:
                 if name in values:
                     _check_field(name, values[name], hint)
             card = cls(**values)
-            card.to_json()  # refuses text that cannot be shown
+            card.to_json()  # raises if a text has no UTF-8 encoding
             return card
         except (TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):

@@ -1,6 +1,6 @@
 """Models on disk: one safetensors file each, with configuration, vocabularies and card in its metadata.
 
-Nothing is ever unpickled, so a file from a stranger can run no code.
+Nothing is unpickled, so a file from an untrusted source cannot run code.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from transformer.pipeline.card import Card
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
-# Numbers in tables that are not trained, and so not in the file: a small file must not fill the memory.
+# Limit on numbers in tables that are not trained. They are not in the file, so a small file could otherwise fill the memory.
 LARGEST_TABLES = 1 << 23
 LARGEST_FLOAT = 1e38
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
@@ -36,8 +36,8 @@ class Checkpoint(NamedTuple):
 
     Attributes:
         model: the network, in evaluation mode if it was read from a file.
-        source_vocabulary, target_vocabulary: with as many tokens as the model's configuration says.
-        card: where the model comes from and how good it is.
+        source_vocabulary, target_vocabulary: with as many tokens as the model's configuration has.
+        card: the record of its training and accuracy.
     """
 
     model: Transformer
@@ -66,7 +66,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
         "card": checkpoint.card.to_json(),
     }
     metadata |= {"headlight": FORMAT, "digest": digest(tensors, metadata)}
-    # It is read back before it gets its name, so that no file is written that `load_checkpoint` would refuse.
+    # Read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
     write_whole(path, save(tensors, metadata), check=lambda beside: _read(beside, path.name))
 
 
@@ -123,7 +123,7 @@ def _read(path: Path, name: str) -> Checkpoint:
 
 
 def read_card(path: str | Path) -> Card:
-    """The card alone, without reading the tensors. That is quick, but does not compare the digest, as `load_checkpoint` does.
+    """The card alone. Tensors are not read, which is quick, but unlike `load_checkpoint` this does not compare the digest.
 
     Raises:
         CheckpointError: the file is missing, truncated or not one of ours, or its card is invalid.
@@ -146,7 +146,7 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 def as_path(path: Any) -> Path:
-    """A text or a path as a path.
+    """The path given as a text or a path.
 
     Raises:
         CheckpointError: it is neither.
@@ -158,14 +158,14 @@ def as_path(path: Any) -> Path:
 
 @contextmanager
 def opened(path: Path, name: str) -> Iterator[Any]:
-    """A safetensors file to read from. It is opened once: saving over it meanwhile changes nothing for its reader.
+    """A safetensors file open for reading. It is opened once, so replacing it meanwhile has no effect on the reader.
 
     Args:
         path: of the file.
         name: of the file, for errors.
 
     Raises:
-        CheckpointError: it is missing, truncated, or cannot be read, also if that shows within the context.
+        CheckpointError: it is missing, truncated or cannot be read, also if reading fails within the context.
     """
     try:
         if path.is_dir():
@@ -212,15 +212,15 @@ class _Undrawn(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if "generator" in kwargs:  # only functions that draw take one
+        if "generator" in kwargs:  # only random functions take one
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
 
 
 def largest_number(config: TransformerConfig, weight: float) -> float:
-    """A bound on every number in a forward pass of any text, before softmax, if no weight is larger than `weight`.
+    """An upper bound on every number before softmax in a forward pass of any text, if no weight exceeds `weight`.
 
-    Each step is as large as it can get: a LayerNorm gives at most √d_model, and all terms of a sum have one sign.
+    Each step is taken at its maximum: a LayerNorm gives at most √d_model, and all terms of a sum have the same sign.
     """
     d_model, root = config.d_model, math.sqrt(config.d_model)
 
@@ -235,7 +235,7 @@ def largest_number(config: TransformerConfig, weight: float) -> float:
     value = linear(max(x, memory), d_model)
     decoded = x + 3 * config.decoder_layers * max(linear(value, d_model), hidden)
     scores = config.d_head * linear(x, d_model) * value
-    # A LayerNorm adds up squares; without one at the end, logits are made of the sum itself.
+    # A LayerNorm adds up squares; without a final one, logits are computed from the sum itself.
     return max(scores, d_model * encoded**2, d_model * decoded**2, linear(decoded, d_model))
 
 
@@ -275,17 +275,17 @@ def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
 
 
 def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path) -> None:
-    """Write a file that appears whole or not at all: its data goes to another file first, which is then renamed.
+    """Write a file atomically: its data goes to a temporary file first, which is then renamed.
 
     Args:
-        path: of the file; its folder is made if it is missing.
+        path: of the file; its folder is created if it is missing.
         data: its content.
-        check: is called with the file before it is renamed, and refuses it by raising.
+        check: called with the temporary file before it is renamed; raises to refuse it.
 
     Raises:
         CheckpointError: the system does not let it be written.
     """
-    beside = path.parent / f"{secrets.token_hex(8)}.part"  # two writers of one file need two files
+    beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -296,5 +296,5 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
             beside.unlink(missing_ok=True)
     except CheckpointError:
         raise
-    except (OSError, ValueError) as error:  # a ValueError: a path with the character of number 0
+    except (OSError, ValueError) as error:  # a ValueError: the path has a null character
         raise CheckpointError("The file {name!r} cannot be written ({problem}).", name=path.name, problem=str(error)) from error

@@ -1,4 +1,4 @@
-"""From a model to an answer, one token at a time."""
+"""Greedy decoding: a model's answer, one token at a time."""
 
 import math
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from transformer.network.model import Transformer
 
 
 class Generated(NamedTuple):
-    """The ids that greedy decoding wrote.
+    """The ids from greedy decoding.
 
     Attributes:
-        ids: of each batch item, without `<sos>` and `<eos>`.
-        ended: of each batch item: True if it wrote `<eos>`, False if it was stopped at the limit.
+        ids: written ids of each batch item, without `<sos>` and `<eos>`.
+        ended: for each batch item, True if it ended with `<eos>`, False if it was stopped at the limit.
     """
 
     ids: list[list[int]]
@@ -27,7 +27,7 @@ class Generated(NamedTuple):
 def greedy(
     model: Transformer, source: Int[Tensor, "batch source"], sos: int, eos: int, limit: int, never: Sequence[int] = ()
 ) -> Generated:
-    """The ids of greedy decoding: write the most probable token, append it to the decoder's input, repeat until `<eos>`.
+    """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`.
 
     The encoder runs once. The decoder reads its whole prefix at every step: texts here are short, so a key–value cache would
     save too little for the code it needs.
@@ -36,7 +36,7 @@ def greedy(
         source: ids of the sources, padded to one length.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len - 1`.
-        never: ids that are never written.
+        never: ids that must not be written.
     """
     memory, mask = model.encode(source)
     limit = min(limit, model.config.max_len - 1)

@@ -1,4 +1,4 @@
-"""A trace as a file: every tensor under its path, with the names of its axes in the metadata."""
+"""Export of a trace: every tensor under its path, with the names of its axes in the metadata."""
 
 import json
 
@@ -8,10 +8,10 @@ from transformer.tracing.trace import Trace
 
 
 def trace_file(trace: Trace) -> bytes:
-    """The whole trace in the safetensors format.
+    """A trace as the bytes of a safetensors file.
 
     The metadata holds, as JSON: `axes` (path → names of the axes), `source_tokens`, `target_tokens`, `config`, and `order`
-    (the paths in the order they were computed). Tensors that share memory are written out each.
+    (the paths in the order they were computed). Tensors that share memory are each written out.
     """
     metadata = {
         "headlight-trace": "1",

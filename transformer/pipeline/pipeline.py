@@ -1,4 +1,4 @@
-"""From a text to an answer and a trace: a model, its two vocabularies, and the card that describes them."""
+"""`Pipeline`: answers and traces of texts, from a model, its two vocabularies and its card."""
 
 import logging
 from collections.abc import Sequence
@@ -25,15 +25,15 @@ from transformer.validation import as_list
 
 CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
-MAX_UNTRAINED_TOKENS = 12  # that an untrained model writes: it has not learned when to stop
-CHARACTERS_PER_TOKEN = 100  # a text with more for each token that fits is refused before it is split
+MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
+CHARACTERS_PER_TOKEN = 100  # a text with more characters per token that fits is refused before it is split
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as a model reads it. `Pipeline.answers` and `Pipeline.trace` take it in place of the text.
+    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` take it in place of the text.
 
     Attributes:
         tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
@@ -53,10 +53,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model wrote. `Pipeline.trace` takes it as a target.
+    """The output of a model for one text. `Pipeline.trace` takes it as a target.
 
     Attributes:
-        text: as a person would write it.
+        text: the tokens joined as a person would write them.
         tokens: without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
     """
@@ -72,7 +72,7 @@ Target = str | Reading | Answer | None
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """Answers and traces of one model. It has no state of its own, so any number of threads can share it.
+    """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
     Attributes:
         trained: False for a model with random weights (`transformer.pipeline.untrained`). It reads at most `card.longest`
@@ -88,7 +88,7 @@ class Pipeline:
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
-        """A shipped model by its name, or any checkpoint by its path.
+        """The pipeline of a shipped model, by its name, or of any checkpoint, by its path.
 
         Raises:
             InputError: no shipped model has that name.
@@ -123,14 +123,14 @@ class Pipeline:
 
     @property
     def config(self) -> TransformerConfig:
-        """Of the model."""
+        """The configuration of the model."""
         return self.model.config
 
     def vocabulary(self, side: Side) -> Vocabulary:
         """The vocabulary of a side.
 
         Raises:
-            InputError: there is no such side.
+            InputError: `side` is neither `source` nor `target`.
         """
         if not isinstance(side, str) or side not in ("source", "target"):
             raise InputError("side is {side!r}; allowed are source and target.", side=side)
@@ -138,11 +138,11 @@ class Pipeline:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the weights, and of the tables that are not trained."""
+        """Memory in bytes of the weights and of the tables that are not trained."""
         return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
 
     def longest(self, side: Side) -> int:
-        """The most tokens a person may type: `max_len` less `<sos>` and, in a source, `<eos>`."""
+        """The most tokens a typed text may have: `max_len` less `<sos>` and, in a source, `<eos>`."""
         frame = (2 if side == "source" else 1) * self.vocabulary(side).framed
         most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
@@ -178,11 +178,11 @@ class Pipeline:
         return self.answers([source], edits)[0].text
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
-        """The greedy output for each of several texts, in one batch.
+        """The greedy outputs for several texts, computed in one batch.
 
         Args:
-            sources: texts, or what `read` made of them.
-            edits: interventions, in force while the answers are written.
+            sources: texts, or readings of them from `read`.
+            edits: interventions applied while the answers are written.
 
         Raises:
             InputError: a text that the model cannot read.
@@ -196,10 +196,10 @@ class Pipeline:
         return self._answers([reading.ids for reading in self._readings(listed, "source")], as_edits(edits))
 
     def as_target(self, answer: Answer) -> str:
-        """The text that the decoder reads as this answer, where a target must be typed. `trace` takes the answer itself.
+        """The text to type as a target so that the decoder reads this answer. `trace` takes the answer itself.
 
         Raises:
-            InputError: it is not an answer.
+            InputError: the value is not an answer.
         """
         if not isinstance(answer, Answer):
             raise InputError("An answer must be one that `answers` gave, not {answer!r}.", answer=answer)
@@ -209,7 +209,7 @@ class Pipeline:
     def trace(
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
-        """One forward pass, everything in it.
+        """A trace of one forward pass: every tensor in it.
 
         To show an answer and its trace, read and answer once:
 
@@ -218,11 +218,11 @@ class Pipeline:
             trace = pipeline.trace(reading, answer, edits)
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end. What `read` made of a text may stand
+            source: a text, or several for a batch; shorter ones are padded at the end. A reading from `read` may stand
                 in its place.
-            target: what the decoder reads (teacher forcing): a text, what `read` made of it as a target, or an answer; the
+            target: the decoder's input (teacher forcing): a text, a reading of it as a target, or an answer; the
                 model's own greedy answer where it is None.
-            edits: interventions, in force while the answer is written and while it is traced.
+            edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
             InputError: a text that the model cannot read, or a batch whose sides differ in number.
@@ -253,7 +253,7 @@ class Pipeline:
         )
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
-        """Rows of ids as one tensor, shorter ones filled up with `<pad>` at the end.
+        """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
 
         Raises:
             InputError: no rows, or rows that are not lists of ids of the vocabulary.
@@ -267,11 +267,11 @@ class Pipeline:
         length = max(map(len, lists))
         padded = [[*row, *[vocabulary.pad] * (length - len(row))] for row in lists]
         for row in padded:
-            vocabulary.tokens_of(row)  # refuses ids that do not exist
+            vocabulary.tokens_of(row)  # raises for ids that are not in the vocabulary
         return torch.tensor(padded, dtype=torch.long)
 
     def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
-        """Each text read, unless it was before. An error names the text by its number where there are several."""
+        """The reading of each text; readings are returned as they are. Errors about one of several texts give its number."""
         readings = []
         for number, text in enumerate(texts, 1):
             try:
@@ -297,7 +297,7 @@ class Pipeline:
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
         vocabulary = self.target_vocabulary
-        # Room for any true answer, and an end for a model that never learned to stop.
+        # Long enough for any correct answer, and a stop for a model that never writes `<eos>`.
         limits = [
             2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, MAX_UNTRAINED_TOKENS) for row in rows
         ]
@@ -307,14 +307,14 @@ class Pipeline:
             written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), never)
         answers = []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
-            # A row may go beyond its own limit because of a longer neighbour; alone, it would have been stopped.
+            # In a batch with a longer row, a row can exceed its own limit; alone it would have been stopped.
             tokens = vocabulary.tokens_of(row[:limit])
             answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers
 
 
 def _several(given: Any) -> list[Any]:
-    """A text alone, or several, as a list.
+    """A list of one text or of several.
 
     Raises:
         InputError: it is neither.

@@ -1,4 +1,4 @@
-"""Models of any size with random weights, to look at shapes and at the computation alone.
+"""Models of any size with random weights, to study shapes and the computation.
 
     untrained = Untrained.of("shared_heads", ["1 5 6 4 3 9 5 2 0"], ["1 7 4 3 5 9 2"])
     untrained.parameters       # 7616010, counted without building anything
@@ -29,7 +29,7 @@ from transformer.text.vocabulary import NO_SUCH_ID, SPECIALS, Vocabulary, a_text
 from transformer.validation import as_list, one_of
 
 WORDS = "words and digits"
-# Tokens of the longest text such a model reads, and the largest id: a mistyped digit must not fill the memory.
+# Tokens of the longest text such a model reads, and the largest id; without limits a mistyped digit could fill the memory.
 LONGEST, LARGEST_ID = 64, 999
 LEAST_IDS = 10
 ACCEPTS = f"up to {LONGEST} words, or whole numbers from 0 to {LARGEST_ID}, which are read as ids"
@@ -37,13 +37,13 @@ NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 
 def split_ids(text: str) -> list[str]:
-    """`[1, 05, 6]` → `1`, `5`, `6`; anything else than a whole number stays as it is."""
+    """The items of a typed list: `[1, 05, 6]` → `1`, `5`, `6`; items that are not whole numbers are unchanged."""
     parts = re.sub(r"[\[\](),;]", " ", text).split()
     return [str(int(part)) if NUMBER.fullmatch(part) and len(part) < 20 else part for part in parts]
 
 
 def are_ids(texts: Iterable[str]) -> bool:
-    """Whether the texts have tokens, all of them whole numbers."""
+    """Whether the texts have tokens and all of these are whole numbers."""
     tokens = [token for text in texts for token in split_ids(text)]
     return bool(tokens) and all(NUMBER.fullmatch(token) for token in tokens)
 
@@ -130,7 +130,7 @@ class Untrained:
     def of(
         cls, preset: str, sources: Sequence[str], targets: Sequence[str | None] = (), sizes: Mapping[str, int] | None = None
     ) -> "Untrained":
-        """The model for some texts. Its target words are those of the typed targets, or of the sources if no target is typed.
+        """The description of a model for some texts. Target words come from the typed targets, or else from the sources.
 
         Args:
             preset: the variant.
@@ -155,12 +155,12 @@ class Untrained:
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """Of the source and of the target."""
+        """The vocabularies of the source and of the target."""
         return _vocabulary(self.source), _vocabulary(self.target)
 
     @property
     def config(self) -> TransformerConfig:
-        """The preset's, with these sizes.
+        """The preset's configuration with these sizes.
 
         Raises:
             ConfigError: sizes that cannot be built.
@@ -170,7 +170,7 @@ class Untrained:
 
     @property
     def parameters(self) -> int:
-        """How many the model has, counted without building it. Raises as `config`."""
+        """The number of parameters of the model, counted without building it. Raises as `config`."""
         return parameters(self.config)
 
     def build(self) -> Pipeline:
@@ -185,7 +185,7 @@ class Untrained:
 class _Drawn(TorchFunctionMode):
     """Within this context, in this thread only, initialisation draws from a generator of its own.
 
-    PyTorch's global generator is shared by all threads: seeding it and restoring its state would change the numbers that
+    PyTorch's global generator is shared by all threads, so seeding it and restoring its state would change the numbers that
     another thread draws meanwhile. Each tensor is seeded by its place in the order, so that one more word in a table leaves
     the weights of the layers unchanged.
     """
@@ -203,7 +203,7 @@ class _Drawn(TorchFunctionMode):
 
 
 def _texts(texts: Any, may_lack: bool = False) -> list[Any]:
-    """A list of texts, some of them None if they may be lacking.
+    """A list of texts; None stands for a missing one, where that is allowed.
 
     Raises:
         InputError: it is something else, or a text is longer than any that the model reads.
@@ -225,7 +225,7 @@ def _fields(sizes: Any) -> tuple[tuple[str, Any], ...]:
             raise ConfigError("Sizes must be fields with their values; {name!r} is not the name of a field.", name=name)
         if name in ("source_vocab", "target_vocab"):
             raise ConfigError("{name} follows from the texts; leave it out.", name=name)
-        if not isinstance(value, str | Number | np.bool_):  # anything else may have no hash, and could not be a cache key
+        if not isinstance(value, str | Number | np.bool_):  # other values may be unhashable, and could not be cache keys
             raise ConfigError("{name} is {value!r}; it must be a number, a text, True or False.", name=name, value=value)
     return tuple(sizes.items())
 
@@ -233,14 +233,14 @@ def _fields(sizes: Any) -> tuple[tuple[str, Any], ...]:
 def _ids_needed(texts: Sequence[str]) -> int:
     ids = [token for text in texts for token in split_ids(text)]
     for token in ids:
-        # By length first: Python converts no number of thousands of digits.
+        # Length is tested first because Python refuses to convert thousands of digits.
         if len(token) > len(str(LARGEST_ID)) or not 0 <= int(token) <= LARGEST_ID:
             raise InputError(NO_SUCH_ID, token=token, most=LARGEST_ID)
     return max([LEAST_IDS, *(int(token) + 1 for token in ids)])
 
 
 def _words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Every word once, in the order they first occur. Invisible tokens, such as half of a surrogate pair, are left out: they
+    """Every word once, in order of first use. Invisible tokens, such as half of a surrogate pair, are left out: they
     would be empty labels. The model reads them as `<unk>`."""
     tokens = [token for text in texts for token in tokenizer(WORDS).split(text)]
     return tuple(dict.fromkeys(token for token in tokens if not unseen(token)))

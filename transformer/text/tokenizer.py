@@ -10,7 +10,7 @@ from transformer.validation import one_of
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
 DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
 
-# The worlds of words use the long forms only.
+# English contractions and their long forms; the word worlds use the long forms only.
 CONTRACTIONS = {
     "can't": "can not",
     "cannot": "can not",
@@ -28,7 +28,7 @@ CONTRACTIONS = {
 }
 ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 
-# Characters without width or ink, which a person cannot see and so did not mean: control characters but white space, soft
+# Characters without width or ink, which are dropped as typed by mistake: control characters but white space, soft
 # hyphens, marks of writing direction, zero-width spaces, byte-order marks, variation selectors, tags, and the like.
 INVISIBLE = (
     "\\x00-\\x08\\x0e-\\x1b\\x7f-\\x84\\x86-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
@@ -51,10 +51,10 @@ CHARACTERS = re.compile(rf"\S(?:[{JOINERS}]\S)*")
 
 
 class Tokenizer(NamedTuple):
-    """How a text becomes tokens and tokens become a text again.
+    """A named pair of functions: text → tokens, and tokens → text.
 
     Attributes:
-        split: text → tokens, in time linear in the length of the text. It is made `plain` first.
+        split: text → tokens, in time linear in the length of the text. The text is passed through `plain` first.
         join: tokens → text as a person would write it.
         source_too_long, target_too_long: the error for a text of too many tokens, with places `count` and `most`.
     """
@@ -80,40 +80,40 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def unseen(text: str) -> bool:
-    """Whether nothing of a text would show on a screen: it has only blanks, characters without width, and halves of surrogate
+    """Whether a text is invisible on a screen: it has only blanks, characters without width, and halves of surrogate
     pairs."""
     return UNSEEN.fullmatch(text) is not None
 
 
 def sentence(text: str) -> str:
-    """A `plain` text with question marks, and a period in place of everything else that ends a sentence. Commas, quotes and
-    brackets are dropped: the worlds of words do not have them."""
+    """A `plain` text in which a period replaces every mark that ends a sentence but the question mark. Commas, quotes and
+    brackets are dropped because the word worlds have none."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
-    """The characters of a `plain` text without its blanks: `A b!` → `a` `b` `!`. Characters that a joiner joins are one."""
+    """The characters of a `plain` text without its blanks: `A b!` → `a` `b` `!`. Joined characters are one token."""
     return CHARACTERS.findall(plain(text))
 
 
 def split_english(text: str) -> list[str]:
-    """Words, each digit and each mark of a `sentence`, contractions written out: `It didn't.` → `it` `did` `not` `.`."""
+    """Words, digits and marks of a `sentence`, with contractions expanded: `It didn't.` → `it` `did` `not` `.`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
 def split_french(text: str) -> list[str]:
-    """Words, each digit and each mark of a `sentence`, elided words apart: `L'animal dort.` → `l'` `animal` `dort` `.`."""
+    """Words, digits and marks of a `sentence`, with elided words split off: `L'animal dort.` → `l'` `animal` `dort` `.`."""
     return FRENCH.findall(sentence(text))
 
 
 def split_words_and_digits(text: str) -> list[str]:
-    """Words, each digit and each mark, `plain`: `March 27!` → `march` `2` `7` `!`."""
+    """Words, digits and marks of a `plain` text: `March 27!` → `march` `2` `7` `!`."""
     return WORDS_AND_DIGITS.findall(plain(text))
 
 
 def join_elided(tokens: Sequence[str]) -> str:
-    """Words with spaces between them, except after an elision: `l'` `animal` → `l'animal`."""
+    """Words joined with spaces, except after an elision: `l'` `animal` → `l'animal`."""
     return re.sub(r"(\w') ", r"\1", " ".join(tokens))
 
 

@@ -15,17 +15,17 @@ from transformer.text.tokenizer import TOKENIZERS, Tokenizer, tokenizer, unseen
 from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
-CLOSE = 0.55  # of 1: how similar a known word must be to be offered for an unknown one
+CLOSE = 0.55  # least similarity, 0 to 1, of a known word that is suggested for an unknown one
 SPECIALS = (PAD, SOS, EOS, UNK)
-SURROGATE = re.compile("[\ud800-\udfff]")  # halves of pairs, which no file can hold
+SURROGATE = re.compile("[\ud800-\udfff]")  # unpaired halves, which UTF-8 cannot encode
 NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."
 
 
 def a_text(text: Any) -> str:
-    """The text, if it is one.
+    """The value unchanged if it is a text.
 
     Raises:
-        InputError: it is not.
+        InputError: it is not a text.
     """
     if not isinstance(text, str):
         raise InputError("A text must be a string; this one is {text!r}.", text=text)
@@ -33,10 +33,10 @@ def a_text(text: Any) -> str:
 
 
 def as_tokens(tokens: Any) -> list[str]:
-    """Tokens from any ordered source as a list.
+    """A list of the tokens in any ordered collection.
 
     Raises:
-        InputError: something else, or one of them is not a text.
+        InputError: the collection has no order, or an item is not a text.
     """
     listed = as_list(tokens)
     if listed is None:
@@ -48,10 +48,10 @@ def as_tokens(tokens: Any) -> list[str]:
 
 
 def as_ids(ids: Any) -> list[int]:
-    """Token ids from any ordered source as a list of Python's integers.
+    """A list, as Python integers, of the ids in any ordered collection.
 
     Raises:
-        InputError: something else, or one of them is not a whole number.
+        InputError: the collection has no order, or an item is not a whole number.
     """
     listed = as_list(ids)
     if listed is None:
@@ -61,13 +61,13 @@ def as_ids(ids: Any) -> list[int]:
             raise InputError("A token id must be a whole number; this one is {id!r}.", id=token_id)
     try:
         return [operator.index(token_id) for token_id in listed]
-    except TypeError:  # a tensor or an array of several numbers, or of fractions
+    except TypeError:  # an item is a tensor or an array of several numbers, or of fractions
         raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids) from None
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A token that is not in the vocabulary, and the known ones spelled most like it."""
+    """A token that is not in the vocabulary, with the known tokens of the most similar spelling."""
 
     token: str
     closest: tuple[str, ...]
@@ -75,14 +75,14 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens a model knows, in the order of their ids; the four special tokens come first.
+    """The tokens of a model in the order of their ids; the four special tokens come first.
 
     Attributes:
         tokens: every token; `tokens[i]` has id `i`. Length `vocab`. Any sequence may be given.
-        tokenizer_name: of the tokenizer that cuts a text into such tokens (`transformer.text.tokenizer.TOKENIZERS`).
+        tokenizer_name: of the tokenizer that splits a text into these tokens (`transformer.text.tokenizer.TOKENIZERS`).
 
     Raises:
-        ConfigError: the special tokens are missing, a token is not a text, stands twice or cannot be seen, or no tokenizer has
+        ConfigError: the special tokens are missing, a token is not a text, is repeated or is invisible, or no tokenizer has
             that name.
     """
 
@@ -108,15 +108,15 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
-        """The special tokens followed by `tokens`, sorted, each once: the same words always give the same ids.
+        """A vocabulary of the special tokens, then `tokens` sorted, each once, so that the same words always have the same ids.
 
         Raises:
-            ConfigError: a token that is not a text, or cannot be seen; no tokenizer of that name.
+            ConfigError: a token is not a text or is invisible, or no tokenizer has that name.
         """
         return cls((*SPECIALS, *sorted(set(_texts(tokens)))), tokenizer_name)
 
     def __len__(self) -> int:
-        """Tokens in all, the special ones included."""
+        """The number of tokens, special ones included."""
         return len(self.tokens)
 
     @property
@@ -146,7 +146,7 @@ class Vocabulary:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """How a text is cut into tokens, and tokens are joined to a text."""
+        """The functions that split a text into tokens and join tokens to a text."""
         return tokenizer(self.tokenizer_name)
 
     def split(self, text: str) -> list[str]:
@@ -178,7 +178,7 @@ class Vocabulary:
         return tuple(self.tokens[index] for index in indices)
 
     def text(self, tokens: Iterable[str]) -> str:
-        """Tokens as a person would write them, without `<pad>`, `<sos>` and `<eos>`.
+        """Tokens joined to a text as a person would write it, without `<pad>`, `<sos>` and `<eos>`.
 
         Raises:
             InputError: something that is not a token.
@@ -186,7 +186,7 @@ class Vocabulary:
         return self.tokenizer.join([token for token in as_tokens(tokens) if token not in (PAD, SOS, EOS)])
 
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
-        """The tokens that will be read as `<unk>`, each once, in the order they stand. Raises as `ids`."""
+        """The tokens that are read as `<unk>`, each once, in order of first use. Raises as `ids`."""
         missing = dict.fromkeys(token for token in as_tokens(tokens) if token not in self._id_of)
         return tuple(
             Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing
@@ -219,7 +219,7 @@ class Vocabulary:
 
 
 def _texts(tokens: Any) -> tuple[str, ...]:
-    """The tokens of a vocabulary. Sets and mappings are fine here: `Vocabulary.of` sorts their items.
+    """The tokens of any collection, also a set or a mapping, because `Vocabulary.of` sorts them.
 
     Raises:
         ConfigError: one of them is not a text that can be written to a file.
