@@ -1,4 +1,4 @@
-"""The one place that tells a person what went wrong."""
+"""Errors and warnings on a page: every message on what went wrong is drawn here."""
 
 import logging
 from collections.abc import Iterator
@@ -14,17 +14,17 @@ from transformer import HeadlightError
 from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import Unknown
 
-# Unknown tokens that are named one by one.
+# Unknown tokens named one by one; of the rest, only the number is shown.
 MOST_UNKNOWN = 4
 LOG = logging.getLogger("headlight")
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Show what is said by an error the library raised on purpose, and stop the page. Anything else is a fault of ours: a
-    person gets an apology, the log gets the stack trace.
+    """A context that shows an error on the page and ends the page. A HeadlightError is shown with its own sentence; any other
+    exception is a bug of the app: the page shows an apology, the log has the stack trace.
 
-    Stops by raising what `st.stop` raises. `st.stop` itself asks the whole run to stop, and nothing could be drawn below.
+    Raises `PageEnd` instead of calling `st.stop`, which would stop the whole run before the rest of the app is drawn.
     """
     words = text("common")
     try:
@@ -48,13 +48,13 @@ def sentence(error: HeadlightError) -> str:
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:
-    """Say which tokens the model does not know, what it knows instead, and what may be typed; of many, the first few.
+    """Draw a warning that names the first unknown tokens, the closest known ones, and the texts the model was trained on.
 
     Args:
-        side: of the text.
-        unknown: its tokens that are not known.
-        accepts: what the model was trained on.
-        number: of the text, counted from 1; None where it is the only one.
+        side: `source` or `target`.
+        unknown: the tokens of the text that are not in the vocabulary.
+        accepts: the texts the model was trained on, as a clause.
+        number: the number of the text, counted from 1; None if it is the only one.
     """
     words = text("common")
     if not unknown:

@@ -1,4 +1,4 @@
-"""What to try first with each model."""
+"""The examples offered for each model in the sidebar."""
 
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ TEXTS = ("source", "target", "batch", "batch_targets")
 
 
 class Start(NamedTuple):
-    """Texts worth trying, and one sentence on what to look for in them.
+    """An example: texts for the sidebar, and one sentence on what to look for.
 
     Attributes:
-        source, target: what the boxes of those names hold; an empty target is the model's own answer.
+        source, target: texts for the boxes of those names; an empty target is the model's own answer.
         batch, batch_targets: further sentences and their targets, one a line.
     """
 
@@ -29,13 +29,13 @@ class Start(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What its button says."""
+        """The label of its button."""
         more = len(self.batch.splitlines())
         return text("sidebar")["with_more"].format(source=self.source, more=more) if more else self.source
 
     @property
     def now(self) -> bool:
-        """Whether it is what the sidebar holds."""
+        """Whether the sidebar has exactly these texts."""
         return all(getattr(self, name) == st.session_state[name] for name in TEXTS)
 
 
@@ -52,6 +52,6 @@ def starts(model: str) -> tuple[Start, ...]:
 
 
 def _look_for(name: str) -> dict[str, str]:
-    """What to look for in the examples of a model or a world, in the language of the session: source text → sentence. What
-    `examples.toml` does not name is in English in the world's module."""
+    """Sentences on what to look for, by source text, for the examples of a model or a world, in the language of the session.
+    Examples missing in `examples.toml` keep the English sentence of the world's module."""
     return text("examples").get(name, {}) if has_text("examples") else {}

@@ -18,7 +18,7 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
 
     Args:
         explanation: Markdown.
-        parts: functions and classes whose source to show below.
+        parts: functions and classes to show the source of.
     """
     fold = unfolding(text("common")["computed"], ":material/function:", "computed")
     if fold:

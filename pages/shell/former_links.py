@@ -1,4 +1,4 @@
-"""Links of earlier versions: their parameter names and values, and those of today."""
+"""Links of earlier versions, rewritten with today's parameter names and values."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,12 +26,12 @@ def _token(value: str) -> str:
 
 
 class Row(NamedTuple):
-    """What a former parameter name became.
+    """The translation of a former parameter.
 
     Attributes:
-        name: the name of today.
-        value: turns a former value into that of today.
-        only: a pattern of the former values, for a name that means something else today.
+        name: today's name.
+        value: converts a former value to today's.
+        only: a pattern that former values match, for a name with another meaning today.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     only: str = ".*"
 
 
-# Page → former name → what it became. Includes names of which only the values changed.
+# Page → former name → its translation. Includes names of which only the values changed.
 FORMER: dict[str, dict[str, Row]] = {
     "attention": {
         "attention_computed": Row("computed"),
@@ -114,7 +114,7 @@ EVERYWHERE = {"model": Row("model", option_id, only="own sizes")}
 
 
 def translated(page: str, query: Query) -> dict[str, list[str]]:
-    """A link's query in the names and values of today. Where it has both names, the value of today's name wins."""
+    """A link's query in today's names and values. If it has both a former and today's name, the value of today's name wins."""
     rows = {**EVERYWHERE, **FORMER.get(page, {})}
     current: dict[str, list[str]] = {}
     renamed: dict[str, list[str]] = {}
@@ -128,7 +128,7 @@ def translated(page: str, query: Query) -> dict[str, list[str]]:
 
 
 def read_former_link() -> None:
-    """Rewrite an address of an earlier version in the names and values of today, and rerun. Call it when the page is known and
+    """Rewrite an address of an earlier version in today's names and values, and rerun. Call it when the page is known and
     before any widget is drawn."""
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     today = translated(st.session_state["page"], query)

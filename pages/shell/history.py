@@ -1,4 +1,4 @@
-"""The browser's Back button leads to the page before, not through the choices made on this one."""
+"""Browser history: the Back button opens the previous page and skips the choices made on this one."""
 
 from pathlib import Path
 
@@ -9,6 +9,5 @@ _mount = mount("headlight_history", js=joined(Path(__file__).with_suffix(".js"))
 
 
 def tidy_history() -> None:
-    """Make each change of the address replace the entry in the browser's history, unless it opens another page. Draws nothing;
-    call it once a run."""
+    """Make every change of the address within a page replace the current history entry. Draws nothing; call it once a run."""
     _mount(key="history")

@@ -1,5 +1,5 @@
-"""The navigation and the tour, made from the folders: a page is `pages/<page>/page.py` and its text file, which says where it
-stands in both."""
+"""The navigation and the tour, made from the folders: a page is `pages/<page>/page.py` and its text file, which sets its place
+in both."""
 
 from functools import cache
 from pathlib import Path
@@ -13,10 +13,10 @@ from pages.ui.text import has_text, text
 FOLDER = Path(__file__).parents[1]
 
 
-# Kept, because a page with many links asks for it once a link.
+# Cached, because a page calls it once for each of its links.
 @cache
 def page_files() -> tuple[Path, ...]:
-    """Every page script that has texts, in the order of the navigation: by group, then by the place in the group."""
+    """All page scripts that have texts, in the order of the navigation: by group, then by place in the group."""
     groups = list(text("common")["groups"])
     files = [file for file in FOLDER.glob("*/page.py") if has_text(name_of(file))]
     words = {file: text(name_of(file)) for file in files}
@@ -25,19 +25,18 @@ def page_files() -> tuple[Path, ...]:
 
 @cache
 def tour() -> tuple[Path, ...]:
-    """The page scripts of a first visit, in order: those whose texts have a place in the tour."""
+    """The page scripts of the tour, in order: those whose text files set a place in the tour."""
     stops = [file for file in page_files() if "tour_place" in text(name_of(file))]
     return tuple(sorted(stops, key=lambda file: text(name_of(file))["tour_place"]))
 
 
 def name_of(file: Path) -> str:
-    """A page's name in the URL: that of its folder."""
+    """A page's name in the URL, which is the name of its folder."""
     return file.parent.name
 
 
 def navigation() -> NavigationPage:
-    """The page that was asked for, after drawing the navigation; its name is from then on in the session's `page`. The first
-    page is the one that opens at `/`."""
+    """Draw the navigation and return the requested page; sets the session's `page` to its name. The first page opens at `/`."""
     groups = text("common")["groups"]
     pages: dict[str, list[NavigationPage]] = {}
     for index, file in enumerate(page_files()):
@@ -51,7 +50,7 @@ def navigation() -> NavigationPage:
 
 
 def foot() -> None:
-    """Draw where on the tour the page is, with links to the stops before and after it; nothing on a page outside the tour."""
+    """Draw the page's place on the tour, with links to the stops before and after; nothing on a page outside the tour."""
     words, stops = text("common")["tour"], tour()
     names = [name_of(stop) for stop in stops]
     if st.session_state["page"] not in names:

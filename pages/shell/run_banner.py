@@ -1,4 +1,4 @@
-"""The run that a page draws, and above it how the model read the text and what it answered."""
+"""The run that a page draws, and a banner above it: warnings about the texts, and the model's answers."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,18 +13,18 @@ from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
 
-# Of the session: the view that was last drawn.
+# Session key of the view that was drawn last.
 LAST = "last_drawn"
 
 
 class Run(NamedTuple):
-    """What the model made of a view, each part computed once. All but the trace have an entry for each text.
+    """The results of running a model on a view, each computed once. All but the trace have one entry for each text.
 
     Attributes:
-        view: what was looked at.
-        sources, targets: the texts as the model reads them; a target is None where the decoder reads the answer.
-        answers: what the model writes.
-        trace: of one forward pass.
+        view: the model and texts of the run.
+        sources, targets: the texts as the model reads them; a target is None if the decoder reads the answer.
+        answers: the texts the model writes.
+        trace: trace of one forward pass.
     """
 
     view: View
@@ -35,16 +35,15 @@ class Run(NamedTuple):
 
 
 def show_run(batch: bool = False) -> tuple[View, Trace]:
-    """Warn of what the model cannot read well, say if it is untrained, show its answer, and return what the page draws.
+    """Draw the banner and return the view and trace that the page draws.
 
-    If the text cannot be read, the error is shown and the page draws the view that was last drawn in this session.
+    If the text cannot be read, the error is shown and the page draws the view that was drawn last in this session.
 
     Args:
         batch: show and trace every sentence, instead of the first alone.
 
     Raises:
-        HeadlightError: a text that cannot be read at all, or, where every sentence is asked for, a batch that cannot; and
-            nothing was drawn before.
+        HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
     """
     try:
         run = _run(current_view(), batch)
@@ -54,7 +53,7 @@ def show_run(batch: bool = False) -> tuple[View, Trace]:
             raise
         try:
             run = _run(last, batch)
-        except HeadlightError:  # nothing of this session can be drawn on this page
+        except HeadlightError:  # this page cannot draw the last view either
             raise error from None
         st.error(literal(sentence(error)), icon=":material/error:")
         said = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
@@ -65,10 +64,10 @@ def show_run(batch: bool = False) -> tuple[View, Trace]:
 
 
 def _run(view: View, batch: bool) -> Run:
-    """Read, answer and trace the texts of a view, or its first alone.
+    """The run of all texts of a view, or of its first alone.
 
     Raises:
-        HeadlightError: a text that cannot be read, or a batch that cannot where one is asked for.
+        HeadlightError: a text, or with `batch` the batch, cannot be read.
     """
     if view.problem and batch:
         raise view.problem
@@ -81,7 +80,7 @@ def _run(view: View, batch: bool) -> Run:
 
 
 def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
-    """A text as the model reads it; an error names it by its number where there are several."""
+    """A text as the model reads it; if there are several, an error names the text by its number."""
     try:
         return view.reading(side, item)
     except InputError as error:
@@ -93,7 +92,7 @@ def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
 
 
 def _show(run: Run) -> None:
-    """The banner: warnings, whether the model is untrained, and the answer to each text."""
+    """Draw the banner: warnings, a note if the model is untrained, and the answer to each text."""
     words, view, several = text("common"), run.view, len(run.sources) > 1
     if view.problem:
         st.warning(words["first_alone"].format(problem=literal(sentence(view.problem))), icon=":material/view_agenda:")
@@ -106,7 +105,7 @@ def _show(run: Run) -> None:
 
 
 def _warn(run: Run, item: int, number: int | None) -> None:
-    """What the model cannot read well of a text; its number is said where it is one of several."""
+    """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
     words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
     warn_unknown("source", run.sources[item].unknown, accepts(run.view.model), number)
     if target is not None:

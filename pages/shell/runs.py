@@ -1,6 +1,6 @@
-"""The one place that loads models and runs them. Everything is shared by all sessions of the process, and nothing copied.
+"""Loads models and runs them, for all sessions of the process. Results are shared, never copied.
 
-A class that opens one link computes once: sessions that ask for the same thing at the same time wait for one another.
+When a whole class opens one link, the run is computed once: sessions that request the same result wait for one computation.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 
-# A shipped model by its name, an untrained one by what describes it.
+# Cache key of a model: the name of a shipped one, the description of an untrained one.
 Key = str | Untrained
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
@@ -28,8 +28,8 @@ Drops = dict[str, PerHead]
 
 
 class Runs:
-    """Models by name or description, answers and traces by value (model, texts, edits). A trace is never written to, so
-    sharing is safe."""
+    """Caches of models, readings, answers, traces and head importances, keyed by value (model, texts, edits). A trace is never
+    written to, so sharing is safe."""
 
     def __init__(self) -> None:
         models, traces = Store(MODEL_BYTES), Store(TRACE_BYTES)
@@ -42,7 +42,7 @@ class Runs:
         )
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        # Edits name texts by their place in the batch, so under edits the texts of a batch are answered together, by `trace`.
+        # Edits select texts by place in the batch, so a batch with edits is answered as a whole, by `trace`.
         alone = not edits or len(sources) == 1
         read = [self.reading(key, "source", source) for source in sources]
         given = [
@@ -60,7 +60,7 @@ class Runs:
     def _importance(
         self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report
     ) -> tuple[float, Drops]:
-        """Log-probability of the output token at a position, and how much each head's silence takes from it."""
+        """Log-probability of the output token at a position, and its drop when each head alone is silenced."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
         expected = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
@@ -73,10 +73,10 @@ class Runs:
 
 
 def load(key: Key) -> Pipeline:
-    """A shipped model, or an untrained one, built.
+    """The pipeline of a shipped model, or of an untrained one that is built now.
 
     Raises:
-        HeadlightError: there is none of that name, or it cannot be built, or has too many parameters to be built here.
+        HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
     """
     if isinstance(key, str):
         return Pipeline.load(key)
@@ -91,7 +91,7 @@ def load(key: Key) -> Pipeline:
 
 
 def as_batches(pipeline: Pipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
-    """The ids of a trace as tensors, as the model takes them; None for the source of a decoder that ran alone."""
+    """The source and target ids of a trace as input tensors; the source is None for a decoder that ran alone."""
     return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target")
 
 
@@ -99,7 +99,7 @@ _SHARED = Runs()
 
 
 def runs() -> Runs:
-    """The one of this process."""
+    """The caches of this process."""
     return _SHARED
 
 
@@ -113,7 +113,7 @@ def available() -> dict[str, str]:
 
 @asynccontextmanager
 async def warm_up(_: object) -> AsyncIterator[None]:
-    """When the server starts: load a model and run it once, so the first visitor does not wait for that."""
+    """Load a model and run it once when the server starts, so the first visitor does not wait for it."""
 
     def run() -> None:
         for name in list(available())[:1]:

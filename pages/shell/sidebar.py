@@ -58,18 +58,18 @@ def sidebar() -> None:
 
 
 def take(start: Start) -> None:
-    """Put an example into the sidebar; for callbacks."""
+    """Put an example into the sidebar; call it from a callback only."""
     for name in TEXTS:
         st.session_state[name] = getattr(start, name)
 
 
 def _start_anew() -> None:
-    """Another model reads other texts: put its first example in place of what was typed for the last one."""
+    """Replace the typed texts by the first example of a newly picked model, which reads other texts."""
     take(starts(st.session_state["model"])[0])
 
 
 def _models() -> str:
-    """What each choice of a model is, one a line."""
+    """A Markdown list of all models, each with one line on what it does."""
     words = text("sidebar")
     described = {name: description(name) for name in available()} | words["presets"]
     lines = [f"- `{name}`: {literal(says)}" for name, says in described.items()]
@@ -77,7 +77,7 @@ def _models() -> str:
 
 
 def _about(model: str) -> None:
-    """One line on the model; for an untrained one, that it is, and how large."""
+    """Draw one line on the model; for an untrained one, also a badge and its number of parameters."""
     words = text("sidebar")
     if model in available():
         st.caption(literal(description(model)))
@@ -88,19 +88,19 @@ def _about(model: str) -> None:
         key = current_view().key
         count = key.parameters if isinstance(key, Untrained) else 0
     except HeadlightError:
-        return  # the page says what is wrong
+        return  # the page shows the error
     st.caption(words["parameters"].format(count=count))
 
 
 def _language() -> None:
-    """Which language the pages are in. `start_language` has given the picker its value."""
+    """Draw the picker of the language. `start_language` has set its value."""
     label = text("sidebar")[KEY]
     chosen = st.selectbox(label, list(languages()), key=KEY, format_func=lambda name: languages()[name])
     publish(KEY, None if chosen == default_language() else chosen)
 
 
 def _sizes() -> None:
-    """What can be chosen of a model of one's own."""
+    """Draw the boxes for a model of own sizes."""
     words = text("sidebar")
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
     columns = st.columns(2)
@@ -112,7 +112,7 @@ def _sizes() -> None:
 
 
 def _texts(model: str, offered: tuple[Start, ...]) -> None:
-    """What the model reads: the first sentence, its target, and the others of the batch."""
+    """Draw the text boxes: the first sentence, its target, and the other sentences of the batch."""
     words = text("sidebar")
     st.text_input(
         words["source"],

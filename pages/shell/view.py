@@ -1,4 +1,4 @@
-"""What a person looks at: the model and the texts that the sidebar holds."""
+"""The view of a session: the model and the texts set in the sidebar."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,20 +12,20 @@ from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
 
 OWN_SIZES = "own-sizes"
-# What each number input of `own-sizes` sets, and what it shows first.
+# Number input of `own-sizes` → the fields of the configuration that it sets.
 FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
 
 
 @dataclass(frozen=True)
 class View:
-    """What a person chose to look at.
+    """A model and the texts it runs on.
 
     Attributes:
-        model: what the picker says: a shipped model, a preset, or `own-sizes`.
-        sources: texts as typed: the first, and up to three more that are read with it as a batch.
-        targets: for each of them the text the decoder shall read, or None for the model's own answer.
-        key: the model by value, as `runs` keeps it.
-        problem: what is wrong with the batch; the first text then stands alone. None where it can be read.
+        model: the choice of the picker: a shipped model, a preset, or `own-sizes`.
+        sources: the texts as typed: the first, and up to three more that form a batch with it.
+        targets: for each source, the text the decoder reads, or None for the model's own answer.
+        key: the cache key of the model in `runs`.
+        problem: the error of the batch, which is then left out; None if it can be read.
     """
 
     model: str
@@ -62,7 +62,7 @@ class View:
             InputError: the model cannot read it.
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
-        assert typed is not None  # a target that nobody typed is the model's answer
+        assert typed is not None  # without a typed target the decoder reads the answer
         return runs().reading(self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
@@ -70,24 +70,24 @@ class View:
         return runs().answer(self.key, self.sources[item], edits)
 
     def forced(self) -> "View":
-        """The same view with a target for every sentence: where there was none, the answer of the model as it is, which an
-        edited model can then be made to read."""
+        """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so
+        that an edited model can be run on the same tokens."""
         as_target = self.pipeline.as_target
         targets = [as_target(self.answer(item=at)) if given is None else given for at, given in enumerate(self.targets)]
         return replace(self, targets=tuple(targets))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
-        """Log-probability of the first sentence's output token at a position, and what each head's silence takes from it."""
+        """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
         target = self.pipeline.as_target(self.answer()) if self.target is None else self.target
         return runs().importance(self.key, self.source, target, edits, position, report)
 
 
 def current_view() -> View:
-    """What the sidebar holds, for the page that runs after `app.py` has drawn it. A batch that cannot be read is left out and
-    said in `problem`: a page of the first text alone can do without it.
+    """The view of the sidebar; call it after `app.py` has drawn the sidebar. A batch that cannot be read is left out and its
+    error kept in `problem`, because many pages draw the first text alone.
 
     Raises:
-        HeadlightError: numbers of the first text or its target that are no ids.
+        HeadlightError: the first text or its target has numbers that are not valid ids.
     """
     state = st.session_state
     first, target = state["source"], state["target"] if state["target"].strip() else None
@@ -99,10 +99,10 @@ def current_view() -> View:
 
 
 def _batch() -> tuple[Sources, Targets]:
-    """The further sentences and their targets.
+    """The further sentences of the batch and their targets.
 
     Raises:
-        InputError: too many sentences, or targets that are not as many.
+        InputError: there are too many sentences, or the numbers of sentences and targets differ.
     """
     state = st.session_state
     more = [line for line in state["batch"].splitlines() if line.strip()]
@@ -114,7 +114,7 @@ def _batch() -> tuple[Sources, Targets]:
         )
     typed = state["batch_targets"]
     targets = [*typed.splitlines(), *[""] * typed.endswith("\n")] if typed.strip() else [""] * len(more)
-    while len(targets) > len(more) and not targets[-1].strip():  # below the last text, an empty line says nothing
+    while len(targets) > len(more) and not targets[-1].strip():  # empty lines below the last text
         targets.pop()
     if len(targets) != len(more):
         raise InputError(
@@ -127,10 +127,10 @@ def _batch() -> tuple[Sources, Targets]:
 
 
 def _view(sources: Sources, targets: Targets) -> View:
-    """These texts with the model that is chosen.
+    """The view of these texts with the picked model.
 
     Raises:
-        InputError: numbers that are no ids.
+        InputError: a text has numbers that are not valid ids.
     """
     model = st.session_state["model"]
     if model in available():
@@ -141,5 +141,5 @@ def _view(sources: Sources, targets: Targets) -> View:
 
 
 def sizes_of(model: str) -> dict[str, Any]:
-    """What the boxes of `own-sizes` hold, by the name each has in a link; nothing for another model."""
+    """The values of the boxes of `own-sizes`, by their names in a link; empty for any other model."""
     return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}

@@ -1,6 +1,6 @@
-"""The one place for what is computed once and kept: for all sessions of the process, by value, bounded by bytes.
+"""Caches shared by all sessions of the process: results are keyed by value and limited in bytes.
 
-Sessions that ask for the same thing at the same time wait for one computation. A failure is not kept.
+Sessions that request the same result at the same time wait for one computation. Exceptions are not cached.
 """
 
 import dataclasses
@@ -18,10 +18,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Store:
-    """Results of functions, at most so many bytes of them; the one that was not used for longest goes first.
+    """A cache of function results with a limit in bytes; the least recently used result is dropped first.
 
     Args:
-        most_bytes: of all results together. A larger result is computed anew each time.
+        most_bytes: limit for all results together. A result above it is computed anew each time.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -30,16 +30,16 @@ class Store:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is kept."""
+        """Bytes of all cached results."""
         return int(self._cache.currsize)
 
     def keep(self, function: Function, ignored: int = 0) -> Function:
-        """The same function, called once for each value of its arguments. They must be hashable, and given by position; the
-        result is shared, so nobody may write to it.
+        """The same function with its results cached by the values of its arguments. Arguments must be hashable and passed by
+        position. Results are shared: never write to them.
 
         Args:
-            function: what to call.
-            ignored: how many arguments at the end do not change the result: what is called to tell of progress.
+            function: the function to cache.
+            ignored: number of trailing arguments that do not change the result, such as a callback for progress.
         """
 
         def key(*given: Any) -> Any:
@@ -49,14 +49,14 @@ class Store:
         return shared
 
     def clear(self) -> None:
-        """Forget everything; for tests."""
+        """Drop all results; for tests."""
         with self._condition:
             self._cache.clear()
 
 
 def byte_count(value: object) -> int:
-    """About how many bytes of memory a value takes: the `nbytes` of arrays, traces and models; what texts, numbers and
-    collections take, with all that is in them. What occurs twice is counted once."""
+    """About how many bytes of memory a value takes: `nbytes` of arrays, traces and models, `sys.getsizeof` of everything else,
+    with all items of collections and fields of dataclasses. An object that occurs twice is counted once."""
     seen: set[int] = set()
     waiting, total = [value], 0
     while waiting:
@@ -78,10 +78,10 @@ def byte_count(value: object) -> int:
     return total
 
 
-# Whatever is worked out of a model or a run, but models and traces themselves.
+# The cache of all results but models and traces, which have caches of their own.
 RESULTS = Store(RESULT_BYTES)
 
 
 def kept(function: Function) -> Function:
-    """Keep what a function of hashable values returns, together with all other results (see `Store.keep`)."""
+    """The same function with its results in the common cache (see `Store.keep`); use it as a decorator."""
     return RESULTS.keep(function)

@@ -1,4 +1,4 @@
-"""Figures on a page."""
+"""Plotly figures on a page."""
 
 from typing import Any
 
@@ -22,13 +22,13 @@ CONFIG = {
 def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None:
     """Draw a figure as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
-    Where the page is narrower than the figure's `least_width`, in px, in the `meta` of its layout, it is scrolled sideways.
+    On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
     Args:
-        figure: what to draw.
-        key: of the chart.
-        alt: in words what it shows, for those who do not see it.
-        name: of a file it is saved to, without its ending; by default the key.
+        figure: the Plotly figure.
+        key: key of the chart.
+        alt: a description of the figure for screen readers.
+        name: name of saved files without ending; by default the key.
     """
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
@@ -39,6 +39,6 @@ def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None
 
 
 def offline(figure: go.Figure, alt: str) -> str:
-    """A page of the figure alone, with Plotly in it: it works without a network."""
+    """An HTML page with the figure alone and Plotly included, so it works without a network."""
     page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
     return page.replace("<head>", Markup("<head><title>{}</title>").format(alt), 1)

@@ -1,4 +1,4 @@
-"""Mount a component of ours, and send arrays to it."""
+"""Mount a component of this project, and send arrays to it."""
 
 import base64
 import json
@@ -12,13 +12,13 @@ from markupsafe import Markup
 from pages.ui.compat import Mount, mount
 
 SHARED_STYLE = Path(__file__).with_name("component.css")
-# `import { a, b } from "./file.js";`, on one line or several: the only form of import the components use.
+# `import { a, b } from "./file.js";`, on one line or several: the only form of import in the components.
 IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
 def mounted(path: Path) -> Mount:
-    """A component made of `<path>.js`, all it imports, and `<path>.css`. Its root is a `div` whose class is the last part of
+    """A component built from `<path>.js`, its imports, and `<path>.css`. Its root is a `div` whose class is the last part of
     `path`.
 
     Args:
@@ -36,10 +36,10 @@ def mounted(path: Path) -> Mount:
 
 
 def joined(entry: Path) -> str:
-    """One JavaScript module: a file after all files it imports, each once, as Streamlit takes one text per component.
+    """One JavaScript text: a file after all files it imports, each once, because Streamlit accepts one text per component.
 
-    The type checker and the tests read the files as they are, with `import` and `export`. Joined, they lose both, so their
-    top-level names must differ; an import in a circle is not possible.
+    The type checker and the tests read the separate files. `import` and `export` are removed here, so all top-level names must
+    differ, and circular imports are not supported.
     """
     sources: dict[Path, str] = {}
     _collect(entry.resolve(), sources)

@@ -1,4 +1,4 @@
-"""Save what is drawn: the picture as PNG or SVG, by the browser; the numbers as CSV; a chart as a page that works offline."""
+"""The menu that saves a figure: as PNG or SVG, made by the browser; its numbers as CSV; a chart as a page for offline use."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from pages.ui.component import mounted
 from pages.ui.text import text
 
 FORMATS = ("png", "svg")
-# A picture of one pixel that cannot be seen.
+# A transparent picture of one pixel.
 NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 _mount = mounted(Path(__file__).with_suffix(""))
@@ -20,18 +20,18 @@ _mount = mounted(Path(__file__).with_suffix(""))
 def saving(
     key: str, name: str, numbers: Callable[[], pd.DataFrame] | None = None, page: Callable[[], str] | None = None
 ) -> None:
-    """A menu that saves the picture drawn under a key.
+    """Draw a menu that saves the picture drawn under a key.
 
     Args:
-        key: of the chart or component.
-        name: of the file, without its ending.
-        numbers: what the picture shows, as a table; made only when it is asked for.
-        page: the picture as HTML that needs no network, made only when it is asked for; by default the browser makes it, of
-            the SVG.
+        key: key of the chart or component.
+        name: name of the file, without ending.
+        numbers: returns the numbers of the picture as a table; called only on a click.
+        page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page
+            from the SVG.
     """
     words = text("common")["save"]
     formats = FORMATS if page is not None else (*FORMATS, "html")
-    # An invisible picture gives each button a name of its own for those who hear it.
+    # The alternative text of a transparent picture names each button for screen readers.
     label = f"{words['menu']} ![{name}]({NOTHING})"
     with st.popover(label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}"):
         _mount(

@@ -20,16 +20,16 @@ Value = TypeVar("Value")
 
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "item", "side", "kind", "layer", "head"})
-# In the session: chosen values as they stand in an address, the names drawn in this run, and those of the run before.
+# Session keys: the chosen values as written in an address, the names drawn in this run, and those of the previous run.
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
-# In the session: name → the default that its widget showed in the run before.
+# Session key of a dict: name → the default that its widget showed in the previous run.
 DEFAULTS = "link_defaults"
-# In the session: the page of this run, and whether it is another than that of the run before.
+# Session keys: the page of this run, and whether it differs from that of the previous run.
 PAGE, OPENED = "link_page", "link_page_opened"
 
 
 def start_run() -> None:
-    """Call it once a run, after the page is known and before the first widget."""
+    """Prepare the values of this run. Call it once a run, after the page is known and before the first widget."""
     state = st.session_state
     if CHOSEN not in state or opens_from_history():
         state[CHOSEN], state[DEFAULTS] = {}, {}
@@ -38,7 +38,7 @@ def start_run() -> None:
 
 
 def end_run() -> None:
-    """Take names out of the address whose widgets are no longer drawn; their values are remembered. Call it last in a run."""
+    """Remove names from the address whose widgets are no longer drawn; the session keeps the values. Call it last in a run."""
     for name in st.session_state[DRAWN_BEFORE] - st.session_state[DRAWN]:
         if name in st.query_params:
             del st.query_params[name]
@@ -48,16 +48,16 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     """Give the widget whose key is `name` its value before it is drawn.
 
     Args:
-        name: in the session and in the address.
-        read: the value for what stands in an address; for None, and for what is invalid, the default.
-        settled: what becomes of a value that the widget already has: it can be left from another model.
+        name: the key in the session and in the address.
+        read: converts a text from the address to a value; None and invalid texts give the default.
+        settled: converts the widget's present value, which can be left from another model, to a valid one.
     """
     state = st.session_state
-    # Streamlit still knows the value of the same key on the page before, but would not give it to the widget of this page.
+    # The session still has the value of this key from the previous page, but Streamlit does not pass it to this page's widget.
     if name not in state or state[OPENED] or opens_from_history():
         state[name] = read(st.query_params.get(name, state[CHOSEN].get(_scope(name))))
         return
-    # What nobody chose follows the default, which can change with the text or the model.
+    # A value that was not chosen follows the default, which can change with the text or the model.
     untouched = name in state[DEFAULTS] and state[name] == state[DEFAULTS][name]
     value = read(None) if untouched else settled(state[name])
     if value != state[name]:
@@ -65,7 +65,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 
 
 def publish(name: str, value: str | None) -> None:
-    """Write a value into the address and remember it; None for the default, which stands in no address."""
+    """Write a value to the address and the session; None stands for the default, which is removed from both."""
     state = st.session_state
     state[DRAWN].add(name)
     if value is None:

@@ -1,4 +1,4 @@
-"""Choices that stand in the address by id, and are shown by their labels."""
+"""Widgets that pick a value. The address has the id of a choice, the page shows its label."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,19 +27,18 @@ def pick(
     on_change: Callable[[], None] | None = None,
     written: Callable[[Option], str] | None = None,
 ) -> Option:
-    """One of a few options as buttons, one of many as a list.
+    """The picked option. A few options are drawn as buttons, more as a list.
 
     Args:
-        label: above the choice.
-        options: what there is to choose from.
-        key: in the session and in the address.
-        help: shown when its question mark is pointed at.
-        first: which to take where nobody has chosen, or what a link or another model has left is not there; by default the
-            first of the options.
-        as_list: whether it is a list, however few the options.
-        labels: what an option is called, for those that `choices.toml` does not name.
-        on_change: called when a person has picked another option.
-        written: an option as it stands in an address; by default as `option_id` writes it.
+        label: text above the widget.
+        options: the options, at least one.
+        key: the key in the session and in the address.
+        help: tooltip of the question mark.
+        first: the default, also used in place of a value that is not an option; by default the first option.
+        as_list: whether to draw a list even for a few options.
+        labels: labels of options that are missing in `choices.toml`.
+        on_change: callback for a picked option.
+        written: converts an option to its id in an address; by default `option_id`.
     """
     first = options[0] if first is None else first
     written = written or option_id
@@ -49,7 +48,7 @@ def pick(
     if as_list or len(options) > MOST_BUTTONS:
         value = st.selectbox(label, options, key=key, help=help, format_func=shown, on_change=on_change)
     else:
-        # In columns and rows, Streamlit scrolls what is too wide unless told to break it into lines.
+        # Without `wrap`, Streamlit scrolls buttons in columns that are too narrow for them.
         value = st.segmented_control(
             label, options, required=True, key=key, help=help, wrap=True, format_func=shown, on_change=on_change
         )
@@ -68,8 +67,7 @@ def pick_or_none(
     labels: Mapping[Any, str] | None = None,
     written: Callable[[Option], str] | None = None,
 ) -> Option | None:
-    """One of many as a list or as buttons, or none until somebody picks. `placeholder` is shown for none; the rest as for
-    `pick`."""
+    """The picked option, or None until one is picked. `placeholder` is shown for None; the other arguments as for `pick`."""
     written = written or option_id
     ids = {written(option): option for option in options}
     seed(key, lambda asked: ids.get(asked or ""), lambda value: value if value in options else None)
@@ -83,7 +81,7 @@ def pick_or_none(
 
 
 def pick_text(trace: Trace, help: str | None = None, first: int = 0) -> int:
-    """Which text of the batch, counted from 0; asked only where there are several. In a link they are counted from 1."""
+    """The picked text of the batch, counted from 0 (in a link, from 1). A picker is drawn only if there are several texts."""
     count = trace.batch_size
     return pick(text("common")["item"], range(1, count + 1), "item", help, first + 1) - 1 if count > 1 else 0
 
@@ -97,16 +95,16 @@ def pick_position(
     help: str | None = None,
     on_change: Callable[[], None] | None = None,
 ) -> int:
-    """The position of one of the tokens, picked from a list: tokens are long, and Markdown in them must stay as typed.
+    """The position of a picked token. Always a list, because tokens can be long and buttons would render Markdown in them.
 
     Args:
-        label: above the list.
-        tokens: all of them.
-        key: in the session and in the address.
-        positions: those that may be picked; None for all.
-        first: the position to start from.
-        help: shown when the question mark of the list is pointed at.
-        on_change: called when a person has picked another position.
+        label: text above the list.
+        tokens: all tokens of the text.
+        key: the key in the session and in the address.
+        positions: the positions offered; None for all.
+        first: the default position.
+        help: tooltip of the question mark.
+        on_change: callback for a picked position.
     """
     labels = dict(enumerate(numbered_tokens(tokens)))
     options = range(len(tokens)) if positions is None else positions
@@ -114,7 +112,7 @@ def pick_position(
 
 
 def search_box(label: str, placeholder: str, max_chars: int) -> str:
-    """What a person searches for on this page; stands in the address as `search`."""
+    """The text of a search box; it stands in the address as `search`."""
     seed("search", lambda asked: (asked or "")[:max_chars], lambda value: value)
     value = st.text_input(label, key="search", placeholder=placeholder, max_chars=max_chars)
     publish("search", value or None)
@@ -122,8 +120,8 @@ def search_box(label: str, placeholder: str, max_chars: int) -> str:
 
 
 def unfolding(label: str, icon: str, key: str) -> Any:
-    """A fold that stands open or closed in the address; its place to draw in while it is open, else None: what is closed
-    would be sent with every click."""
+    """An expander whose state stands in the address: the container to draw in while it is open, None while it is closed. The
+    content of a closed expander would be sent with every click."""
     seed(key, lambda asked: asked == "true", lambda value: value)
     fold = st.expander(label, icon=icon, key=key, on_change="rerun")
     publish(key, "true" if fold.open else None)
@@ -131,12 +129,12 @@ def unfolding(label: str, icon: str, key: str) -> Any:
 
 
 def option_id(option: object) -> str:
-    """An option as it stands in an address: `add and norm` as `add-and-norm`."""
+    """The id of an option in an address: `add and norm` becomes `add-and-norm`."""
     return str(option).lower().replace(",", "").replace(" ", "-")
 
 
 def choice_label(key: str, option: object) -> str:
-    """What an option of a choice is called, as `choices.toml` has it; else the option as it is."""
+    """The label of an option in `choices.toml`; without one, the option itself as text."""
     return text("choices").get(key, {}).get(option_id(option), str(option))
 
 
@@ -155,8 +153,8 @@ def pick_number(
     disabled: bool = False,
     width: int = 190,
 ) -> int | None:
-    """A whole number from `least` to `most`; None while the box is empty, which it is at first where `first` is None. A number
-    beyond the limits, left by a larger table, becomes the nearest one within."""
+    """The whole number in a box, from `least` to `most`; None while the box is empty, as it is at first if `first` is None. A
+    number outside the limits, left from a larger table, is clamped."""
 
     def settled(value: int | None) -> int | None:
         return None if value is None or disabled else min(max(value, least), most)

@@ -1,4 +1,4 @@
-"""The project's own source, read at run time so that what is shown is what ran."""
+"""The project's own source, read at run time, so a page shows the code that ran."""
 
 import inspect
 import textwrap
@@ -11,7 +11,7 @@ from pages.ui.text import text
 
 
 def show_source(function: Callable[..., Any]) -> None:
-    """The lines of a function or class, with the file they are in."""
+    """Draw the source of a function or class, with the name of its file."""
     lines, first = inspect.getsourcelines(function)
     st.caption(text("common")["source_place"].format(module=function.__module__, line=first))
     st.code(textwrap.dedent("".join(lines)), language="python", line_numbers=False)

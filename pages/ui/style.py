@@ -1,7 +1,6 @@
-"""Styles of what a page writes as HTML.
+"""Style sheets for the HTML that a page writes.
 
-All HTML of the pages is made by `markupsafe.Markup(template).format(…)`, which escapes every value that is not a `Markup`
-itself.
+All HTML of the pages is made by `markupsafe.Markup(template).format(…)`, which escapes every value that is not a `Markup`.
 """
 
 from pathlib import Path
@@ -12,7 +11,7 @@ from transformer.figures.theme import STYLE_COLORS
 
 
 def style(file: Path) -> Markup:
-    """The CSS of a file as an element that stands before what it is for."""
+    """The CSS of a file as an HTML element, to put before the HTML it styles."""
     return style_element(file.read_text(encoding="utf-8"))
 
 
@@ -23,5 +22,5 @@ def app_style(file: Path) -> Markup:
 
 
 def style_element(css: str) -> Markup:
-    """An element of CSS of our own; nothing that a person typed may be in it."""
+    """A `<style>` element. The CSS is not escaped: never put typed text in it."""
     return Markup("<style>{css}</style>").format(css=Markup(css))

@@ -1,4 +1,4 @@
-"""What the pages say, read from `assets/text/<language>/`: a folder for each language, read over the English one.
+"""Texts of the pages, read from `assets/text/<language>/`: a folder for each language, laid over the English one.
 
 The language of a session is, in this order: what the person picked in the sidebar, the link's `language`, the server's
 `HEADLIGHT_LANGUAGE`, English. Only names of folders count.
@@ -19,40 +19,40 @@ from transformer.figures.labels import LABELS
 
 FOLDER = Path(__file__).parents[2] / "assets" / "text"
 ENGLISH = "en"
-# Of the server: the language of those who have not chosen one.
+# Environment variable with the language of visitors who have not chosen one.
 VARIABLE = "HEADLIGHT_LANGUAGE"
-# In the session and in the address.
+# The key in the session and in the address.
 KEY = "language"
-# Of this run. A page asks for texts up to 400 times, and each look into the session takes 6 µs.
+# The language of this run. A page reads up to 400 texts, and each access to the session takes 6 µs.
 _OF_RUN: ContextVar[str] = ContextVar(KEY, default="")
 
 
 def text(page: str) -> dict[str, Any]:
-    """The texts of a page in the language of the session, by name; in English where a name is missing. Shared by everybody: not
-    to be written to.
+    """The texts of a page in the language of the session, by name; a missing name is in English. The dict is shared: never
+    write to it.
 
-    Call it while a page runs, never when a module is imported: what is bound then stays in one language.
+    Call it while a page runs, never on import: a text bound on import stays in one language.
     """
     return _texts(FOLDER, language(), page)
 
 
 def figure_labels() -> Mapping[str, str]:
-    """The words that figures draw, in the language of the session; in English where it has none."""
+    """The words drawn in figures, in the language of the session; missing ones in English."""
     return _labels(FOLDER, language())
 
 
 def has_text(page: str) -> bool:
-    """Whether a page has texts; one without is not finished."""
+    """Whether a page has a text file; a page without one is unfinished and left out."""
     return _exists(FOLDER, language(), page)
 
 
 def languages() -> Mapping[str, str]:
-    """The folders of languages: name → what the language calls itself, `language` in its `common.toml`."""
+    """The languages: name of the folder → own name of the language, which is `language` in its `common.toml`."""
     return _languages(FOLDER)
 
 
 def default_language() -> str:
-    """The language of the server; English, where the one it asks for has no folder."""
+    """The language of the server; English if the requested one has no folder."""
     asked = os.environ.get(VARIABLE, ENGLISH)
     return asked if asked in languages() else ENGLISH
 
@@ -64,7 +64,7 @@ def language() -> str:
         return of_run
     if not runs_for_visitor():
         return default_language()
-    # A part of a page that runs alone, perhaps in another thread than the page before.
+    # Only a fragment reruns, perhaps in another thread than the page.
     chosen = str(st.session_state.get(KEY, ""))
     chosen = chosen if chosen in languages() else default_language()
     _OF_RUN.set(chosen)
@@ -72,7 +72,7 @@ def language() -> str:
 
 
 def start_language() -> None:
-    """Settle the language of this run. Call it before the first text."""
+    """Set the language of this run. Call it before the first text."""
     state = st.session_state
     if state.get(KEY) not in languages() or opens_from_history():
         asked = st.query_params.get(KEY)
@@ -81,13 +81,13 @@ def start_language() -> None:
 
 
 def linked_language() -> dict[str, str]:
-    """The language as it stands in a link: nothing for that of the server."""
+    """The query parameter for the language in a link; empty for the server's language."""
     return {} if language() == default_language() else {KEY: language()}
 
 
 def merged(english: Any, translation: Any) -> Any:
-    """A translation over English: tables name by name, lists of equal length entry by entry. English stays where the
-    translation has nothing, or something of another shape."""
+    """A translation merged over English: tables by name, lists of equal length by entry. Values that are missing in the
+    translation, or have another shape there, stay English."""
     if isinstance(english, dict) and isinstance(translation, dict):
         both = {name: merged(value, translation[name]) for name, value in english.items() if name in translation}
         return {**english, **translation, **both}
@@ -96,7 +96,7 @@ def merged(english: Any, translation: Any) -> Any:
     return translation if type(english) is type(translation) and not isinstance(english, list) else english
 
 
-# Not Streamlit's cache: that makes a copy each time.
+# Not Streamlit's cache, which copies the value on each call.
 @cache
 def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
     """The texts of a page in a language.

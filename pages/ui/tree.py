@@ -1,4 +1,4 @@
-"""A tree that folds, each of whose lines can be picked: who calls whom."""
+"""A tree with lines that fold and can be picked, such as a call tree."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ class Line(NamedTuple):
     """One line of a tree.
 
     Attributes:
-        id: by which it is picked; no two lines have the same.
-        level: how deep it lies, from 0. The lines below it are those that follow and lie deeper.
-        name: written strongest.
-        kind: after it, as code: a class or a function.
-        detail: what belongs to that, as code: arguments, and what comes out.
-        note: at the end of the line: how many, how much.
+        id: unique id, returned when the line is picked.
+        level: depth, from 0. The lines below it are those that follow with a greater depth.
+        name: the name, in bold.
+        kind: class or function, as code after the name.
+        detail: arguments and results, as code after the kind.
+        note: a count or a size, at the end of the line.
     """
 
     id: str
@@ -36,14 +36,14 @@ _mount = mounted(Path(__file__).with_suffix(""))
 def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
     """Draw the lines; `on_pick` is called before the rerun that picking one starts (see `picked`).
 
-    At first the upper levels are open, and the way to the line that is selected; what a person folds stays folded. The arrow
-    keys move, open and close as in any tree; Enter picks.
+    At first the upper levels are open, and the path to the selected line; folded lines stay folded. The arrow keys move, open
+    and close as in any tree; Enter picks.
 
     Args:
-        lines: from the root on, each before those below it. Shown as they are, never as markup.
-        selected: id of the line that is picked.
-        says: what the tree is, for those who do not see it.
-        key: of the widget.
+        lines: the lines from the root on, each before those below it. Shown as text, never as markup.
+        selected: id of the picked line.
+        says: a name of the tree for screen readers.
+        key: key of the widget.
         on_pick: a callback.
     """
     data = {"lines": [list(line) for line in lines], "selected": selected, "says": says, "text": dict(text("calls")["tree"])}
@@ -51,7 +51,7 @@ def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Cal
 
 
 def picked(key: str, ids: Sequence[str]) -> str | None:
-    """The id that was just picked, if it is one of `ids`: a browser is not to be trusted."""
+    """The id that was just picked; None if it is not one of `ids`, because a browser can send anything."""
     sent = st.session_state.get(key)
     line_id = sent.get("pick") if isinstance(sent, Mapping) else None
     return line_id if isinstance(line_id, str) and line_id in ids else None
