@@ -1,4 +1,4 @@
-"""The Layers page without a browser, and its walk."""
+"""Helpers that open the Layers page, and a stop of its walk, without a browser."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ LAYER = "encoder.layers.0"
 
 
 def opened(**query: str) -> AppTest:
-    """The page at a link that holds the query, with nothing gone wrong."""
+    """The Layers page opened by a link with this query; asserts that no error is shown."""
     app = on_page("pages/layers/page.py", 120, **query)
     assert not app.exception
     assert not app.error
@@ -19,7 +19,7 @@ def opened(**query: str) -> AppTest:
 
 
 def at_stop(app: AppTest, path: str) -> Any:
-    """Go to a stop; the table of what it was made of."""
+    """Go to a stop; returns its table of inputs, parameters and result."""
     app.selectbox(key=STOP).set_value(path).run()
     assert not app.exception
     return app.table[0].value

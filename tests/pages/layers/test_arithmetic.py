@@ -1,4 +1,4 @@
-"""The arithmetic on the Layers page."""
+"""The arithmetic view of the Layers page."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from transformer import Pipeline
 
 
 @pytest.mark.parametrize("position", [0, 3])
-def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
+def test_recomputed_numbers_agree_with_the_run(position: int) -> None:
     app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
     box = app.selectbox(key="position")
     box.set_value(box.options[position]).run()
@@ -21,7 +21,7 @@ def test_the_arithmetic_agrees_with_the_run(position: int) -> None:
     assert all("had the same numbers" in caption for caption in said)
 
 
-def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
+def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
     app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
     fired, added, scaled = (each.value for each in app.dataframe)
     assert [each.index.name for each in (fired, added, scaled)] == ["hidden unit", "dimension", "dimension"]
@@ -34,7 +34,7 @@ def test_the_tables_hold_the_vectors_and_name_what_a_row_is() -> None:
 
 
 @pytest.mark.browser
-def test_vectors_of_one_position_are_drawn_a_dot_a_number(walker: Walker) -> None:
+def test_vectors_of_one_position_are_drawn_with_one_cell_per_number(walker: Walker) -> None:
     walker.page.set_viewport_size({"width": 1280, "height": 720})
     walker.at("model=english-french&part=arithmetic&sublayer=feed_forward")
     for root in walker.page.locator(".stop").all():

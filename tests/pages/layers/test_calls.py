@@ -1,4 +1,4 @@
-"""The calls on the Layers page, and the tree they are drawn as."""
+"""The calls view of the Layers page, its tree and its configuration table."""
 
 import dataclasses
 import json
@@ -33,7 +33,7 @@ def opened(**query: str) -> AppTest:
 
 
 def drawn(app: AppTest) -> dict[str, list]:
-    """The lines of the tree by their id: level, name, kind, detail, note."""
+    """The lines of the tree by id: [level, name, kind, detail, note]."""
     found = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
     (lines,) = (part["lines"] for part in found if "lines" in part)
     return {line[0]: line[1:] for line in lines}
@@ -49,7 +49,7 @@ def test_every_field_of_the_configuration_is_explained(name: str) -> None:
     assert all(PARAMETERS[name][part].endswith(".") for part in ("meaning", "grows"))
 
 
-def test_no_field_is_explained_that_is_not_there() -> None:
+def test_no_explanation_is_left_of_a_field_that_does_not_exist() -> None:
     assert set(PARAMETERS) == set(FIELDS)
 
 
@@ -69,14 +69,14 @@ def test_the_configuration_shows_the_value_here_and_the_usual_one(model: str) ->
     assert marked[0] == marked[1]
 
 
-def test_only_the_fields_that_differ_on_request() -> None:
+def test_the_toggle_shows_only_fields_that_differ() -> None:
     app = opened(model="reverse", differing="true")
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     assert "<code>position</code>" in table
     assert "<code>norm_first</code>" not in table
 
 
-def test_a_forward_pass_is_drawn_with_the_shapes_of_this_text() -> None:
+def test_the_tree_of_a_forward_pass_shows_the_shapes_of_the_text() -> None:
     lines = drawn(opened(model="reverse", source="abc"))
     config = Pipeline.load("reverse").config
     level, name, kind, detail, note = lines["encoder.layers.0.self_attention"]
@@ -89,7 +89,7 @@ def test_a_forward_pass_is_drawn_with_the_shapes_of_this_text() -> None:
     assert note == ""
 
 
-def test_constructing_is_drawn_with_arguments_and_numbers() -> None:
+def test_the_tree_of_constructing_shows_arguments_and_numbers_of_parameters() -> None:
     sizes = {"variant": "shared_heads", "n_layers": "2", "n_heads": "4", "d_model": "128", "d_ff": "64"}
     app = opened(model="own-sizes", source="1 5 6", tree="constructing", **sizes)
     lines = drawn(app)
@@ -105,7 +105,7 @@ def test_constructing_is_drawn_with_arguments_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("tree", WORDS["trees"])
-def test_every_line_opens_its_source(tree: str) -> None:
+def test_a_line_of_the_tree_opens_its_source(tree: str) -> None:
     app = opened(model="reverse", source="abc", tree=tree)
     for name in list(drawn(app))[::9]:
         app.query_params["call"] = name
@@ -115,7 +115,7 @@ def test_every_line_opens_its_source(tree: str) -> None:
         assert "def " in sources(app)
 
 
-def test_the_line_in_the_link_is_the_one_that_is_open() -> None:
+def test_a_link_opens_its_call_and_an_invalid_one_the_first_call() -> None:
     app = opened(model="reverse", source="abc", call="encoder.layers.0.self_attention:hide")
     assert "def hide(self, scores" in sources(app)
     assert "so low that softmax leaves them nothing" in sources(app)
@@ -123,12 +123,12 @@ def test_the_line_in_the_link_is_the_one_that_is_open() -> None:
         assert "def forward(" in sources(opened(model="reverse", source="abc", call=nonsense))
 
 
-def test_names_in_the_link_are_all_different() -> None:
+def test_names_of_calls_in_links_are_unique() -> None:
     root = constructor_calls(Pipeline.load("reverse").model)
     assert len(named(root)) == len(list(root))
 
 
-def test_only_a_line_that_is_there_can_be_picked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_existing_lines_can_be_picked(monkeypatch: pytest.MonkeyPatch) -> None:
     said: dict[str, object] = {}
     monkeypatch.setattr("streamlit.session_state", said)
     for nonsense in (None, [], {"pick": None}, {"pick": ["encoder"]}, {"pick": "elsewhere"}):
@@ -147,7 +147,7 @@ def row(visitor: Visitor, level: int, name: str) -> Locator:
 
 
 @pytest.mark.browser
-def test_a_click_opens_a_line_and_the_link_opens_it_again(visitor: Visitor, browser: Browser) -> None:
+def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open(LINK)
     expect(row(visitor, 4, "layers 0")).to_be_visible()
     row(visitor, 4, "layers 0").click()
@@ -164,7 +164,7 @@ def test_a_click_opens_a_line_and_the_link_opens_it_again(visitor: Visitor, brow
 
 
 @pytest.mark.browser
-def test_the_tree_folds_by_keys_and_by_its_triangles(visitor: Visitor) -> None:
+def test_the_tree_folds_with_keys_and_with_its_triangles(visitor: Visitor) -> None:
     page = visitor.open(LINK)
     rows = page.locator('.tree [role="treeitem"]:visible')
     count = rows.count()
@@ -180,7 +180,7 @@ def test_the_tree_folds_by_keys_and_by_its_triangles(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     visitor.settle()
     assert parse_qs(urlparse(page.url).query)["call"] == ["encode"]
-    expect(rows).to_have_count(count)  # what is open stays as it was
+    expect(rows).to_have_count(count)  # picking a line folds nothing
     row(visitor, 3, "encoder").locator(".twist").click()
     assert rows.count() < count
     assert parse_qs(urlparse(page.url).query)["call"] == ["encode"]  # folding picks nothing
@@ -188,7 +188,7 @@ def test_the_tree_folds_by_keys_and_by_its_triangles(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_what_a_person_types_is_never_markup(visitor: Visitor) -> None:
+def test_typed_text_and_links_are_never_markup(visitor: Visitor) -> None:
     visitor.open(f"{LINK}&call=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
     assert visitor.page.locator(".tree img").count() == 0
     visitor.type("Source text", "<b>abc</b>")

@@ -1,4 +1,4 @@
-"""The parts of the Layers page for a decoder that ran without a source. The app offers no such run yet."""
+"""The views of the Layers page for a decoder that ran without a source. The app offers no such run yet."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pages.layers.walk import STOP
 
 
 def decoder_alone_page() -> None:
-    """A part of the page, for one run of a small decoder; `part` in the session says which."""
+    """A page with one view of a small decoder's run; `part` in the session state names the view."""
     from types import SimpleNamespace
     from typing import Any
 
@@ -55,7 +55,7 @@ def options(app: AppTest, key: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("part", ["filmstrip", "residual-stream", "arithmetic", "ledger", "calls"])
-def test_every_part_shows_a_decoder_without_a_source(part: str) -> None:
+def test_every_view_shows_a_decoder_without_a_source(part: str) -> None:
     app = opened_part(part)
     assert not app.error
     if part == "residual-stream":

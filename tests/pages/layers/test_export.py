@@ -1,4 +1,4 @@
-"""The pages that the menu to save makes of the walk and of the filmstrip."""
+"""The HTML pages saved from the walk and from the filmstrip."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.pages.layers.opened import LAYER, opened
         ({"part": "filmstrip", "group": "encoder-1"}, "reverse-encoder 1.html", ["Raw scores", "Attention weights"]),
     ],
 )
-def test_the_page_that_is_saved_holds_the_plotly_figure(
+def test_the_saved_page_holds_the_plotly_figure(
     query: dict[str, str], name: str, titles: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: dict[str, Any] = {}
@@ -30,6 +30,6 @@ def test_the_page_that_is_saved_holds_the_plotly_figure(
     assert html.startswith("<!doctype html>")
     assert "Plotly.newPlot" in html
     assert '"type":"heatmap"' in html
-    assert 'src="http' not in html  # it works without a network
+    assert 'src="http' not in html  # the page works offline
     for title in titles:
         assert title in html.partition("Plotly.newPlot")[2]

@@ -1,4 +1,4 @@
-"""What the filmstrip shows can be saved as numbers, like every other picture."""
+"""The numbers of the filmstrip, and the CSV file saved from it."""
 
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,7 @@ TEXTS = ("abcd", "zyxw")
 
 @pytest.mark.parametrize("model", ["reverse", "reverse-shared"])
 @pytest.mark.parametrize("item", [0, 1])
-def test_every_tensor_of_every_part_is_in_the_numbers_as_it_was_computed(model: str, item: int) -> None:
+def test_the_numbers_hold_every_tensor_of_every_part_as_computed(model: str, item: int) -> None:
     runs = Runs()
     pipeline, trace = runs.pipeline(model), runs.trace(model, TEXTS, (None, None), ())
     for _, found in groupby(walk(trace), lambda stop: stop.group):
@@ -37,7 +37,7 @@ def test_every_tensor_of_every_part_is_in_the_numbers_as_it_was_computed(model: 
 
 
 @pytest.mark.browser
-def test_the_file_holds_the_miniatures_of_the_text_that_is_chosen(visitor: Visitor, tmp_path: Path) -> None:
+def test_the_csv_file_holds_the_tensors_of_the_chosen_text(visitor: Visitor, tmp_path: Path) -> None:
     path = "encoder.layers.1.self_attention.weights"
     query = f"part=filmstrip&group=encoder-2&item=2&model=reverse&source={TEXTS[0]}&batch={TEXTS[1]}"
     page = visitor.open(f"layers?{query}")

@@ -7,7 +7,7 @@ from tests.pages.layers.opened import LAYER
 
 
 @pytest.mark.browser
-def test_the_list_and_the_filmstrip_open_what_is_clicked(walker: Walker) -> None:
+def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd").page
     page.locator(".outline summary", has_text="Decoder layer 2").click()
     page.locator('.outline [data-path="decoder.layers.1.cross_attention.weights"]').click()

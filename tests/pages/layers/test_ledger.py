@@ -1,4 +1,4 @@
-"""The ledger on the Layers page."""
+"""The ledger view of the Layers page."""
 
 import csv
 import io
@@ -70,7 +70,7 @@ def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["english-french", "shared_heads"])
-def test_no_heading_and_no_cell_of_the_table_is_cut_off(model: str) -> None:
+def test_columns_are_wide_enough_for_every_heading_and_cell(model: str) -> None:
     (found,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
     frame, widths = (
         found.value,
@@ -80,15 +80,15 @@ def test_no_heading_and_no_cell_of_the_table_is_cut_off(model: str) -> None:
     for name, width in widths.items():
         written = [name, *(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in frame[name].tolist())]
         for each in written:
-            # In pixels, as measured in a browser: the padding of a cell, a letter, a digit, another sign.
+            # In pixels, measured in a browser: 16 of padding, 6.1 per letter, 7 per digit, 3.5 per other sign.
             needed = 16 + sum(6.1 if sign.isalpha() else 7 if sign.isdigit() else 3.5 for sign in each)
             assert needed <= width, f"{each!r} under {name}"
-    # What counts is seen at once; what is long comes after it.
+    # Numbers come first, so that they are visible without scrolling; long columns come last.
     order = [*frame]
     assert order.index(COLUMNS["bytes"]) < order.index(COLUMNS["inputs"]) < order.index(COLUMNS["shares"])
 
 
-def test_totals_by_layer_and_by_kind_are_those_of_the_rows() -> None:
+def test_totals_by_layer_and_by_work_are_sums_of_the_rows() -> None:
     app = opened(model="english-french")
     frame = table(app)
     for heading, column in ((WORDS["layer"], "layer"), (WORDS["work"], "work")):
@@ -101,7 +101,7 @@ def test_totals_by_layer_and_by_kind_are_those_of_the_rows() -> None:
     assert f"{parameters(config):,}" in [metric.value for metric in app.metric]
 
 
-def test_rows_are_filtered_by_what_stands_in_the_link() -> None:
+def test_rows_are_filtered_by_layer_and_work_of_the_link_and_by_search() -> None:
     app = opened(model="reverse", source="abc", group="decoder-2", work="scores-and-weights")
     frame = table(app)
     assert set(frame[COLUMNS["layer"]]) == {"decoder 2"}
@@ -115,7 +115,7 @@ def test_rows_are_filtered_by_what_stands_in_the_link() -> None:
     assert WORDS["nothing"] in [info.value for info in app.info]
 
 
-def test_a_layer_that_the_next_model_does_not_have_is_let_go() -> None:
+def test_a_layer_filter_is_reset_if_the_next_model_lacks_the_layer() -> None:
     app = opened(model="vanilla", source="1 2 3", group="encoder-6")
     assert set(table(app)[COLUMNS["layer"]]) == {"encoder 6"}
     app = app.sidebar.selectbox(key="model").set_value("reverse").run()
@@ -125,7 +125,7 @@ def test_a_layer_that_the_next_model_does_not_have_is_let_go() -> None:
 
 
 @pytest.mark.parametrize("along", ALONG)
-def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
+def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
     app = opened(model="english-french", along=along)
     lessons = text("ledger")["lessons"]
     (lesson,) = (value for name, value in lessons.items() if name in (along, f"{along}_per_head"))
@@ -145,18 +145,18 @@ def test_growth_is_drawn_for_every_count_with_a_lesson(along: str) -> None:
         ("a", "abcd", "source: +2 tokens."),
     ],
 )
-def test_one_token_is_no_tokens(source: str, target: str, expected: str) -> None:
+def test_one_token_is_written_in_the_singular(source: str, target: str, expected: str) -> None:
     assert expected in said(opened(model="reverse", source=source, target=target, along="length"))
 
 
-def test_every_kind_of_work_is_explained_by_its_share() -> None:
+def test_the_growth_figure_describes_the_share_of_every_kind_of_work() -> None:
     app = opened(model="english-french", counted="bytes")
     for work in WORK:
         assert f"{work} takes" in alt(app, 1)
 
 
 @pytest.mark.browser
-def test_what_is_downloaded_is_the_table(visitor: Visitor) -> None:
+def test_downloads_hold_the_filtered_table(visitor: Visitor) -> None:
     page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output")
     expected = ["logits", "probabilities"]
     with page.expect_download() as download:

@@ -1,4 +1,4 @@
-"""The Layers page: what all of its parts have in common."""
+"""The Layers page: checks that apply to several of its views."""
 
 import tomllib
 from xml.etree import ElementTree
@@ -15,7 +15,7 @@ PARTS = list(tomllib.loads((ROOT / "assets/text/en/layers.toml").read_text(encod
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("model", ["reverse", "english-french", "vanilla", "pytorch", "shared_heads"])
-def test_every_part_shows_every_kind_of_model(part: str, model: str) -> None:
+def test_every_view_shows_every_kind_of_model(part: str, model: str) -> None:
     sizes = {"variant": model, "n_layers": "2", "d_model": "32", "d_ff": "64"}
     own = {"model": "own-sizes", **sizes, **EXAMPLE} if model in ("vanilla", "pytorch", "shared_heads") else {"model": model}
     app = opened(part=part, **own)
@@ -36,7 +36,7 @@ def test_every_part_shows_every_kind_of_model(part: str, model: str) -> None:
         ("part=filmstrip", ".strip", 20, "Attention weights"),
     ],
 )
-def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
+def test_tensors_are_saved_as_svg(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
     page = walker.open(f"layers?model=reverse&source=abcd&{query}")
     page.locator(f"{root}[data-painted]").wait_for()
     ask = """root => { const asked = { svg: '' };
@@ -46,14 +46,14 @@ def test_what_is_drawn_can_be_saved(walker: Walker, query: str, root: str, pictu
     assert len(svg.findall(f"{space}image")) == pictures
     said = [text.text for text in svg.findall(f"{space}text")]
     assert words in said
-    # Which way the picture is read, and what a hatch means.
+    # The arrow from inputs to result, and the legend of the hatching.
     if root == ".stop":
         assert svg.find(f"{space}polygon") is not None
-        assert ("masked" in said) == ("decoder" in query)  # nothing is hidden in the encoder here
+        assert ("masked" in said) == ("decoder" in query)  # no mask hides anything in this encoder
 
 
 @pytest.mark.browser
-def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
+def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)
     walker.page.set_viewport_size({"width": 390, "height": 844})
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.weights")
@@ -62,7 +62,7 @@ def test_choices_and_lines_fit_a_phone(browser: Browser, url: str) -> None:
     group = heads.first.locator("..")
     assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
 
-    # Names and the buttons over a chart stand beside the lines or bars, not over them.
+    # The legend and the buttons of a chart do not cover its lines or bars.
     for query, chart in (
         ("part=residual-stream", "stream"),
         ("part=ledger", "ledger-shares"),

@@ -1,4 +1,4 @@
-"""The stops of the walk: the worked example read off the page, and what is written about each tensor."""
+"""The stops of the walk: shapes of the worked example on the page, and the texts and statistics of each stop."""
 
 import json
 
@@ -21,12 +21,12 @@ from transformer.tracing.trace import run_traced
 
 
 def sizes(shape: str) -> list[int]:
-    """`[batch 2, head 8, query 9, d_head 32]` → [2, 8, 9, 32]"""
+    """The sizes in a named shape: [2, 8, 9, 32] for `[batch 2, head 8, query 9, d_head 32]`."""
     return [int(part.split()[-1]) for part in shape.strip("[]").split(",")]
 
 
 def attention(path: str, queries: int, keys: int, d_model: int, shared: bool) -> dict[str, list[int]]:
-    """Shapes of one attention, as variants.md and the texts it goes back to have them: 2 texts, 8 heads."""
+    """Shapes of one attention as in variants.md and its sources, for 2 texts and 8 heads."""
     d_head = d_model // 8
     shapes = {}
     for role, length in (("query", queries), ("key", keys), ("value", keys)):
@@ -41,7 +41,7 @@ def attention(path: str, queries: int, keys: int, d_model: int, shared: bool) ->
 
 
 def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, list[int]]:
-    """Shapes of one encoder and one decoder layer and of everything around them: sources of 9, targets of 7, 10 ids."""
+    """Shapes of one encoder and one decoder layer and all tensors outside layers: source length 9, target length 7, 10 ids."""
     shapes = {"source_mask": [2, 1, 1, 9], "target_mask": [2, 1, 7, 7], "logits": [2, 7, 10], "probabilities": [2, 7, 10]}
     shapes |= {"source_embedding.position": [9, d_model], "target_embedding.position": [7, d_model]}
     for side, length, stack in (("source", 9, "encoder"), ("target", 7, "decoder")):
@@ -57,7 +57,7 @@ def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, lis
 
 
 def listed(app: AppTest) -> dict[str, list[int]]:
-    """Every stop of the list on the page, in its order, with the shape that stands beside it."""
+    """Every stop in the list of the page, in order, with the shape shown beside it."""
     sent = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
     (groups,) = [data["groups"] for data in sent if "groups" in data]
     return {path: json.loads(shape) for group in groups for path, _, shape in group["stops"]}
@@ -67,7 +67,7 @@ def listed(app: AppTest) -> dict[str, list[int]]:
     ("model", "d_model", "d_ff", "shared", "count"),
     [("shared_heads", 256, 1024, True, 396), ("vanilla", 512, 2048, False, 342), ("pytorch", 512, 2048, False, 344)],
 )
-def test_the_worked_example_has_its_shapes_at_each_stop(model: str, d_model: int, d_ff: int, shared: bool, count: int) -> None:
+def test_the_worked_example_has_expected_shapes(model: str, d_model: int, d_ff: int, shared: bool, count: int) -> None:
     app = opened(model=model, **EXAMPLE)
     found = listed(app)
     assert list(found) == app.selectbox(key=STOP).options
@@ -76,7 +76,7 @@ def test_the_worked_example_has_its_shapes_at_each_stop(model: str, d_model: int
     if model == "pytorch":
         shapes |= {"source_embedding.scaled": [2, 9, d_model], "target_embedding.scaled": [2, 7, d_model]}
     assert found == shapes
-    # And at the stops themselves: for one variant all of a layer, for the others one of each kind of shape.
+    # The details of a stop agree: all stops of a layer for one variant, one stop per kind of shape for the others.
     some = ("cross_attention.query.heads", "cross_attention.key.heads", "cross_attention.weights", "feed_forward.hidden")
     layer = ("encoder.layers.5", "decoder.layers.5.cross_attention")
     visited = [path for path in shapes if ".layers." not in path or path.startswith(layer)]
@@ -90,18 +90,18 @@ def test_the_worked_example_has_its_shapes_at_each_stop(model: str, d_model: int
             assert given["tensor"] == "token ids" or sizes(given["shape"]) == shapes[given["tensor"]]
 
 
-def test_the_source_mask_of_the_example_hides_the_one_id_of_padding() -> None:
+def test_the_source_mask_of_the_example_hides_its_one_padding_token() -> None:
     app = opened(model="shared_heads", stop="source_mask", **EXAMPLE)
     assert any("17 of 18 are true" in caption.value for caption in app.caption)
 
 
-def test_every_tap_of_the_model_is_on_the_page_once() -> None:
+def test_the_walk_lists_every_tap_of_the_model_once() -> None:
     paths = opened(model="english-french").selectbox(key=STOP).options
     assert len(paths) == len(set(paths))
     assert set(paths) == set(Pipeline.load("english-french").model.taps)
 
 
-def test_parameters_on_the_page_are_all_of_the_model() -> None:
+def test_parameters_of_all_stops_add_up_to_those_of_the_model() -> None:
     app = opened(model="own-sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
     counted: dict[str, int] = {}
     for path in app.selectbox(key=STOP).options:
@@ -123,7 +123,7 @@ def test_parameters_on_the_page_are_all_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_every_stop_is_written_about_in_every_variant(preset: str, norm_first: bool) -> None:
+def test_every_stop_has_a_text_and_a_formula_in_every_variant(preset: str, norm_first: bool) -> None:
     trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
     for stop in walk(trace):
         why, formula = written(stop, trace.config)
@@ -134,7 +134,7 @@ def test_every_stop_is_written_about_in_every_variant(preset: str, norm_first: b
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_what_a_mask_hides_is_hidden_from_the_statistics(preset: str, norm_first: bool) -> None:
+def test_statistics_leave_out_masked_numbers(preset: str, norm_first: bool) -> None:
     trace = run_traced(small(preset, norm_first=norm_first), SOURCE, TARGET)
     for stop in walk(trace):
         masked, values = hidden(trace, stop), trace[stop.path].numpy()
@@ -154,7 +154,7 @@ def test_what_a_mask_hides_is_hidden_from_the_statistics(preset: str, norm_first
             assert numbers == pytest.approx((seen.min(), seen.max(), seen.mean(), seen.std()), rel=1e-4, abs=1e-6)
 
 
-def test_parameters_and_source_are_shown_when_opened() -> None:
+def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app = opened(model="reverse", source="abcd", stop="encoder.layers.0.feed_forward.hidden")
     assert not app.get("plotly_chart")
     assert not app.code

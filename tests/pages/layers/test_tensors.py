@@ -1,4 +1,4 @@
-"""The tensors of a stop as they are drawn, in a real browser: to scale, with every number to be reached."""
+"""The drawn tensors of a stop in a real browser: their scale, and access to every number."""
 
 import re
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 def test_pictures_are_to_scale(walker: Walker) -> None:
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.query.heads")
     before, after = walker.geometry["panels"]
-    # 9 × 256 in 8 pieces of 32, then the same pieces one below the other.
+    # 9 × 256 as 8 pieces of 32 side by side, then the same pieces one below the other.
     assert (before["side"], before["lines"], after["side"], after["lines"]) == (8, 1, 1, 8)
     assert before["w"] == pytest.approx(after["w"], abs=0.01)
     assert before["h"] == pytest.approx(after["h"], abs=0.01)
@@ -26,7 +26,7 @@ def test_pictures_are_to_scale(walker: Walker) -> None:
     before, after = walker.geometry["panels"]
     assert after["w"] == pytest.approx(4 * before["w"], rel=0.01)
     assert after["h"] == pytest.approx(before["h"])
-    assert after["each"][1] >= 4  # binned, and says so
+    assert after["each"][1] >= 4  # several numbers per cell, and the page says so
     expect(walker.root).to_contain_text(re.compile(r"each cell stands for 1 × \d+ numbers"))
 
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.scores")
@@ -43,7 +43,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 };"""
 
 
-def test_token_ids_are_written_and_axes_are_named(walker: Walker) -> None:
+def test_cells_show_token_ids_and_axes_are_named(walker: Walker) -> None:
     walker.page.add_init_script(WRITTEN)
     page = walker.at("model=reverse&source=abcd").page
     pipeline = Pipeline.load("reverse")
@@ -53,7 +53,7 @@ def test_token_ids_are_written_and_axes_are_named(walker: Walker) -> None:
     expect(walker.root.locator(".axes")).to_have_text(["↓ source", "↓ source → d_model"])
 
 
-def test_pointing_tells_the_exact_number_also_where_a_dot_stands_for_several(walker: Walker) -> None:
+def test_hovering_shows_exact_numbers_also_in_cells_of_several_numbers(walker: Walker) -> None:
     walker.at("model=reverse&source=abcd&stop=logits")
     value = Pipeline.load("reverse").trace("abcd")["logits"].numpy()
     canvas = walker.root.locator(".panel canvas").last
@@ -77,7 +77,7 @@ def test_pointing_tells_the_exact_number_also_where_a_dot_stands_for_several(wal
     assert found == pytest.approx(trace[f"{LAYER}.feed_forward.hidden"].numpy()[0, 0, : len(found)].tolist(), rel=1e-5)
 
 
-def test_every_number_can_be_reached_with_the_keyboard(walker: Walker) -> None:
+def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     path = f"{LAYER}.self_attention.weights"
     page = walker.at(f"model=reverse&source=abcd&stop={path}").page
     weights = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
@@ -100,10 +100,10 @@ def test_every_number_can_be_reached_with_the_keyboard(walker: Walker) -> None:
         page.keyboard.press(key)
         assert said() == pytest.approx(weights[head, query, to], rel=1e-6)
     for _ in range(weights.shape[1]):
-        page.keyboard.press("ArrowDown")  # over the edge of a head, into the one below
+        page.keyboard.press("ArrowDown")  # from the last row of a head into the head below
     assert walker.geometry["side"] == 1
     assert said() == pytest.approx(weights[1, 1, 0], rel=1e-6)
-    # What is pointed at with the mouse is told in the same words.
+    # The mouse and the keyboard show the same tooltip.
     mark = walker.root.locator(".mark").bounding_box()
     assert mark
     told = tip.inner_text()
@@ -113,14 +113,14 @@ def test_every_number_can_be_reached_with_the_keyboard(walker: Walker) -> None:
     assert tip.inner_text() == told
 
     assert walker.path == path
-    page.keyboard.press("ArrowRight")  # outside the picture the keys belong to the walk again
+    page.keyboard.press("ArrowRight")  # outside the picture the arrow keys step through the walk
     walker.is_at(f"{LAYER}.self_attention.head_output")
     walker.root.locator(".panel canvas").last.click()
-    page.keyboard.press("ArrowLeft")  # and a click does not take them away
+    page.keyboard.press("ArrowLeft")  # also after a click on the picture
     walker.is_at(path)
 
 
-def test_a_tap_tells_a_number(browser: Browser, url: str) -> None:
+def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)
     walker.page.set_viewport_size({"width": 390, "height": 844})
     walker.at("model=reverse&source=abcd&stop=logits")
@@ -134,7 +134,7 @@ def test_a_tap_tells_a_number(browser: Browser, url: str) -> None:
     assert walker.complaints == []
 
 
-def test_columns_can_be_opened_until_every_dot_is_one_number(walker: Walker) -> None:
+def test_columns_can_be_enlarged_until_each_cell_is_one_number(walker: Walker) -> None:
     walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
     walker.root.get_by_label("last column").fill("99")
     walker.root.get_by_label("last column").press("Tab")
@@ -144,7 +144,7 @@ def test_columns_can_be_opened_until_every_dot_is_one_number(walker: Walker) -> 
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 390])
-def test_nothing_is_wider_than_the_page(walker: Walker, width: int) -> None:
+def test_no_picture_is_wider_than_the_page(walker: Walker, width: int) -> None:
     walker.page.set_viewport_size({"width": width, "height": 800})
     for path in (
         f"{LAYER}.self_attention.masked_scores",

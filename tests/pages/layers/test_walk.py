@@ -1,4 +1,4 @@
-"""The walk: from one tensor to the next, with buttons, links, keys and the list, and by itself."""
+"""Navigation in the walk: buttons, links, arrow keys, the list, and playing."""
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -9,7 +9,7 @@ from tests.pages.layers.opened import LAYER, at_stop, opened
 from transformer.pipeline.pipeline import Pipeline
 
 
-def test_a_step_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_does_not_run_the_model_again(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(model="reverse", source="abcd")
     ran: list[object] = []
     trace = Pipeline.trace
@@ -19,7 +19,7 @@ def test_a_step_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran == []
 
 
-def test_back_and_next_go_through_every_tensor_in_order() -> None:
+def test_back_and_next_follow_the_order_of_the_list() -> None:
     app = opened(model="reverse", source="abcd", stop="source_mask")
     paths = app.selectbox(key=STOP).options
     assert app.button(key="walk_Left").disabled
@@ -35,7 +35,7 @@ def test_back_and_next_go_through_every_tensor_in_order() -> None:
     assert app.selectbox(key=STOP).value == paths[0]
 
 
-def test_an_input_can_be_gone_to() -> None:
+def test_a_button_goes_to_an_input() -> None:
     app = opened(model="reverse", source="abcd")
     at_stop(app, "encoder.layers.0.self_attention.masked_scores")
     app.button(key="go source_mask").click().run()
@@ -43,12 +43,12 @@ def test_an_input_can_be_gone_to() -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["nowhere", "encoder.layers.99.self_attention.scores", "", "<script>"])
-def test_a_link_to_no_tensor_opens_the_one_shown_at_first(nonsense: str) -> None:
+def test_a_link_to_a_missing_tensor_opens_the_first_view(nonsense: str) -> None:
     app = opened(model="reverse", source="abcd", stop=nonsense)
     assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
-def test_a_tensor_of_another_model_does_not_outlive_it() -> None:
+def test_a_tensor_missing_in_the_next_model_is_replaced_by_the_first_view() -> None:
     app = opened(model="shared_heads", source="a b c", stop="encoder.layers.5.self_attention.query.split")
     assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
     app.sidebar.selectbox(key="model").set_value("reverse").run()
@@ -79,7 +79,7 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browse
 
 
 @pytest.mark.browser
-def test_arrow_keys_belong_to_the_text_or_the_list_they_are_pressed_in(walker: Walker) -> None:
+def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
     page.get_by_label("Source text", exact=True).press("ArrowLeft")
     row = page.locator(f'.outline [data-path="{LAYER}.self_attention.scores"]')
@@ -98,7 +98,7 @@ def test_arrow_keys_belong_to_the_text_or_the_list_they_are_pressed_in(walker: W
 
 
 @pytest.mark.browser
-def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
+def test_playing_steps_on_and_stops_at_the_end(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
     page.get_by_role("button", name="Play").click()
     walker.is_at("probabilities")
@@ -109,7 +109,7 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(walker: Walker) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
-def test_playing_stops_when_a_person_picks(walker: Walker, how: str) -> None:
+def test_playing_stops_when_the_person_chooses_a_stop_or_pauses(walker: Walker, how: str) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     page.get_by_role("button", name="Play").click()
     walker.is_at("source_embedding.token")

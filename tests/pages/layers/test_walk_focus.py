@@ -1,4 +1,4 @@
-"""Play is a button for the keyboard too: what started it can stop it."""
+"""The play button with the keyboard: it keeps the focus while playing, pausing and at the end."""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_key_that_started_it_pauses_it_and_starts_it_again(walker: Walker, key: str) -> None:
+def test_the_same_key_plays_pauses_and_plays_again(walker: Walker, key: str) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     button = page.locator(".st-key-walk_play button")
     button.focus()
@@ -29,7 +29,7 @@ def test_the_key_that_started_it_pauses_it_and_starts_it_again(walker: Walker, k
     expect(button).to_contain_text("Pause")
 
 
-def test_at_the_end_the_focus_is_still_there_and_the_same_key_plays_it_again(walker: Walker) -> None:
+def test_the_button_keeps_the_focus_at_the_end_and_plays_again(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&speed=0.5&stop=logits").page
     button = page.locator(".st-key-walk_play button")
     button.focus()
