@@ -1,4 +1,4 @@
-"""The app without a browser, opened as a link opens it, and the example that is worked through on many pages."""
+"""The app opened by a link without a browser, and the worked example of many pages."""
 
 import re
 
@@ -13,13 +13,13 @@ EXAMPLE = {
     "batch": "1 8 7 3 4 5 6 7 2",
     "batch_targets": "1 5 6 2 4 7 6",
 }
-# With the model that is worked through: as a link holds it, and as it stands in an address behind the question mark.
+# The worked example with its model: as query parameters, and as the query of an address.
 LINKED = {"model": "shared_heads", **EXAMPLE}
 WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.items())
 
 
 def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
-    """A page of the app, at a link that holds the query; `timeout`: of each run, in seconds."""
+    """A page of the app, opened by a link with the query. `timeout` is in seconds for each run."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=timeout)
     for name, value in query.items():
         app.query_params[name] = value
@@ -28,13 +28,13 @@ def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -
 
 
 def said(app: AppTest) -> str:
-    """Every error that a page shows, as a person reads it."""
+    """All errors shown on a page, joined, without escapes."""
     assert not app.exception
     return " ".join(shown(error.value) for error in app.error)
 
 
 def shown(markdown: str) -> str:
-    """What a person reads of a text that `pages.ui.escaping` has made safe."""
-    for _ in range(2):  # a span may stand in a span
+    """The visible text of Markdown that `pages.ui.escaping` has escaped."""
+    for _ in range(2):  # spans can be nested once
         markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
     return markdown.replace("\\", "")

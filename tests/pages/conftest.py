@@ -1,4 +1,4 @@
-"""A running server and a real browser for the tests that need them."""
+"""Fixtures for browser tests: a running server, and a browser that records errors."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
-# Before it is imported: what its checks find is to be told as that of a test is.
+# Called before these modules are imported, so that their failed asserts show values as in a test.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @contextlib.contextmanager
 def serving(script: Path) -> Iterator[str]:
-    """The address of a fresh Streamlit server of a script, on this machine only; stopped afterwards."""
+    """The address of a new Streamlit server for a script, on this machine only; stopped at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -66,12 +66,12 @@ def serving(script: Path) -> Iterator[str]:
         yield address
     finally:
         server.terminate()
-        server.wait(60)  # on a busy machine it takes longer than 10 s
+        server.wait(60)  # can take more than 10 s on a busy machine
 
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    """The address of a server of the app."""
+    """The address of a server that runs the app."""
     with serving(ROOT / "app.py") as address:
         yield address
 
@@ -84,7 +84,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """A browser whose every context is as fresh as one just installed."""
+    """A browser with an empty cache in every new context."""
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
     yield browser
     browser.close()
@@ -92,16 +92,16 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def known(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """A browser that has been here before: its cache holds the scripts of Streamlit and Plotly, read and compiled, which
-    are half of what opening a page costs. Nothing else is left of earlier visits."""
+    """A browser context with a warm cache: the scripts of Streamlit and Plotly, which are half the time to open a page, are
+    compiled already. Nothing else is left from earlier visits."""
     profile = tmp_path_factory.mktemp("profile")
     context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
     yield context
     context.close()
 
 
-# Resolves once nothing runs, nothing is stale, every chart is drawn, and nothing has changed for so many milliseconds; to false
-# where that takes half a minute.
+# Resolves to true once no script runs, no element is stale, all charts are drawn, and the page has not changed for `quiet` ms;
+# to false after 30 s.
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
     const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
@@ -122,10 +122,10 @@ REST = """(quiet) => new Promise((resolve) => {
 
 
 class Visitor:
-    """A person with a browser: opens pages, waits until they are still, and remembers what went wrong.
+    """A visitor with a browser: opens pages, waits until they are at rest, and records errors in `complaints`.
 
     Args:
-        browser: a browser, of which it gets a fresh context with the settings `context`, or one that has been here before.
+        browser: a browser, for a new context with the settings `context`; or a context, to use as it is.
     """
 
     def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
@@ -146,22 +146,22 @@ class Visitor:
         return self.page
 
     def close(self) -> None:
-        """End the visit, and leave nothing behind for the next one."""
+        """Close all pages and clear cookies and storage, so that the next visit starts empty."""
         if self.fresh:
             self.context.close()
             return
         if self.page.url.startswith(self.url):
             self.page.evaluate("localStorage.clear()")
         self.context.clear_cookies()
-        for page in self.context.pages[1:]:  # the first came with the browser, and keeps it alive
+        for page in self.context.pages[1:]:  # the first page keeps the context open
             page.close()
 
     def settle(self) -> None:
-        """Wait until nothing runs, nothing is stale, and the page has not changed for half a second."""
+        """Wait until no script runs, no element is stale, and the page has not changed for half a second."""
         assert self.page.evaluate(REST, 500), "the page did not come to rest within 30 s"
 
     def ticks(self, chart: int, axis: str) -> list[str]:
-        """The labels that stand on an axis of a chart."""
+        """The tick labels on an axis of a chart."""
         labels = self.page.locator('[data-testid="stPlotlyChart"]').nth(chart).locator(f".{axis}tick text")
         return labels.all_text_contents()
 
@@ -178,7 +178,8 @@ class Visitor:
         self.settle()
 
     def _console(self, kind: str, text: str) -> None:
-        # Under a page's path Streamlit first asks for its health at the wrong place, by design; what is missing is a 404.
+        # On a page's path, Streamlit by design requests its health endpoint at a wrong path first. Other 404s are recorded in
+        # `_response`.
         if kind == "error" and "Failed to load resource" not in text:
             self.complaints.append(f"console: {text}")
 
@@ -193,7 +194,7 @@ class Visitor:
 
 
 class Walker(Visitor):
-    """A person before the walk of the Layers page."""
+    """A visitor on the walk of the Layers page."""
 
     def at(self, query: str) -> "Walker":
         self.open(f"layers?{query}")
@@ -210,14 +211,14 @@ class Walker(Visitor):
         return self.geometry["panels"][-1]["path"]
 
     def is_at(self, path: str) -> None:
-        """Wait until the walk has come to a stop. Asked in the page, at every frame: one that plays is there for a moment."""
+        """Wait until the walk is at a stop. Polled in the page at every frame, because a playing walk leaves a stop soon."""
         here = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
         self.page.wait_for_function(f"([root, path]) => {here} === path", arg=[self.root.element_handle(), path])
 
 
 @pytest.fixture
 def visitor(known: BrowserContext, url: str) -> Iterator[Visitor]:
-    """A person whose visit must not end with anything to complain about."""
+    """A visitor; the test fails if any error was recorded during the visit."""
     visitor = Visitor(known, url)
     yield visitor
     visitor.close()

@@ -1,4 +1,4 @@
-"""The page of masks: what it shows is what the model computes, with masks and without."""
+"""The Masks page shows what the model computes, with masks and without."""
 
 import re
 from urllib.parse import quote
@@ -20,7 +20,7 @@ BATCH = "she left\ni see it ."
 
 
 def masks_page(part: str = "", **values: object) -> AppTest:
-    """The page with these values in the session, `part` of it open."""
+    """The page opened at `part`, with these values in the session."""
     app = opened(PAGE)
     for name, value in values.items():
         app.session_state[name] = value
@@ -42,11 +42,11 @@ def said(app: AppTest) -> str:
 
 
 def pictures(app: AppTest) -> list[str]:
-    """What is said of each chart to those who do not see it."""
+    """The description of each chart for screen readers."""
     return [chart.proto.alt for chart in app.get("plotly_chart")]
 
 
-def test_one_text_alone_needs_no_padding_and_one_click_gives_it_some() -> None:
+def test_single_text_has_no_padding_until_other_texts_are_added() -> None:
     app = masks_page(source="the cat sleeps .")
     assert "No padding here" in said(app)
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
@@ -62,7 +62,7 @@ def test_one_text_alone_needs_no_padding_and_one_click_gives_it_some() -> None:
 
 
 @pytest.mark.parametrize(("model", "source"), [("reverse", "a"), ("shared_heads", "a"), ("shared_heads", "1 5 6 2")])
-def test_the_click_gives_padding_whatever_was_typed(model: str, source: str) -> None:
+def test_add_other_texts_button_makes_padding_for_any_source(model: str, source: str) -> None:
     app = masks_page(model=model, source=source)
     next(button for button in app.button if button.label == "Add other texts").click().run()
     assert not app.exception
@@ -70,7 +70,7 @@ def test_the_click_gives_padding_whatever_was_typed(model: str, source: str) -> 
     assert "No padding here" not in said(app)
 
 
-def test_the_text_with_most_padding_comes_first_and_any_can_be_picked() -> None:
+def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> None:
     app = masks_page(source="the cat sleeps .", batch=BATCH)
     # Six tokens with `<sos>` and `<eos>`; two of them are padding in “she left”, so two columns are hidden.
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 12 cells are hidden." in pictures(app)
@@ -81,10 +81,10 @@ def test_the_text_with_most_padding_comes_first_and_any_can_be_picked() -> None:
 
 @pytest.mark.parametrize(
     ("model", "padding", "combined"),
-    # The decoder reads 4 tokens and 2 paddings: rows hidden, columns hidden, or nothing but the future.
+    # The decoder reads 4 tokens and 2 paddings. Hidden are padding rows, padding columns, or only the future.
     [("vanilla", 12, 15 + 11), ("pytorch", 12, 15 + 3), ("shared_heads", None, 15)],
 )
-def test_target_masks_are_those_of_the_variant(model: str, padding: int | None, combined: int) -> None:
+def test_target_masks_hide_the_cells_of_each_variant(model: str, padding: int | None, combined: int) -> None:
     app = masks_page(model=model, source="1 5 6 2", target="1 5 6 7 8 2", batch="1 5 6 2", batch_targets="1 5 6 2")
     counts = {alt.split(":")[0]: int(re.search(r"(\d+) cells", alt)[1]) for alt in pictures(app) if alt.startswith("Mask")}
     assert counts.get("Mask Target padding") == padding
@@ -92,7 +92,7 @@ def test_target_masks_are_those_of_the_variant(model: str, padding: int | None, 
     assert counts["Mask Target, combined"] == combined
 
 
-def test_sizes_of_the_broadcast_are_those_of_the_tensors() -> None:
+def test_broadcast_drawing_has_the_shapes_of_the_traced_tensors() -> None:
     app = masks_page(source="the cat sleeps .", batch=BATCH)
     pipeline = Pipeline.load("english-french")
     trace = pipeline.trace(["the cat sleeps .", *BATCH.splitlines()])
@@ -112,7 +112,7 @@ def test_sizes_of_the_broadcast_are_those_of_the_tensors() -> None:
 @pytest.mark.parametrize(
     ("model", "own"), [("english-french", "pytorch"), ("vanilla", "vanilla"), ("shared_heads", "shared_heads")]
 )
-def test_the_model_s_own_convention_gives_its_own_weights(model: str, own: str) -> None:
+def test_convention_of_the_model_reproduces_its_weights(model: str, own: str) -> None:
     app = masks_page("three conventions", model=model, source="the cat sleeps .", batch="she left")
     table = app.dataframe[-1].value.set_index("convention")
     differences = table["largest difference from this model's weights"]
@@ -120,12 +120,12 @@ def test_the_model_s_own_convention_gives_its_own_weights(model: str, own: str) 
     assert differences[own] == "0"
     assert (differences.drop(own) != "0").all()
     assert f"own way is `{own}`" in said(app)
-    # “she left” leaves padding in the target, of which only `vanilla` makes empty rows.
+    # The target of “she left” has padding, whose rows only `vanilla` masks completely.
     assert table["empty rows"]["vanilla"] > 0
     assert (table["empty rows"].drop("vanilla") == 0).all()
 
 
-def test_conventions_have_a_picture_each_for_every_kind_layer_and_head() -> None:
+def test_each_convention_has_a_figure_for_every_kind_of_attention() -> None:
     app = masks_page("three conventions", source="the cat sleeps .", batch=BATCH)
     for kind in ("decoder", "cross", "encoder"):
         app.session_state["kind"], app.session_state["layer"], app.session_state["head"] = kind, 2, 4
@@ -134,7 +134,7 @@ def test_conventions_have_a_picture_each_for_every_kind_layer_and_head() -> None
         assert sum(alt.startswith("Four heatmaps") for alt in pictures(app)) == 3
 
 
-def test_an_empty_row_is_uniform_nan_or_zero() -> None:
+def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
     app = masks_page("empty row", source="the cat sleeps .")
     assert metrics(app, "−∞, softmax of torch alone") == ["NaN"]
     assert metrics(app, "−∞, as this project does") == ["0"]
@@ -144,7 +144,7 @@ def test_an_empty_row_is_uniform_nan_or_zero() -> None:
     assert "no query of the decoder is padding" in said(app)
 
 
-def test_with_the_causal_mask_the_page_shows_zero_and_without_it_what_two_runs_give() -> None:
+def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> None:
     app = masks_page("no causal mask")
     kept, moved = metrics(app, "Largest change of a probability")
     assert kept == "0"
@@ -158,19 +158,19 @@ def test_with_the_causal_mask_the_page_shows_zero_and_without_it_what_two_runs_g
     edits = interventions("no causal mask", pipeline.config)
     leak = change_later(pipeline, source, target, position, word, edits)
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
-    # What is shown first is to be plain to see.
+    # The example shown first should be easy to see.
     assert leak.largest > 0.9
 
 
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
-def test_the_future_is_kept_out_of_every_model(model: str) -> None:
+def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)
     kept, moved = metrics(app, "Largest change of a probability")
     assert kept == "0"
     assert moved != "0"
 
 
-def test_padding_moves_the_answer_only_without_its_mask() -> None:
+def test_padding_changes_answer_only_without_padding_mask() -> None:
     app = masks_page("no padding mask", source="she left")
     kept, moved = metrics(app, "Largest change of a probability")
     assert kept == "0" or "10⁻" in kept
@@ -183,7 +183,7 @@ def test_padding_moves_the_answer_only_without_its_mask() -> None:
 
 
 @pytest.mark.parametrize("source", ["0 0 0", "7", "1 5 6 4 3 9 5 2 0"])
-def test_raw_ids_of_any_kind_break_nothing(source: str) -> None:
+def test_page_opens_every_part_for_raw_ids(source: str) -> None:
     app = masks_page(model="shared_heads", source=source)
     for part in ("three conventions", "empty row", "no causal mask", "no padding mask"):
         app.session_state["part"] = part
@@ -192,7 +192,7 @@ def test_raw_ids_of_any_kind_break_nothing(source: str) -> None:
         assert not app.error
 
 
-def test_a_batch_is_written_out_with_its_padding_and_nothing_of_it_is_markup() -> None:
+def test_batch_table_escapes_tokens_and_marks_padding() -> None:
     real = np.array([[True, True], [True, False]])
     table = batch_table([["<b>", "x"], ["y", "<pad>"]], real, ["text 1", "text 2"], "position", "#123456", picked=1)
     assert '<td class="real">&lt;b&gt;</td>' in table
@@ -202,7 +202,7 @@ def test_a_batch_is_written_out_with_its_padding_and_nothing_of_it_is_markup() -
 
 
 @pytest.mark.browser
-def test_a_link_opens_the_same_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no+causal+mask")
     visitor.choose("Word to change", "2: chat")
     page.get_by_role("combobox", name=re.compile("Put in its place")).click()
@@ -222,7 +222,7 @@ def test_a_link_opens_the_same_in_a_fresh_browser(visitor: Visitor, browser: Bro
 
 
 @pytest.mark.browser
-def test_the_batch_filled_by_one_click_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
+def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     page = visitor.open("masks?model=reverse&source=abc")
     page.get_by_role("button", name="Add other texts").click()
     visitor.settle()
@@ -234,7 +234,7 @@ def test_the_batch_filled_by_one_click_is_in_the_link_and_on_the_axes(visitor: V
 
 
 @pytest.mark.browser
-def test_nothing_is_wider_than_a_phone(browser: Browser, url: str) -> None:
+def test_page_fits_a_phone_without_sideways_scrolling(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("masks?model=reverse&batch=abc")

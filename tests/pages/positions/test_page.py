@@ -1,4 +1,4 @@
-"""The Positions page: what it says is what the model has."""
+"""The Positions page shows the position encodings of the model, and tables of any other size."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def number(app: AppTest, label: str) -> float:
 
 
 @pytest.mark.parametrize("model", ["reverse", "shared_heads"])
-def test_token_and_position_add_up_to_the_input_of_the_model(model: str) -> None:
+def test_token_plus_position_is_the_model_input(model: str) -> None:
     app = at(model, "a b c")
     token, position, total = (array(panel["z"]) for panel in drawn(app, 0)["data"])
     np.testing.assert_allclose(token + position, total, atol=1e-5)
@@ -63,13 +63,13 @@ def test_token_and_position_add_up_to_the_input_of_the_model(model: str) -> None
         trace = Pipeline.load("reverse").trace("a b c")
         assert (total == trace["source_embedding.sum"].numpy()[0]).all()
     else:
-        # What is added is what is shown of the table below.
+        # The added rows are the first rows of the table shown below.
         assert (position == array(drawn(app, 1)["data"][0]["z"])[:5]).all()
         assert "**not trained**" in said(app)
 
 
 @pytest.mark.parametrize(("length", "d_model", "row", "column"), [(10, 7, 9, 6), (300, 20, 299, 19)])
-def test_the_picked_cell_is_worked_out_in_any_size(length: int, d_model: int, row: int, column: int) -> None:
+def test_formula_of_the_picked_cell_matches_the_table_for_any_size(length: int, d_model: int, row: int, column: int) -> None:
     app = at("reverse", "abc", length=length, width=d_model, position=row, dimension=column)
     table = array(drawn(app, 1)["data"][0]["z"])
     assert table.shape == (length, d_model)
@@ -84,7 +84,7 @@ def test_the_picked_cell_is_worked_out_in_any_size(length: int, d_model: int, ro
     assert "Not this model's own" in said(app)
 
 
-def test_a_choice_that_a_smaller_table_does_not_have_gives_way() -> None:
+def test_smaller_table_clamps_picked_positions_and_dimensions() -> None:
     app = at("reverse", "abc", "waves")
     app.multiselect(key="waves").set_value(["3", "60"]).run()
     app.segmented_control(key="part").set_value("rotation").run()
@@ -99,7 +99,7 @@ def test_a_choice_that_a_smaller_table_does_not_have_gives_way() -> None:
     assert set(app.multiselect(key="waves").value) <= set("0123")
 
 
-def test_waves_are_the_columns_that_are_chosen() -> None:
+def test_waves_are_the_picked_columns() -> None:
     app = at("reverse", "abc", "waves")
     app.multiselect(key="waves").set_value(["5", "40"]).run()
     table = sinusoidal_table(64, 64)
@@ -109,12 +109,12 @@ def test_waves_are_the_columns_that_are_chosen() -> None:
         assert (array(trace["y"]) == table[:, dimension]).all()
     lines = [array(trace["y"]) for trace in drawn(app, 1)["data"] if trace["mode"] == "lines"]
     for line, dimension in zip(lines, (5, 40), strict=True):
-        np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # a curve runs through its dots
+        np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # the curve passes through the dots
     app.multiselect(key="waves").set_value([]).run()
     assert "No dimension is chosen" in said(app)
 
 
-def test_distance_decides_for_waves_in_pairs_not_for_an_odd_width_nor_for_a_random_table() -> None:
+def test_dot_products_depend_on_distance_only_for_sinusoids_of_even_width() -> None:
     app = at("reverse", "abc", "distances")
     along = "Largest difference along a diagonal"
     assert number(app, along) < 1e-5
@@ -137,7 +137,7 @@ def test_distance_decides_for_waves_in_pairs_not_for_an_odd_width_nor_for_a_rand
         ("learned", False, False, "**before** training"),
     ],
 )
-def test_it_is_said_where_a_table_comes_from(kind: Any, own: bool, trained: bool, expected: str) -> None:
+def test_origin_names_the_source_of_the_table(kind: Any, own: bool, trained: bool, expected: str) -> None:
     words = origin(Table(np.zeros((6, 4), np.float32), kind, own, trained), 100, "target")
     assert expected in words
     assert "6 positions × 4 dimensions" in words
@@ -145,13 +145,13 @@ def test_it_is_said_where_a_table_comes_from(kind: Any, own: bool, trained: bool
 
 
 @pytest.mark.parametrize(("max_len", "more"), [(6, False), (7, True)])
-def test_how_many_positions_a_model_has_is_said_where_not_all_are_shown(max_len: int, more: bool) -> None:
+def test_origin_gives_all_positions_only_if_some_are_not_shown(max_len: int, more: bool) -> None:
     words = origin(Table(np.zeros((6, 4), np.float32), "sinusoidal", True, False), max_len, "source")
     assert words.count("6 positions") == 1
     assert (f"The model has {max_len} in all" in words) == more
 
 
-def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_before() -> None:
+def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
     app = at("reverse", "a b", d_model=33)
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
     fine(app)
@@ -163,10 +163,10 @@ def test_a_learned_table_has_the_width_it_was_made_with_whatever_was_typed_befor
     assert array(drawn(app, 1)["data"][0]["z"]).shape == (100, 5)
 
 
-def test_a_table_that_was_learned_is_set_beside_one_before_training() -> None:
+def test_learned_table_can_be_compared_with_one_before_training() -> None:
     app = at("reverse-shared", "abc", "distances")
     model = Pipeline.load("reverse-shared").model
-    trained = model_table(model, "source")[:14]  # 12 letters between a start and an end
+    trained = model_table(model, "source")[:14]  # 12 letters, a start and an end token
     np.testing.assert_allclose(array(drawn(app, 1)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
     assert "training reached the first 14 rows" in said(app)
     assert "neighbours alike" in said(app)
@@ -176,10 +176,10 @@ def test_a_table_that_was_learned_is_set_beside_one_before_training() -> None:
     drawn_rows = array(drawn(app, 1)["data"][0]["z"])
     assert drawn_rows.shape == (14, 14)
     assert "Random rows" in said(app)
-    assert near > drawn_rows.diagonal(1).mean() + 5  # what the page says of neighbours
+    assert near > drawn_rows.diagonal(1).mean() + 5  # the page states that neighbours are alike
 
 
-def test_training_reached_as_many_rows_as_is_said() -> None:
+def test_trained_rows_are_exactly_the_rows_that_changed() -> None:
     pipeline = Pipeline.load("reverse-shared")
     with torch.random.fork_rng():
         torch.manual_seed(pipeline.card.recipe["seed"])
@@ -191,7 +191,7 @@ def test_training_reached_as_many_rows_as_is_said() -> None:
         assert not moved[reached:].any()
 
 
-def test_that_no_trained_table_of_positions_is_shipped_is_read_from_the_models() -> None:
+def test_shipped_models_with_learned_positions_are_read_from_their_files() -> None:
     configs = {name: Pipeline.load(name).config for name in Pipeline.available()}
     learned = tuple(name for name, config in configs.items() if config.position == "learned")
     assert set(shipped_with_learned_positions()) == set(learned)
@@ -201,7 +201,7 @@ def test_that_no_trained_table_of_positions_is_shipped_is_read_from_the_models()
     assert TransformerConfig.preset("shared_heads").position == "learned"
 
 
-def test_the_rotation_is_exact_and_a_lone_sine_is_not_turned() -> None:
+def test_rotation_is_exact_except_for_a_lone_last_sine() -> None:
     app = at("reverse", "abc", "rotation", shift=9)
     assert number(app, "Largest error of the rotation") < 1e-6
     assert "5 positions" not in said(app)
@@ -223,7 +223,7 @@ def test_the_rotation_is_exact_and_a_lone_sine_is_not_turned() -> None:
 @pytest.mark.parametrize(
     ("model", "source"), [("english-french", "the cat sees the dog"), ("shared_heads", "1 5 6 4 3 9 5 2 0")]
 )
-def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str, source: str) -> None:
+def test_swap_changes_the_output_only_with_positions(model: str, source: str) -> None:
     app = at(model, source)
     assert number(app, "Largest difference, with positions") > 0.1
     assert number(app, "Largest difference, without positions") < 1e-5
@@ -251,14 +251,14 @@ def test_without_positions_a_swap_is_rounding_and_with_them_it_is_not(model: str
 
 
 @pytest.mark.parametrize(("source", "second"), [("level", 4), ("abca", 3), ("ab", 2), ("abc", 3)])
-def test_the_swap_starts_with_words_that_differ(source: str, second: int) -> None:
+def test_swap_starts_with_different_words(source: str, second: int) -> None:
     app = at("reverse", source)
     assert app.selectbox(key="second").value == second
     assert "nothing can change" not in said(app)
     fine(app)
 
 
-def test_equal_words_and_single_words_are_nothing_to_swap() -> None:
+def test_swap_of_equal_words_or_a_single_word_is_explained() -> None:
     app = at("reverse", "aaa")
     assert "nothing can change" in said(app)
     assert number(app, "Largest difference, with positions") < 1e-5
@@ -267,7 +267,7 @@ def test_equal_words_and_single_words_are_nothing_to_swap() -> None:
     fine(app)
 
 
-def test_an_infinite_number_in_a_link_is_passed_over() -> None:
+def test_infinite_numbers_in_a_link_are_ignored() -> None:
     names = ("length", "width", "position", "dimension", "shift")
     app = on_page(PAGE, part="rotation", **dict(zip(names, FAR, strict=True)))
     fine(app)
@@ -277,7 +277,7 @@ def test_an_infinite_number_in_a_link_is_passed_over() -> None:
 
 
 @pytest.mark.browser
-def test_waves_and_numbers_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
+def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open("positions?model=reverse&source=cab&part=waves")
     assert visitor.ticks(0, "y").count("c") >= 1
     visitor.type("d_model: dimensions", "9")
@@ -297,7 +297,7 @@ def test_waves_and_numbers_are_in_the_link(visitor: Visitor, browser: Browser) -
 
 @pytest.mark.browser
 @pytest.mark.parametrize("look", ["distances", "rotation"])
-def test_a_phone_shows_it_all_without_scrolling_sideways(visitor: Visitor, look: str) -> None:
+def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor, look: str) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"positions?model=english-french&part={look}")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")

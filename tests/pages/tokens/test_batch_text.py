@@ -1,4 +1,4 @@
-"""One text of a batch is chosen in one way, and a link to it opens it on every part that shows one text."""
+"""The picker of one text of a batch is the same in every part of a page, and its value is kept in the link."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def sent(app: AppTest) -> list[Any]:
 
 @pytest.mark.parametrize("part", PARTS)
 @EACH
-def test_the_text_that_a_link_names_is_chosen(part: str, link: str, item: int) -> None:
+def test_link_picks_the_text_of_the_batch(part: str, link: str, item: int) -> None:
     app = opened(**BATCH, part=part, item=link)
     assert picker(app).value == item + 1
     assert picker(app).label == text("common")["item"]
@@ -41,13 +41,13 @@ def test_the_text_that_a_link_names_is_chosen(part: str, link: str, item: int) -
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_one_text_alone_is_not_asked_for(part: str) -> None:
+def test_single_text_has_no_picker(part: str) -> None:
     app = opened(model="reverse", source="abcd", part=part, item="2")
     assert "item" not in [group.key for group in app.button_group]
 
 
 @pytest.mark.parametrize("item", [0, 1])
-def test_the_walk_draws_the_text_that_is_chosen(item: int) -> None:
+def test_walk_draws_the_picked_text(item: int) -> None:
     app = opened(**BATCH, stop=WEIGHTS, item=str(item + 1))
     (parcel,) = [part.bytes for part in sent(app) if part.bytes]
     end = 4 + int.from_bytes(parcel[:4], "little")
@@ -61,7 +61,7 @@ def test_the_walk_draws_the_text_that_is_chosen(item: int) -> None:
 
 
 @pytest.mark.parametrize("item", [0, 1])
-def test_the_filmstrip_draws_the_text_that_is_chosen(item: int) -> None:
+def test_filmstrip_draws_the_picked_text(item: int) -> None:
     app = opened(**BATCH, part="filmstrip", item=str(item + 1))
     (frames,) = [json.loads(part.json)["frames"] for part in sent(app) if '"frames"' in part.json]
     (frame,) = [frame for frame in frames if frame["path"] == WEIGHTS]
@@ -74,13 +74,13 @@ def test_the_filmstrip_draws_the_text_that_is_chosen(item: int) -> None:
 
 @pytest.mark.parametrize(("part", "key"), [("arithmetic", "position"), ("residual-stream", "position")])
 @pytest.mark.parametrize("item", [0, 1])
-def test_positions_are_those_of_the_text_that_is_chosen(part: str, key: str, item: int) -> None:
+def test_position_options_are_the_tokens_of_the_picked_text(part: str, key: str, item: int) -> None:
     app = opened(**BATCH, part=part, item=str(item + 1))
     tokens = Runs().trace("reverse", TEXTS, (None, None), ()).source_tokens[item]
     assert app.selectbox(key=key).options == [f"{at} · {token}" for at, token in enumerate(tokens)]
 
 
-def test_the_tokens_page_keeps_its_own_choice() -> None:
+def test_tokens_page_reads_the_text_from_the_link() -> None:
     app = on_page("pages/tokens/page.py", **BATCH, item="2")
     assert not app.exception
     assert picker(app, "item").value == 2
@@ -88,7 +88,7 @@ def test_the_tokens_page_keeps_its_own_choice() -> None:
 
 
 @pytest.mark.browser
-def test_the_choice_stays_from_part_to_part_and_in_the_link(visitor: Visitor) -> None:
+def test_picked_text_stays_across_parts_and_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("layers?" + "&".join(f"{name}={value}" for name, value in BATCH.items()))
     visitor.choose("Text of the batch", "2")
     for part in ("filmstrip", "arithmetic", "residual-stream", "walk"):

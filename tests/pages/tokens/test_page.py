@@ -1,4 +1,4 @@
-"""The Tokens page: what it says is what the model has."""
+"""The Tokens page shows the tokens, ids and embeddings of the model."""
 
 import json
 import re
@@ -35,12 +35,12 @@ def at(model: str, source: str, **more: str) -> AppTest:
 
 
 def shown(app: AppTest) -> list[list[tuple[str, str, str, str, str]]]:
-    """The chips of every text: (kind, what was typed, what it is read as, id, row)."""
+    """The chips of every text: (kind, typed token, token it is read as, id, row)."""
     return [CHIP.findall(element.proto.body) for element in app.get("html") if "tokens" in element.proto.body]
 
 
 def drawn(app: AppTest, index: int) -> list[np.ndarray]:
-    """The numbers of every heatmap of a chart."""
+    """The numbers of each heatmap in a chart."""
     traces = json.loads(app.get("plotly_chart")[index].proto.spec)["data"]
     return [array(trace["z"]) for trace in traces]
 
@@ -49,7 +49,7 @@ def said(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
-def test_every_token_stands_with_its_id_and_an_unknown_one_with_what_it_is_read_as() -> None:
+def test_chips_show_ids_and_what_unknown_words_are_read_as() -> None:
     app = at("english-french", "the catt <b>sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     the, sleeps = map(str, vocabulary.ids(["the", "sleeps"]))
@@ -65,7 +65,7 @@ def test_every_token_stands_with_its_id_and_an_unknown_one_with_what_it_is_read_
     assert any("catt" in warning.value and "Closest known: cat" in warning.value.replace("\\", "") for warning in app.warning)
 
 
-def test_the_pictures_are_those_of_the_trace() -> None:
+def test_figures_show_the_numbers_of_the_trace() -> None:
     app = at("reverse", "cab", batch="abcde")
     app.segmented_control(key="item").set_value(1).run()
     trace = Pipeline.load("reverse").trace(["cab", "abcde"])
@@ -85,7 +85,7 @@ def test_the_pictures_are_those_of_the_trace() -> None:
     assert (word == rows[1]).all()
 
 
-def test_both_sides_show_their_own_text_and_vocabulary() -> None:
+def test_each_side_shows_its_own_text_and_vocabulary() -> None:
     app = at("english-french", "the cat sleeps .")
     assert "vocabulary of 386" in said(app)
     app.segmented_control(key="side").set_value("target").run()
@@ -97,7 +97,7 @@ def test_both_sides_show_their_own_text_and_vocabulary() -> None:
     assert [chip[1] for chip in typed] == ["&lt;sos&gt;", "le", "chien"]
 
 
-def test_a_batch_is_padded_and_says_where() -> None:
+def test_batch_is_padded_and_padding_is_counted() -> None:
     app = at("reverse", "abcdef", batch="xy\nz")
     texts = shown(app)
     assert [len(text) for text in texts] == [8, 8, 8]
@@ -116,7 +116,7 @@ def test_a_batch_is_padded_and_says_where() -> None:
     ("model", "zero", "scales"),
     [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
 )
-def test_padding_and_scaling_are_said_to_be_what_they_are(model: str, zero: bool, scales: bool) -> None:
+def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: bool, scales: bool) -> None:
     app = at(model, "a b c")
     words = said(app)
     assert ("is **zero**" in words) == zero
@@ -135,7 +135,7 @@ def test_padding_and_scaling_are_said_to_be_what_they_are(model: str, zero: bool
         assert set(numbers) == {"Mean length of a row", "Mean length of a position vector"}
 
 
-def test_nearest_words_are_those_of_the_table_and_follow_the_text_until_one_is_picked() -> None:
+def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> None:
     pipeline = Pipeline.load("english-french")
     table, vocabulary = token_table(pipeline.model, "source"), pipeline.source_vocabulary
     app = at("english-french", "tired cat")
@@ -155,7 +155,7 @@ def test_nearest_words_are_those_of_the_table_and_follow_the_text_until_one_is_p
     assert app.selectbox(key="word").value is None
 
 
-def test_the_vocabulary_is_searched_by_token_class_and_id() -> None:
+def test_vocabulary_is_searched_by_token_class_and_id() -> None:
     app = at("english-french", "the cat sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     for asked, expected in (("conjunction", ["because"]), ("<PAD", ["<pad>"]), ("322", [vocabulary.tokens[322]]), ("zzz", [])):
@@ -164,7 +164,7 @@ def test_the_vocabulary_is_searched_by_token_class_and_id() -> None:
         assert f"{len(expected)} of 386 tokens" in said(app)
 
 
-def test_a_search_for_nothing_finds_everything() -> None:
+def test_empty_search_matches_every_token() -> None:
     pipeline = Pipeline.load("dates")
     names = classes(pipeline, "source")
     assert found_ids(pipeline.source_vocabulary, names, "  ") == list(range(61))
@@ -172,7 +172,7 @@ def test_a_search_for_nothing_finds_everything() -> None:
     assert names[:4] == ("special",) * 4
 
 
-def test_raw_ids_are_read_as_they_are() -> None:
+def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
     vocabulary = Untrained.of("shared_heads", ["1 05 6 0"], []).build().source_vocabulary
     found = CHIP.findall(chips(vocabulary, ("1", "5", "6", "0"), tuple(vocabulary.split("1 05 6 0"))))
     assert [(kind, typed, token) for kind, typed, _, token, _ in found] == [
@@ -183,8 +183,8 @@ def test_raw_ids_are_read_as_they_are() -> None:
     ]
 
 
-def test_an_answer_in_raw_ids_is_shown_as_it_is_read() -> None:
-    """It starts from id 1, though nothing is put before ids that are typed."""
+def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
+    """It starts with id 1, although typed ids get no start token."""
     app = at("shared_heads", "1 5 6 4")
     app.segmented_control(key="side").set_value("target").run()
     trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")
@@ -192,7 +192,7 @@ def test_an_answer_in_raw_ids_is_shown_as_it_is_read() -> None:
 
 
 @pytest.mark.browser
-def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Visitor, browser: Browser) -> None:
+def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, browser: Browser) -> None:
     page = visitor.open("tokens?model=reverse&source=cab")
     tokens = ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(0, "y") == tokens
@@ -212,7 +212,7 @@ def test_the_tokens_stand_on_the_axes_and_a_link_opens_the_same_view(visitor: Vi
 
 
 @pytest.mark.browser
-def test_nothing_is_cut_off_on_a_phone(visitor: Visitor) -> None:
+def test_chips_fit_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("tokens?model=english-french")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")
@@ -222,7 +222,7 @@ def test_nothing_is_cut_off_on_a_phone(visitor: Visitor) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
-    # A word as long as the box takes: it is broken into lines.
+    # A word of 500 letters breaks into lines.
     visitor.type("Source text", "x" * 500)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 2")
