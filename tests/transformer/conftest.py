@@ -1,4 +1,4 @@
-"""Fixtures and settings of all tests of the library."""
+"""Fixtures and settings for all tests of the library."""
 
 import inspect
 
@@ -17,7 +17,7 @@ Vocabulary.__init__ = inspect.unwrap(Vocabulary.__init__)
 # No time limit for an example: a busy machine must not fail a test.
 settings.register_profile("headlight", deadline=None)
 settings.load_profile("headlight")
-# On tensors this small, a second thread costs more than it brings.
+# On tensors this small, a second thread costs more time than it saves.
 torch.set_num_threads(1)
 
 

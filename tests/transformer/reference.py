@@ -1,6 +1,6 @@
-"""`vanilla` and `shared_heads` once more, in float64 NumPy, from the table of variants alone.
+"""Reference implementations of `vanilla` and `shared_heads` in float64 NumPy, written from the table of variants alone.
 
-Slow and plain on purpose: one head at a time, no modules. It shares no code with the library, only the names of the
+Slow and simple on purpose: one head at a time, no modules. It shares no code with the library, only the names of the
 weights, which are those of a checkpoint. A mask is True where a query may attend to a key.
 """
 
@@ -15,7 +15,7 @@ Weights = dict[str, Array]
 
 @dataclass
 class Result:
-    """Attention weights are `[batch, head, query, key]`, one array a layer."""
+    """The outputs of a reference; attention weights are `[batch, head, query, key]`, one array per layer."""
 
     logits: Array = field(default_factory=lambda: np.empty(0))
     encoder: list[Array] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Result:
 
 
 def vanilla(weights: Weights, source: Array | None, target: Array, heads: int, pad: int = 0) -> Result:
-    """Post-norm, sinusoidal positions, full projections, −10 000; without a source, the decoder alone."""
+    """The outputs of `vanilla`: post-norm, sinusoidal positions, full projections, −10 000; decoder alone without a source."""
 
     def embedded(ids: Array, side: str) -> Array:
         table = weights[f"{side}_embedding.table.weight"]
@@ -50,7 +50,7 @@ def vanilla(weights: Weights, source: Array | None, target: Array, heads: int, p
 
 
 def shared_heads(weights: Weights, source: Array, target: Array, heads: int, pad: int = 0) -> Result:
-    """Post-norm, learned positions, one small projection for all heads, mask before the division by √d, −∞."""
+    """The outputs of `shared_heads`: post-norm, learned positions, one small projection for all heads, mask before √d, −∞."""
 
     def embedded(ids: Array, side: str) -> Array:
         positions = weights[f"{side}_embedding.positions.table.weight"]
@@ -85,7 +85,7 @@ def run(
     pad: int,
     eps: float,
 ) -> Result:
-    """What the two share: the layers, each sub-layer followed by a sum and a norm, and the final linear."""
+    """The outputs after the parts that both share: layers, with a sum and a norm after each sub-layer, and the final linear."""
     result = Result()
 
     def normalized(at: str, x: Array) -> Array:
@@ -124,7 +124,7 @@ def linear(weights: Weights, at: str, x: Array) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Over the last axis; a row of nothing but −∞ becomes zeros."""
+    """Softmax over the last axis; a row with only −∞ becomes zeros."""
     out = np.zeros_like(scores)
     for row in np.ndindex(scores.shape[:-1]):
         open_keys = scores[row] > -np.inf

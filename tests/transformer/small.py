@@ -1,4 +1,4 @@
-"""Small models and batches to test with."""
+"""Small models and batches for tests."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ TARGET = torch.tensor([[1, 7, 4, 0, 0], [1, 5, 6, 2, 4]])
 
 
 def small(preset: str = "vanilla", seed: int = 0, **values: Any) -> Transformer:
-    """A small model in evaluation mode, its weights drawn from the seed."""
+    """A small model in evaluation mode, with weights drawn from the seed."""
     torch.manual_seed(seed)
     return Transformer(TransformerConfig.preset(preset, **SIZES | values)).eval()
 
@@ -33,7 +33,7 @@ def logits(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Run:
-    """A model and something to run it on. The model is built on first use, not while Hypothesis draws: beartype picks the items
+    """A model and a batch. The model is built on first use, not while Hypothesis draws, because beartype picks the items
     that it checks with `random`, which Hypothesis refuses there."""
 
     seed: int
@@ -50,13 +50,13 @@ class Run:
 
 
 def ids(rows: int, length: int) -> st.SearchStrategy[Tensor]:
-    """Ids of any kind, padding anywhere: at the end, in the middle, or nothing else."""
+    """Random ids with padding anywhere: at the end, in the middle, or everywhere."""
     row = st.lists(st.sampled_from([PAD, PAD, *range(10)]), min_size=length, max_size=length)
     return st.lists(row, min_size=rows, max_size=rows).map(torch.tensor)
 
 
 def padded(rows: int, length: int) -> st.SearchStrategy[Tensor]:
-    """Ids as a pipeline makes them: at least one token, then padding to the length of the longest."""
+    """Ids as from a pipeline: at least one token, then padding to the length of the longest."""
     row = st.lists(st.integers(1, 9), min_size=1, max_size=length)
     return st.lists(row, min_size=rows, max_size=rows).map(
         lambda rows: torch.tensor([[*row, *[PAD] * (max(map(len, rows)) - len(row))] for row in rows])
@@ -65,7 +65,7 @@ def padded(rows: int, length: int) -> st.SearchStrategy[Tensor]:
 
 @st.composite
 def runs(draw: st.DrawFn, at_end: bool = False) -> Run:
-    """Any variant in any small size, on any small batch; `at_end`: padding only after the tokens."""
+    """Runs of any variant in any small size on any small batch; `at_end` puts padding only after the tokens."""
     preset, norm_first = draw(st.sampled_from(VARIANTS))
     heads, d_head = draw(st.sampled_from([(1, 4), (2, 3), (3, 3), (4, 2)]))
     settings = {

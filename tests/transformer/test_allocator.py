@@ -1,4 +1,4 @@
-"""What a program asks of the C library's allocator when it starts."""
+"""Tests of the settings of the C library's allocator."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from transformer import allocator
 
 
 @pytest.mark.parametrize(("libc", "settings"), [("glibc", [(-1, 1 << 30), (-3, 32 << 20)]), ("musl", [])])
-def test_freed_memory_is_kept_where_the_c_library_is_glibc(libc: str, settings: list, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_is_reused_with_glibc_only(libc: str, settings: list, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[int, int]] = []
 
     class Library:

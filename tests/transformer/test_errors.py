@@ -1,4 +1,4 @@
-"""One sentence a person can act on."""
+"""Tests of error messages: each is one sentence that a person can act on."""
 
 import ast
 import functools
@@ -14,19 +14,19 @@ from transformer.text.tokenizer import TOKENIZERS, Tokenizer
 
 ROOT = Path(__file__).parents[2]
 ERRORS = {kind.__name__ for kind in (HeadlightError, ConfigError, InputError, PathError, CheckpointError)}
-# A capital letter, a value that is filled in, code, or the name of a field; then a full stop, or another error's sentence.
+# Starts with a capital letter, a value, code, or the name of a field; ends with a full stop or another error's sentence.
 SENTENCE = re.compile(r"([A-Z{`]|[a-z_]+ (is|has|must be) ).*(\.|\{(problem|error|words)\})", re.DOTALL)
 
 
 @functools.cache
 def trees() -> list[tuple[str, ast.Module]]:
-    """Each module of the library and of the pages, by its path."""
+    """The syntax tree of each module of the library and of the pages, with its path."""
     paths = sorted([*ROOT.glob("transformer/**/*.py"), *ROOT.glob("pages/**/*.py")])
     return [(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 
 def raised() -> Iterator[tuple[str, ast.Call]]:
-    """Each error that the library or a page makes, after its module and line."""
+    """Each call that makes an error in the library or on a page, with its module and line."""
     for name, tree in trees():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
@@ -34,7 +34,7 @@ def raised() -> Iterator[tuple[str, ast.Call]]:
 
 
 def assigned(name: str, module: str) -> list[ast.expr]:
-    """Every value that is assigned to a name in a module, or, if it is imported there, in the library."""
+    """Every value assigned to a name in a module or, if the module imports it, in the library."""
     own = [tree for path, tree in trees() if path == module]
     others = [tree for path, tree in trees() if path.startswith("transformer")]
     for searched in (own, others):
@@ -46,7 +46,7 @@ def assigned(name: str, module: str) -> list[ast.expr]:
 
 
 def literals(template: ast.expr, module: str) -> list[str]:
-    """The sentences that a template can be: itself if it is a literal, or those of the constant that it names.
+    """The possible sentences of a template: itself if it is a literal, or those of the constant that it names.
 
     The attributes of a tokenizer are left out; `test_errors_of_a_tokenizer_are_sentences` reads them.
     """
@@ -67,7 +67,7 @@ def literals(template: ast.expr, module: str) -> list[str]:
 
 
 def test_every_error_of_the_library_is_a_literal_sentence():
-    """Also those that pages raise."""
+    """Errors that pages raise are included."""
     calls = list(raised())
     assert len(calls) > 80
     for place, call in calls:
@@ -83,7 +83,7 @@ def test_errors_of_a_tokenizer_are_sentences(tokenizer: Tokenizer):
         assert {"9", "7"} <= set(re.findall(r"\d+", str(InputError(template, count=9, most=7))))
 
 
-def test_a_template_that_is_put_together_is_no_literal():
+def test_a_template_built_from_parts_is_not_a_literal():
     for code in ("f'No {x}.'", "'No ' + x", "'No {}.'.format(x)"):
         with pytest.raises(AssertionError, match="is not a literal"):
             literals(ast.parse(code, mode="eval").body, "")
@@ -98,7 +98,7 @@ def test_every_error_is_a_headlight_error_with_its_sentence(kind: type[Headlight
     assert error.values == {"count": 213, "most": 62}
 
 
-def test_a_translation_is_found_by_the_template():
+def test_a_translation_is_looked_up_by_the_template():
     error = InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
     translated = {error.template: "Bis zu {most} Wörter; hier sind es {count}."}
     assert error.sentence(translated) == "Bis zu 62 Wörter; hier sind es 213."
@@ -127,7 +127,7 @@ def test_a_long_value_is_shortened_and_a_short_one_stays_whole():
 
 
 @pytest.mark.parametrize("template", ["{value}", "{value!r}", "the field {value}"])
-def test_whatever_a_file_puts_into_a_message_it_stays_short_and_can_be_shown(template: str):
+def test_values_from_a_file_leave_a_message_short_and_printable(template: str):
     text = str(ConfigError(template, value="\ud800" + "x" * 10**6))
     assert len(text) < 1100
     assert "\\ud800" in text.encode().decode()
@@ -135,7 +135,7 @@ def test_whatever_a_file_puts_into_a_message_it_stays_short_and_can_be_shown(tem
 
 
 @pytest.mark.parametrize("template", ["{value!r}", "{value}", "{value:.3g}"])
-def test_a_value_that_cannot_be_written_out_is_named_by_its_type(template: str):
+def test_a_value_that_cannot_be_formatted_is_named_by_its_type(template: str):
     deep: list[object] = []
     for _ in range(10**5):
         deep = [deep]

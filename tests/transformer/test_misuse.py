@@ -1,6 +1,6 @@
-"""Values of the wrong kind are refused in one sentence that names them, not in an error of Python's.
+"""Tests of arguments of the wrong type: the library refuses them in one sentence that names them, not with a Python error.
 
-In the other tests a hook checks every annotation before the library gets a value. These run in another process, without it.
+In other tests a hook checks every annotation before the library gets a value. These run in a process without the hook.
 """
 
 import json
@@ -260,7 +260,7 @@ ACCEPTED = {
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, list[str]]:
-    """For each code the name of its error and the message, or `nothing` and the `repr` of its value."""
+    """For each snippet, the name and message of its error, or `nothing` and the `repr` of its value."""
     done = subprocess.run(
         [sys.executable, "-c", BEFORE + AFTER],
         input=json.dumps([*REFUSED, *ACCEPTED]),

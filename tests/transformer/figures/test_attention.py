@@ -1,4 +1,4 @@
-"""The map of one head, read back from the figure that would be sent, and weights as bytes."""
+"""Tests of the map of one head, read back from the figure's JSON, and of weights as bytes."""
 
 import base64
 import json
@@ -29,14 +29,14 @@ def array(values: dict[str, str]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).reshape(shape)
 
 
-def test_a_weight_as_a_byte_is_off_by_at_most_half_a_level() -> None:
+def test_a_quantized_weight_errs_by_at_most_half_a_level() -> None:
     exact = weights(2, 3, 5, 7)
     levels = quantized(exact, np.ones_like(exact, dtype=bool))
     assert levels.dtype == np.uint8
     assert abs(levels / LEVELS - exact).max() <= 0.5 / LEVELS + 1e-7
 
 
-def test_a_masked_weight_is_a_sign_and_no_number() -> None:
+def test_a_masked_weight_is_quantized_to_the_mask_level() -> None:
     exact = np.array([[0.0, 1.0]])
     assert quantized(exact, np.array([[False, True]])).tolist() == [[MASKED_LEVEL, LEVELS]]
 
@@ -63,7 +63,7 @@ def test_masked_cells_of_a_head_map_are_not_drawn_as_weights() -> None:
 
 
 @pytest.mark.parametrize(("tokens", "labels"), [(10, 10), (32, 32), (40, 20), (64, 32)])
-def test_labels_thin_out_where_they_would_overlap(tokens: int, labels: int) -> None:
+def test_fewer_labels_are_written_where_they_would_overlap(tokens: int, labels: int) -> None:
     exact = weights(1, 1, tokens, tokens)[0, 0]
     names = [f"word{index}" for index in range(tokens)]
     picture = sent(head_map(exact, np.ones_like(exact, dtype=bool), names, names))
@@ -72,11 +72,11 @@ def test_labels_thin_out_where_they_would_overlap(tokens: int, labels: int) -> N
 
 
 @pytest.mark.parametrize("scale", ["Viridis", "RdBu"])
-def test_a_number_in_a_cell_can_be_read_on_every_colour_of_the_scale(scale: str) -> None:
+def test_numbers_in_cells_have_enough_contrast_on_every_colour(scale: str) -> None:
     values = np.linspace(0, 1, 101)[None]
     (written,) = in_cells(values, "{:.2f}", scale)["text"]
     for value, said in zip(values[0].tolist(), written, strict=True):
-        # By the formula of WCAG 2, worked out here anew.
+        # Contrast by the formula of WCAG 2, computed independently of the library.
         (shade,) = sample_colorscale(scale, [value], colortype="tuple")
         red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in shade)
         light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -84,12 +84,12 @@ def test_a_number_in_a_cell_can_be_read_on_every_colour_of_the_scale(scale: str)
         assert (black if "color:black" in said else white) >= 4.5
 
 
-def test_numbers_that_may_not_fit_are_without_markup_which_plotly_would_count_as_letters() -> None:
+def test_numbers_that_may_not_fit_have_no_markup() -> None:
     told = in_cells(np.array([[-0.001, -0.5, 10.0]]), "{:.2f}", "RdBu", -10.0, 10.0)
     assert told == {"text": [["0.00", "−0.50", "10.00"]], "texttemplate": "%{text}"}
 
 
-def test_nothing_is_written_in_a_masked_cell() -> None:
+def test_masked_cells_are_empty() -> None:
     exact, allowed = weights(1, 1, 3, 3)[0, 0], np.tril(np.ones((3, 3), dtype=bool))
     _, shown = head_map(exact, allowed, QUERIES, QUERIES).data
     assert [[bool(said) for said in row] for row in shown.text] == allowed.tolist()

@@ -1,4 +1,4 @@
-"""The pictures of the steps, read back from the figure that would be sent."""
+"""Tests of the figures of a head's steps, read back from the figure's JSON."""
 
 import base64
 import json
@@ -37,7 +37,7 @@ def test_a_signed_map_is_centred_on_zero_and_exact():
     assert picture["layout"]["yaxis"]["range"] == [2.5, -0.5]  # the first row on top
 
 
-def test_zeros_and_constants_have_a_scale():
+def test_a_matrix_of_zeros_has_a_scale():
     (heatmap,) = sent(drawn(np.zeros((3, 2), np.float32), TOKENS, None, "query", "d_head", signed=True))["data"]
     assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
 
@@ -48,7 +48,7 @@ def test_weights_run_from_0_to_1():
     assert (heatmap["zmin"], heatmap["zmax"]) == (0, 1)
 
 
-def test_masked_cells_are_no_numbers_but_tell_theirs():
+def test_masked_cells_show_their_number_on_hover_only():
     values = np.array([[1.5, -np.inf], [-10_000.0, 2.0]], np.float32)
     hidden = np.array([[False, True], [True, False]])
     masked, shown = sent(drawn(values, TOKENS[:2], TOKENS[:2], "query", "key", signed=True, hidden=hidden))["data"]
@@ -59,7 +59,7 @@ def test_masked_cells_are_no_numbers_but_tell_theirs():
     assert "masked" in masked["hovertemplate"]
 
 
-def test_infinities_are_masked_unasked_and_a_map_may_be_nothing_else():
+def test_infinities_are_masked_even_in_a_map_of_nothing_else():
     masked, shown = sent(drawn(np.full((2, 2), -np.inf, np.float32), None, None, "query", "key", signed=True))["data"]
     assert np.isnan(array(shown["z"])).all()
     assert not np.isnan(array(masked["z"])).any()
@@ -78,7 +78,7 @@ def test_row_cell_and_group_are_framed():
     assert picture["layout"]["shapes"][1]["line"]["color"] == ROLE_COLORS["query"]
 
 
-def test_numbers_of_dimensions_thin_out():
+def test_few_dimensions_of_many_are_numbered():
     picture = sent(drawn(np.zeros((3, 64), np.float32), TOKENS, None, "query", "d_model", True))
     assert picture["layout"]["xaxis"]["tickvals"] == list(range(0, 64, 4))
 
@@ -94,14 +94,14 @@ def test_bars_run_to_the_sum():
     assert bars["customdata"] == ["1 × 2 = 2", "−1 × 0.5 = −0.5", "1 × 1 = 1", "2.5"]
 
 
-def test_a_term_can_stand_out_and_say_its_own_thing():
+def test_a_term_can_be_highlighted_with_its_own_hover_text():
     terms = [("key 0", -np.inf, -np.inf, 0.0), ("key 1", 3.0, 0.0, 1.0)]
     (bars,) = sent(terms_bars(terms, 1.0, color="#123456", picked=1, told="e to the {right}"))["data"]
     assert bars["marker"]["color"] == [PLUS, "#123456", "#123456"]
     assert bars["customdata"] == ["e to the −∞", "e to the 0", "1"]
 
 
-def test_nothing_to_add_is_a_sum_too():
+def test_a_sum_without_terms_has_its_bar():
     (bars,) = sent(terms_bars([], 0.0))["data"]
     assert bars["x"] == ["sum"]
 
@@ -125,7 +125,7 @@ def test_maps_side_by_side_are_one_figure_in_order():
     assert [(shape["y0"], shape["yref"]) for shape in rows[:3]] == [(-0.5, "y"), (0.5, "y2"), (1.5, "y3")]
 
 
-def test_maps_side_by_side_grey_what_is_masked():
+def test_maps_side_by_side_grey_out_masked_cells():
     hidden = np.array([[False, True], [False, False]])
     matrix = Matrix(np.zeros((2, 2), np.float32), TOKENS[:2], TOKENS[:2], "query", "key", False, hidden=hidden)
     masked, shown, *_ = sent(tensor_maps([matrix, matrix]))["data"]

@@ -1,4 +1,4 @@
-"""The two figures of what things cost: every number in them is the one that was given."""
+"""Tests of the two figures of costs: they hold exactly the given numbers."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ LINES = {
 }
 
 
-def test_every_kind_of_work_has_a_colour_of_its_own() -> None:
+def test_every_kind_of_work_has_its_own_colour() -> None:
     assert set(WORK_COLORS) == set(WORK)
     assert len(set(WORK_COLORS.values())) == len(WORK)
 
 
-def test_shares_of_each_bar_are_those_of_the_amounts() -> None:
+def test_each_bar_shows_the_shares_of_its_amounts() -> None:
     figure = shares(COSTS)
     found = {(bar.name, row): float(x) for bar in figure.data for row, x in zip(bar.y, bar.x, strict=True)}
     assert found["feed-forward", "FLOPs"] == pytest.approx(0.6)
@@ -36,7 +36,7 @@ def test_shares_of_each_bar_are_those_of_the_amounts() -> None:
     assert feed_forward.marker.color == WORK_COLORS["feed-forward"]
 
 
-def test_a_share_that_has_no_room_is_told_on_hover_only() -> None:
+def test_a_small_share_is_shown_on_hover_only() -> None:
     figure = shares({"FLOPs": {"masks": 1, "output": 99}})
     masks = next(bar for bar in figure.data if bar.name == "masks")
     assert masks.text[0] == ""
@@ -44,10 +44,10 @@ def test_a_share_that_has_no_room_is_told_on_hover_only() -> None:
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
-def test_lines_hold_the_numbers_and_mark_where_we_are(logarithmic: bool) -> None:
+def test_lines_hold_the_numbers_and_mark_the_present_size(logarithmic: bool) -> None:
     figure = growth(SIZES, LINES, "length", "FLOPs", here=4, logarithmic=logarithmic, limit=(8, "max_len"))
     lines = {trace.name: trace for trace in figure.data}
-    assert set(lines) == {"feed-forward", "scores and weights", TOTAL}  # what takes nothing has no line
+    assert set(lines) == {"feed-forward", "scores and weights", TOTAL}  # a kind that is all zero has no line
     for name, line in lines.items():
         assert list(line.x) == SIZES
         np.testing.assert_allclose(line.y, LINES[name])
@@ -62,7 +62,7 @@ def test_lines_hold_the_numbers_and_mark_where_we_are(logarithmic: bool) -> None
     assert places == pytest.approx(np.log10([4, 8]) if logarithmic else [4, 8])
 
 
-def test_without_a_limit_there_is_one_mark() -> None:
+def test_without_a_limit_only_the_present_size_is_marked() -> None:
     figure = growth(SIZES, LINES, "heads", "bytes", here=1, logarithmic=True)
     assert [note.text.strip() for note in figure.layout.annotations] == ["here: 1"]
     assert figure.layout.xaxis.title.text == "heads"
@@ -78,14 +78,14 @@ def test_sizes_along_a_logarithmic_axis_are_written_out() -> None:
     assert figure.layout.yaxis.dtick == 1
 
 
-def test_figures_can_be_saved_as_numbers() -> None:
+def test_a_growth_figure_becomes_a_table() -> None:
     table = numbers(growth(SIZES, LINES, "length", "FLOPs", here=4, logarithmic=True))
     values = table[table["series"] == "scores and weights"]["y"].tolist()
     assert values == [1, 4, 16, 64]
     assert len(table) == 12
 
 
-def test_numbers_beyond_32_bits_are_drawn() -> None:
+def test_amounts_beyond_32_bits_are_drawn() -> None:
     large = np.array([1e12, 4e12, 16e12, 64e12])
     figure = growth(SIZES, {"scores and weights": large}, "length", "FLOPs", here=4, logarithmic=True)
     assert np.isfinite(figure.data[0].y).all()

@@ -1,4 +1,4 @@
-"""Pictures of masks: what is hidden looks hidden, whatever stands there."""
+"""Tests of the figures of masks: hidden cells are drawn as hidden, whatever number they hold."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ BLUE = KIND_COLORS["encoder"]
 
 
 def shown(trace) -> list[list[bool]]:
-    """Where a heatmap draws something."""
+    """True for each cell that a heatmap draws."""
     return (~np.isnan(np.array(trace.z, dtype=float))).tolist()
 
 
@@ -42,7 +42,7 @@ def test_a_mask_is_coloured_where_it_allows_and_hatched_where_it_hides() -> None
     assert "may look" in kept.hovertemplate
 
 
-def test_tokens_stand_on_both_axes_escaped() -> None:
+def test_both_axes_have_escaped_tokens() -> None:
     figure = mask_picture(KEEP, TOKENS, TOKENS, BLUE)
     for axis, name in ((figure.layout.xaxis, "key"), (figure.layout.yaxis, "query")):
         assert list(axis.ticktext) == ["&lt;sos&gt;", "a", "&lt;pad&gt;"]
@@ -50,7 +50,7 @@ def test_tokens_stand_on_both_axes_escaped() -> None:
 
 
 @pytest.mark.parametrize(("hides", "letters"), [(False, ("T", "F")), (True, ("F", "T"))])
-def test_the_letters_are_those_of_the_text_and_the_colours_those_of_the_meaning(hides: bool, letters: tuple[str, str]) -> None:
+def test_letters_follow_the_convention_and_colours_follow_the_meaning(hides: bool, letters: tuple[str, str]) -> None:
     hidden, kept = convention_stages(stages(true_hides=hides), TOKENS, TOKENS, BLUE).data[:2]
     assert shown(kept) == KEEP.tolist()
     assert np.array(kept.text).tolist() == np.where(KEEP, letters[0], "").tolist()
@@ -68,14 +68,14 @@ def test_scores_are_signed_and_weights_run_from_zero_to_one() -> None:
     assert np.array(figure.data[4].customdata)[0, 1] == "−10\u202f000"
 
 
-def test_a_hidden_cell_that_got_a_weight_all_the_same_shows_it() -> None:
+def test_a_hidden_cell_with_a_weight_shows_it() -> None:
     hidden, weights = convention_stages(stages(), TOKENS, TOKENS, BLUE).data[6:]
     assert shown(weights)[2] == [True, True, True]
     assert shown(hidden)[2] == [False, False, False]
     assert shown(hidden)[0] == [False, True, True]
 
 
-def test_infinities_are_told_and_never_sent_as_numbers() -> None:
+def test_infinities_are_sent_as_text() -> None:
     masked = np.where(KEEP, 1, -np.inf).astype(np.float32)
     figure = convention_stages(stages(masked=masked, weights=np.zeros((3, 3), dtype=np.float32)), TOKENS, TOKENS, BLUE)
     assert "Infinity" not in figure.to_json()
@@ -93,7 +93,7 @@ def test_the_four_stages_do_not_overlap() -> None:
     ]
 
 
-def test_an_empty_row_shows_nan_as_nan() -> None:
+def test_nan_weights_are_written_out() -> None:
     rows = [("low", np.full(3, 1 / 3)), ("nan", np.full(3, np.nan)), ("zero", np.zeros(3))]
     nothing, weights = empty_rows(rows, TOKENS).data
     assert shown(nothing) == [[False] * 3, [True] * 3, [False] * 3]
@@ -114,5 +114,5 @@ def test_an_empty_row_shows_nan_as_nan() -> None:
         (np.nan, "NaN"),
     ],
 )
-def test_numbers_as_people_write_them(value: float, said: str) -> None:
+def test_a_number_is_written_in_typeset_form(value: float, said: str) -> None:
     assert written_number(value) == said

@@ -1,4 +1,4 @@
-"""The numbers that a figure draws, as a table."""
+"""Tests of the table of a figure's numbers."""
 
 import io
 
@@ -15,7 +15,7 @@ WEIGHTS = np.array([[1, 0], [1 / 3, 2 / 3]], np.float32)
 ALLOWED = np.array([[True, False], [True, True]])
 
 
-def test_a_map_is_the_table_that_is_seen_with_nothing_where_it_is_masked():
+def test_a_map_becomes_a_matrix_with_empty_masked_cells():
     table = numbers(head_map(WEIGHTS, ALLOWED, ["<sos>", "a&b"], ["x", "<pad>"]))
     assert list(table.index) == ["0: <sos>", "1: a&b"]
     assert list(table.columns) == ["0: x", "1: <pad>"]
@@ -24,23 +24,23 @@ def test_a_map_is_the_table_that_is_seen_with_nothing_where_it_is_masked():
     assert (again[ALLOWED] == WEIGHTS[ALLOWED]).all()  # exact, through text
 
 
-def test_several_pictures_are_a_list_with_their_titles():
+def test_subplots_become_a_list_with_their_titles():
     hidden = Matrix(np.array([[1.0, -np.inf]]), ["a"], ["b", "c"], "query", "key", True, title="2. Scores")
     plain = Matrix(np.array([[3.0], [4.0]]), ["a", "b"], None, "query", "d_head", True, title="1. Queries")
     table = numbers(tensor_maps([plain, hidden]))
-    assert list(table["value"]) == [3, 4, 1]  # what is masked has no line
+    assert list(table["value"]) == [3, 4, 1]  # masked cells have no line
     assert [said.split(" query")[0] for said in table["picture"]] == ["1. Queries", "1. Queries", "2. Scores"]
     assert list(table["row"]) == ["0: a", "1: b", "0: a"]
 
 
-def test_bars_are_a_list_with_their_series():
+def test_bars_become_a_list_with_their_series():
     table = numbers(probability_change(["<eos>"], np.array([0.25]), np.array([0.5]), ("as it is", "edited")))
     assert list(table.columns) == ["series", "x", "y"]
     assert table.to_numpy().tolist() == [["as it is", "0: <eos>", 0.25], ["edited", "0: <eos>", 0.5]]
     assert list(numbers(terms_bars([("d_head 0", 2.0, 3.0, 6.0)], 6.0))["y"]) == [6, 6]
 
 
-def test_a_picture_without_numbers_says_so():
+def test_has_numbers_is_false_without_numbers():
     assert not has_numbers(go.Figure())
     assert not has_numbers(go.Figure(go.Pie(values=[1])))
     assert has_numbers(go.Figure(go.Bar(y=[1])))

@@ -1,4 +1,4 @@
-"""Tensors as tiles, rows and columns, their colours and miniatures."""
+"""Tests of panels: tiles, rows and columns of a tensor, colours and miniatures."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from transformer.figures.panels import (
 RANDOM = np.random.default_rng(0)
 
 
-def test_a_head_of_a_text_is_that_part_of_the_tensor() -> None:
+def test_a_panel_is_the_given_text_and_head_of_the_tensor() -> None:
     values = RANDOM.normal(size=(2, 8, 9, 32)).astype(np.float32)
     shown = panel(values, ("batch", "head", "query", "d_head"), "signed", item=1, head=3)
     assert (shown.values == values[1, 3][None]).all()
@@ -30,7 +30,7 @@ def test_a_head_of_a_text_is_that_part_of_the_tensor() -> None:
     assert not every.strip
 
 
-def test_heads_that_are_cut_stand_side_by_side_and_swapped_ones_one_below_the_other() -> None:
+def test_heads_split_from_a_vector_are_side_by_side() -> None:
     cut = RANDOM.normal(size=(1, 9, 8, 32)).astype(np.float32)
     shown = panel(cut, ("batch", "query", "head", "d_head"), "signed")
     assert shown.strip
@@ -49,7 +49,7 @@ def test_heads_that_are_cut_stand_side_by_side_and_swapped_ones_one_below_the_ot
         ((2, 9), ("batch", "source"), (1, 9, 1)),
     ],
 )
-def test_what_has_no_heads_is_one_tile(shape: tuple[int, ...], axes: tuple[str, ...], expected: tuple[int, ...]) -> None:
+def test_a_tensor_without_heads_is_one_tile(shape: tuple[int, ...], axes: tuple[str, ...], expected: tuple[int, ...]) -> None:
     values = RANDOM.normal(size=shape).astype(np.float32)
     shown = panel(values, axes, "signed", item=1)
     assert shown.values.shape == expected
@@ -57,14 +57,14 @@ def test_what_has_no_heads_is_one_tile(shape: tuple[int, ...], axes: tuple[str, 
     assert shown.values.dtype == np.float32
 
 
-def test_a_mask_hides_where_it_is_false() -> None:
+def test_cells_where_a_mask_is_false_are_hidden() -> None:
     mask = np.array([[[[True, True, False]]]])
     shown = panel(mask, ("batch", "1", "1", "source"), "mask")
     assert shown.hidden is not None
     assert shown.hidden.tolist() == [[[False, False, True]]]
 
 
-def test_the_scale_is_that_of_what_is_seen() -> None:
+def test_the_scale_covers_the_shown_numbers() -> None:
     values = np.array([[[1.0, -3.0, -10_000.0, -np.inf]]], np.float32)
     hidden = np.array([[[False, False, True, False]]])
     assert Panel(values, ("", "query", "key"), False, "signed", hidden).limit == 3
@@ -79,7 +79,7 @@ def test_the_scale_is_that_of_what_is_seen() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (9, 1024), (64, 2048), (100, 257), (1, 1)])
-def test_a_dot_is_the_strongest_of_the_numbers_it_stands_for(shape: tuple[int, int]) -> None:
+def test_a_bin_holds_its_number_of_greatest_magnitude(shape: tuple[int, int]) -> None:
     values = RANDOM.normal(size=shape).astype(np.float32)
     small = strongest(values, 20, 256)
     assert small.shape[0] <= 20
@@ -100,11 +100,11 @@ def test_a_thumbnail_has_the_shades_of_its_numbers() -> None:
     hidden = np.array([[[True, False, True, True]]])
     masked = Panel(values, ("", "a", "b"), False, "signed", hidden)
     assert thumbnail(masked, 10, 10, limit=2.0).tolist() == [[MASKED_LEVEL, LEVELS // 2, MASKED_LEVEL, MASKED_LEVEL]]
-    # A dot that stands for masked and open cells shows the open ones.
+    # A bin of masked and open cells shows the open ones.
     assert thumbnail(masked, 10, 2, limit=2.0).tolist() == [[LEVELS // 2, MASKED_LEVEL]]
 
 
-def test_tiles_of_a_thumbnail_lie_as_in_the_picture() -> None:
+def test_tiles_of_a_thumbnail_are_arranged_as_in_the_figure() -> None:
     values = np.stack([np.zeros((2, 3)), np.ones((2, 3))]).astype(np.float32)
     pile, strip = (thumbnail(Panel(values, ("head", "a", "b"), flag, "weights"), 99, 99) for flag in (False, True))
     assert pile.shape == (4, 3)

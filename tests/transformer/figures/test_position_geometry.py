@@ -1,4 +1,4 @@
-"""Pictures of positions, read back from the figure that would be sent."""
+"""Tests of the figures of positions, read back from the figure's JSON."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def drawn(rows: int, columns: int) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(rows, columns))
 
 
-def test_the_table_is_exact_upright_and_frames_its_cell() -> None:
+def test_a_position_map_is_exact_with_its_cell_framed_and_position_0_on_top() -> None:
     table = drawn(20, 9).astype(np.float32)
     picture = sent(position_map(table, (4, 7)))
     (heatmap,) = picture["data"]
@@ -34,7 +34,7 @@ def test_the_table_is_exact_upright_and_frames_its_cell() -> None:
     assert places == {(6.5, 7.5, 3.5, 4.5)}
 
 
-def test_the_largest_table_that_can_be_asked_for_is_sent_in_4_megabytes() -> None:
+def test_the_largest_position_map_is_sent_in_4_megabytes() -> None:
     assert len(position_map(drawn(512, 1024)).to_json()) < 4_000_000
 
 
@@ -69,7 +69,7 @@ def test_a_band_runs_from_the_least_to_the_largest() -> None:
     assert (most["fill"], most["name"], mean["name"]) == ("tonexty", "band", "mean")
 
 
-def test_a_rotation_writes_its_numbers_and_frames_its_pairs() -> None:
+def test_a_rotation_map_writes_its_numbers_and_frames_its_pairs() -> None:
     matrix = np.zeros((5, 5))
     matrix[:2, :2], matrix[2:4, 2:4], matrix[4, 4] = 0.25, -0.5, 0.75
     picture = sent(rotation_map(matrix))
@@ -77,10 +77,10 @@ def test_a_rotation_writes_its_numbers_and_frames_its_pairs() -> None:
     assert heatmap["text"][0] == ["0.25", "0.25", "", "", ""]
     assert heatmap["text"][4] == ["", "", "", "", "0.75"]
     frames = [(shape["x0"], shape["x1"]) for shape in picture["layout"]["shapes"]]
-    assert frames == [(-0.5, 1.5), (1.5, 3.5)]  # the lone dimension is no pair
+    assert frames == [(-0.5, 1.5), (1.5, 3.5)]  # the last dimension has no partner
 
 
-def test_hands_point_at_their_positions() -> None:
+def test_arrows_point_at_their_positions() -> None:
     angles = np.linspace(0, 2, 9)
     points = np.stack([np.sin(angles), np.cos(angles)], axis=1)
     _, dots, *hands = sent(turning_circle(points, {2: "two", 5: "five"}, ("sine", "cosine")))["data"]
@@ -91,7 +91,7 @@ def test_hands_point_at_their_positions() -> None:
     assert [hand["line"]["dash"] for hand in hands] == ["solid", "dot"]
 
 
-def test_bars_stand_at_every_token_for_each_run() -> None:
+def test_every_token_has_a_bar_for_each_run() -> None:
     tokens = ["<sos>", "a", "a"]
     picture = sent(change_bars(tokens, {"with": np.array([0.0, 1, 2]), "without": np.zeros(3)}, "change"))
     one, other = picture["data"]

@@ -1,4 +1,4 @@
-"""The lines of the residual stream, read back from the figure."""
+"""Tests of the figures of the residual stream and of hidden units."""
 
 import numpy as np
 
@@ -20,18 +20,18 @@ def test_each_token_has_its_line_and_the_followed_one_is_on_top() -> None:
     assert figure.layout.yaxis.title.text == "length"
 
 
-def test_more_tokens_than_hues_differ_in_their_stroke() -> None:
+def test_tokens_of_the_same_hue_differ_in_line_style() -> None:
     figure = token_lines(np.zeros((2, 24)), ["a", "b"], ["t"] * 24, "length")
     assert len({(line.line.color, line.line.dash) for line in figure.data}) == 24
     assert {line.opacity for line in figure.data} == {1}
 
 
-def test_limits_are_kept() -> None:
+def test_given_limits_are_those_of_the_axis() -> None:
     assert token_lines(VALUES, ["a", "b", "c"], TOKENS, "cosine", limits=(-1.0, 1.0)).layout.yaxis.range == (-1, 1)
     assert token_lines(VALUES, ["a", "b", "c"], TOKENS, "length").layout.yaxis.rangemode == "tozero"
 
 
-def test_bars_stand_in_the_order_given() -> None:
+def test_unit_bars_are_in_the_given_order() -> None:
     (bar,) = unit_bars([7, 3], np.array([2.0, 1.0]), "unit").data
     assert tuple(bar.x) == ("7", "3")
     assert np.array(bar.y).tolist() == [2, 1]

@@ -1,4 +1,4 @@
-"""Colours: one meaning each, and the same in the figures and in Streamlit's settings."""
+"""Tests of the colours: one meaning each, and the same in the figures and in Streamlit's settings."""
 
 import itertools
 import tomllib
@@ -31,7 +31,7 @@ def luminance(colour: str) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_text_stands_out_from_its_background() -> None:
+def test_text_has_enough_contrast_to_its_background() -> None:
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
     for scheme, ground in itertools.product(("light", "dark"), ("backgroundColor", "secondaryBackgroundColor")):
         pair = sorted([luminance(theme[scheme]["textColor"]), luminance(theme[scheme][ground])])
@@ -39,7 +39,7 @@ def test_text_stands_out_from_its_background() -> None:
 
 
 def test_all_words_of_a_figure_are_in_ink() -> None:
-    """On the page Streamlit puts a colour for it that suits the theme; a file that is saved, and Plotly elsewhere, have it."""
+    """Streamlit replaces INK to fit the page's theme; saved files, and Plotly elsewhere, use it as it is."""
     assert INK == GRAY_90
     axes = {"xaxis2": {"title": {"text": "key"}}, "yaxis2": {"tickfont": {"size": 10}}, "xaxis3": {"showticklabels": False}}
     layout: Any = finished(go.Figure(go.Bar(x=[1], y=[2]), axes), height=100).layout
@@ -49,10 +49,10 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
     bar = layout.coloraxis.colorbar
     fonts = (layout.font, layout.hoverlabel.font, layout.legend.font, layout.legend.title.font, bar.tickfont, bar.title.font)
     assert {font.color for font in fonts} == {INK}
-    assert luminance(INK) < 0.005  # as good as black, where nobody replaces it
+    assert luminance(INK) < 0.005  # nearly black where it is not replaced
 
 
-def test_a_figure_carries_defaults_of_the_charts_in_it_and_no_others() -> None:
+def test_a_template_has_defaults_of_the_drawn_charts_only() -> None:
     figure = go.Figure([go.Heatmap(z=[[1]]), go.Scatter(x=[1], y=[2])])
     whole: Any = figure.to_dict()["layout"]["template"]
     kept: Any = finished(figure, height=100).to_dict()["layout"]["template"]
@@ -61,6 +61,6 @@ def test_a_figure_carries_defaults_of_the_charts_in_it_and_no_others() -> None:
     assert kept["layout"] == whole["layout"]
 
 
-def test_tokens_that_look_like_markup_are_shown_as_they_are() -> None:
+def test_tokens_that_look_like_markup_are_escaped() -> None:
     assert escaped("<pad>") == "&lt;pad&gt;"
     assert numbered(["<sos>", "a", "a"]) == ["0: &lt;sos&gt;", "1: a", "2: a"]

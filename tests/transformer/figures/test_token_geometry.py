@@ -1,4 +1,4 @@
-"""Pictures of tokens as vectors, read back from the figure that would be sent."""
+"""Tests of the figures of token vectors, read back from the figure's JSON."""
 
 import numpy as np
 
@@ -27,19 +27,19 @@ def test_aligned_maps_share_one_scale_and_one_axis_and_are_exact() -> None:
     layout = picture["layout"]
     assert layout["coloraxis"]["cmax"] == -layout["coloraxis"]["cmin"] == abs(other).max()
     assert layout["yaxis"]["ticktext"] == layout["yaxis2"]["ticktext"] == ESCAPED
-    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]  # the first stands above
+    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]  # the first panel is on top
     assert layout["yaxis"]["range"] == [2.5, -0.5]  # and its first row on top
     assert [note["text"] for note in layout["annotations"]] == ["<b>before</b>", "<b>after &lt;b&gt;</b>"]
     frames = {(shape["yref"], shape["x0"], shape["x1"], shape["y0"], shape["y1"]) for shape in layout["shapes"]}
     assert frames == {("y", 6.5, 7.5, 1.5, 2.5), ("y2", 6.5, 7.5, 1.5, 2.5)}
 
 
-def test_rows_of_nothing_but_zeros_have_a_scale() -> None:
+def test_maps_of_zeros_have_a_scale() -> None:
     layout = sent(aligned_maps({"row": np.zeros((1, 4))}, ["<pad>"], "token", "dimension"))["layout"]
     assert (layout["coloraxis"]["cmin"], layout["coloraxis"]["cmax"]) == (-1, 1)
 
 
-def test_labels_of_many_tokens_thin_out_and_keep_room() -> None:
+def test_fewer_labels_are_written_for_many_tokens() -> None:
     for count in (5, 15, 40, 41, 64):
         picture = sent(aligned_maps({"rows": drawn(count, 8)}, ["word"] * count, "token", "dimension"))
         labels = len(picture["layout"]["yaxis"]["ticktext"])
@@ -48,7 +48,7 @@ def test_labels_of_many_tokens_thin_out_and_keep_room() -> None:
         assert len(picture["data"][0]["y"]) == count
 
 
-def test_a_cosine_is_drawn_from_minus_1_to_1_and_what_has_none_as_masked() -> None:
+def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_ones_are_masked() -> None:
     cosines = np.array([[1, -0.5, np.nan], [-0.5, 1, np.nan], [np.nan] * 3])
     masked, shown = sent(similarity_map(cosines, TOKENS))["data"]
     assert (np.isnan(array(shown["z"])) == np.isnan(cosines)).all()
@@ -56,10 +56,10 @@ def test_a_cosine_is_drawn_from_minus_1_to_1_and_what_has_none_as_masked() -> No
     assert "all zeros" in masked["hovertemplate"]
     assert (shown["zmin"], shown["zmax"]) == (-1, 1)
     (only,) = sent(similarity_map(np.eye(2), ["a", "a"]))["data"]
-    assert only["x"] == ["0: a", "1: a"]  # equal tokens stay apart
+    assert only["x"] == ["0: a", "1: a"]  # equal tokens have different names
 
 
-def test_every_token_is_one_point_in_the_look_of_its_class_and_those_of_the_text_are_ringed() -> None:
+def test_every_token_is_a_point_styled_by_class_and_the_texts_are_ringed() -> None:
     points, tokens = drawn(40, 2), [f"<{at}>" for at in range(40)]
     classes = [f"class {at % 12}" for at in range(40)]
     picture = sent(vocabulary_map(points, tokens, classes, [3, 7, 3], (0.25, 0.125)))
@@ -80,7 +80,7 @@ def test_every_token_is_one_point_in_the_look_of_its_class_and_those_of_the_text
     assert picture["layout"]["yaxis"]["title"]["text"] == "axis 2: 12.5% of the variance"
 
 
-def test_labels_of_near_points_stand_on_different_sides() -> None:
+def test_labels_of_near_points_are_on_different_sides() -> None:
     points = np.array([[0.0, 0.0], [0.001, 0.0], [0.0, 0.001], [1.0, 1.0]])
     sides = beside(points, [6] * 4, np.ones(2))
     assert len(set(sides[:3])) == 3

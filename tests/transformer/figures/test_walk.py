@@ -1,4 +1,4 @@
-"""A stop of the walk and a whole layer as figures, as a notebook draws them."""
+"""Tests of the figures of a stop and of a whole layer, built as in a notebook."""
 
 import json
 from itertools import groupby
@@ -32,12 +32,12 @@ def view(trace: Trace, path: str) -> TensorView:
 
 
 def drawn(figure: go.Figure) -> list[go.Heatmap]:
-    """The numbers of each tensor, without the cells below them that are masked."""
+    """The heatmaps of numbers, without those of masked cells."""
     return [trace for trace in figure.data if trace.type == "heatmap" and trace.z.dtype == np.float32]  # type: ignore[attr-defined]
 
 
 def cell(figure: go.Figure, tensor: int) -> tuple[float, float]:
-    """Width and height of a cell, as shares of the figure."""
+    """Width and height of a cell, as fractions of the figure."""
     number = str(tensor + 1) if tensor else ""
     sizes = []
     for side, count in zip("xy", reversed(np.shape(drawn(figure)[tensor].z)), strict=True):
@@ -65,7 +65,7 @@ def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:
     assert all(f"{stop.kind}<br>{list(stop.shape)}" in words for stop in stops)
 
 
-def test_a_cell_is_as_wide_and_as_high_in_every_tensor(trace: Trace) -> None:
+def test_cells_have_one_size_in_every_tensor(trace: Trace) -> None:
     for names in (("query.projected", "query.heads"), ("query.heads", "key.heads", "scores"), ("masked_scores", "weights")):
         *inputs, result = (view(trace, f"{ATTENTION}.{name}") for name in names)
         for width in (720, 380):
@@ -74,7 +74,7 @@ def test_a_cell_is_as_wide_and_as_high_in_every_tensor(trace: Trace) -> None:
             assert np.allclose(sizes, sizes[0])
 
 
-def test_axes_are_named_with_their_sizes_and_hovering_names_the_cell(trace: Trace) -> None:
+def test_axes_have_names_and_sizes_and_hovering_names_the_cell(trace: Trace) -> None:
     figure = stop_figure([], "softmax", view(trace, f"{ATTENTION}.weights"))
     tokens = trace.target_tokens[0]
     assert figure.layout.xaxis.title.text == f"key {len(tokens)}"
@@ -91,7 +91,7 @@ def test_axes_are_named_with_their_sizes_and_hovering_names_the_cell(trace: Trac
         np.testing.assert_array_equal(part[~np.isnan(part)], values[np.tril_indices(len(tokens))])
 
 
-def test_masked_cells_are_hatched_and_say_what_they_hold(trace: Trace) -> None:
+def test_masked_cells_are_hatched_and_show_their_number_on_hover(trace: Trace) -> None:
     figure = stop_figure([view(trace, "target_mask")], "hide", view(trace, f"{ATTENTION}.masked_scores"))
     hatches = [trace for trace in figure.data if trace.type == "scatter"]  # type: ignore[attr-defined]
     assert [hatch.fillpattern.shape for hatch in hatches] == ["/", "/"]
@@ -122,14 +122,14 @@ def test_a_wide_tensor_is_binned_and_picked_columns_are_exact() -> None:
     assert part.layout.xaxis.labelalias["0"] == "d_ff 1000"
 
 
-def test_a_bin_is_masked_only_where_all_of_it_is() -> None:
+def test_a_bin_is_masked_only_if_all_its_cells_are() -> None:
     values, hidden = np.ones((1, 2 * MOST_COLUMNS), np.float32), np.zeros((1, 2 * MOST_COLUMNS), bool)
     hidden[0, :3] = True
     figure = stop_figure([], "", tensor_view("scores", values, ("query", "key"), hidden=hidden))
     assert np.isnan(drawn(figure)[0].z[0]).nonzero()[0].tolist() == [0]
 
 
-def test_numbers_of_one_kind_have_one_colour_scale() -> None:
+def test_tensors_in_one_scale_share_their_colours() -> None:
     small, large = (tensor_view(str(size), np.full((2, 2), size, np.float32), ("a", "b")) for size in (1, 5))
     apart = stop_figure([small], "×", large)
     assert [trace.zmax for trace in drawn(apart)] == [1, 5]

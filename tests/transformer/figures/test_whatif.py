@@ -1,4 +1,4 @@
-"""The pictures of an edit, read back from the figure that would be sent."""
+"""Tests of the figures of an edit's effect, read back from the figure's JSON."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def sent(figure: Any) -> dict[str, Any]:
     return json.loads(figure.to_json())
 
 
-def test_a_change_that_two_places_do_not_show_is_written_without_a_sign() -> None:
+def test_a_change_that_rounds_to_zero_has_no_sign() -> None:
     (heatmap,) = sent(difference_map(CHANGE, np.ones((2, 3), dtype=bool), QUERIES, KEYS))["data"]
     assert [[re.sub("<[^>]+>", "", said) for said in row] for row in heatmap["text"]] == [
         ["+0.50", "−0.50", "0.00"],
@@ -25,14 +25,14 @@ def test_a_change_that_two_places_do_not_show_is_written_without_a_sign() -> Non
     assert (heatmap["zmin"], heatmap["zmax"]) == (-0.5, 0.5)
 
 
-def test_what_is_masked_in_both_runs_is_not_drawn_as_no_change() -> None:
+def test_masked_weights_are_not_drawn_as_no_change() -> None:
     allowed = np.array([[True, False, False], [True, True, False]])
     masked, change = difference_map(CHANGE, allowed, QUERIES, KEYS).data
     assert (np.isnan(np.asarray(masked.z, float)) == allowed).all()
     assert (np.isnan(np.asarray(change.z)) == ~allowed).all()
 
 
-def test_the_change_of_every_token_stands_above_its_bars() -> None:
+def test_the_change_of_every_token_is_above_its_bars() -> None:
     before, after = np.array([0.9, 0.5]), np.array([0.4, 0.501])
     figure = probability_change(["a", "<eos>"], before, after, ("as it is", "edited"), written=True)
     assert [note.text for note in figure.layout.annotations] == ["−0.50", "0.00"]
@@ -43,7 +43,7 @@ def test_the_change_of_every_token_stands_above_its_bars() -> None:
     ]
 
 
-def test_heads_of_every_kind_have_one_scale_centred_on_zero() -> None:
+def test_importance_of_every_kind_has_one_scale_centred_on_zero() -> None:
     drops = {"encoder": np.array([[0.1, -0.2]]), "cross": np.array([[3.0, 0.0], [0.5, 0.25]])}
     first, second = importance_map(drops, {"encoder": "Encoder", "cross": "Cross"}).data
     assert (first.zmin, first.zmax) == (second.zmin, second.zmax) == (-3.0, 3.0)

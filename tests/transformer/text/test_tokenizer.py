@@ -1,4 +1,4 @@
-"""Text ⇄ tokens, however it is typed."""
+"""Tests of the tokenizers, on text typed in many ways."""
 
 import re
 
@@ -63,7 +63,7 @@ def test_joins(name: str, tokens: list[str], text: str):
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=st.text(max_size=60))
 @example(text="0-0")  # a hyphen joins letters only
-def test_splitting_what_was_joined_gives_the_same_tokens(name: str, text: str):
+def test_splitting_joined_tokens_gives_the_same_tokens(name: str, text: str):
     chosen = tokenizer(name)
     tokens = chosen.split(text)
     assert chosen.split(chosen.join(tokens)) == tokens
@@ -71,26 +71,26 @@ def test_splitting_what_was_joined_gives_the_same_tokens(name: str, text: str):
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=st.text(max_size=60))
-def test_tokens_are_never_empty_and_hold_no_space(name: str, text: str):
+def test_tokens_are_not_empty_and_have_no_space(name: str, text: str):
     assert all(token and not re.search(r"\s", token) for token in tokenizer(name).split(text))
 
 
 @given(st.text(alphabet=st.characters(codec="ascii"), max_size=60))
-def test_capitals_and_spacing_do_not_matter(text: str):
+def test_capitals_and_spacing_are_ignored(text: str):
     for chosen in TOKENIZERS.values():
         assert chosen.split(text.upper()) == chosen.split(text.lower())
         assert chosen.split(f"  {text}\n") == chosen.split(text)
 
 
 @given(st.text(max_size=60))
-def test_characters_loses_nothing_but_space(text: str):
+def test_split_characters_drops_only_spaces(text: str):
     assert "".join(tokenizer("characters").split(text)) == re.sub(r"\s+", "", plain(text))
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("piece", ["didn't ", " ", "-", "'", ".", " .", "a", "a-", "a'", "1"])
-def test_a_very_long_text_is_no_trap(name: str, piece: str):
-    # With a pattern that goes back and forth, any of these would take minutes.
+def test_a_very_long_text_is_split_in_linear_time(name: str, piece: str):
+    # A pattern that backtracks would take minutes on any of these.
     assert len(tokenizer(name).split(piece * 30_000)) <= 240_000
 
 
@@ -106,7 +106,7 @@ def test_an_invisible_character_changes_nothing(sign: str):
 
 
 @pytest.mark.parametrize("sign", "\u2800\u3164\uffa0\u00a0\u3000\u2003")
-def test_a_blank_character_parts_words(sign: str):
+def test_a_blank_character_separates_words(sign: str):
     assert tokenizer("english").split(f"the{sign}cat{sign}") == ["the", "cat"]
     assert tokenizer("characters").split(f"a{sign}b") == ["a", "b"]
 
@@ -114,17 +114,17 @@ def test_a_blank_character_parts_words(sign: str):
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("👩\u200d🚀 a", ["👩\u200d🚀", "a"]),  # an astronaut is one sign
+        ("👩\u200d🚀 a", ["👩\u200d🚀", "a"]),  # an astronaut emoji is one token
         ("❤\ufe0f\u200d🔥", ["❤\u200d🔥"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),  # Persian: one word
         ("क\u094d\u200dष", ["क", "\u094d\u200dष"]),  # Hindi: a mark is a token of its own, as without a joiner
         ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # nothing to join
         ("\u200d👩\u200d \u200d", ["👩"]),
         ("e\u0301\u200d", ["é"]),
-        ("x\u0301", ["x", "\u0301"]),  # no letter is composed of these
+        ("x\u0301", ["x", "\u0301"]),  # these compose no letter
     ],
 )
-def test_a_joiner_stays_where_it_joins(text: str, tokens: list[str]):
+def test_a_joiner_is_kept_only_between_characters_it_joins(text: str, tokens: list[str]):
     assert tokenizer("words and digits").split(text) == tokens
 
 
@@ -134,7 +134,7 @@ def test_a_joiner_stays_where_it_joins(text: str, tokens: list[str]):
         alphabet=st.characters(exclude_categories=["Cs"]) | st.sampled_from(INVISIBLE + "\u2800👩क\u0301a"), max_size=40
     )
 )
-def test_every_token_can_be_seen(name: str, text: str):
+def test_every_token_is_visible(name: str, text: str):
     assert not [token for token in tokenizer(name).split(text) if unseen(token)]
 
 

@@ -1,4 +1,4 @@
-"""Tokens ⇄ ids."""
+"""Tests of vocabularies."""
 
 import inspect
 import re
@@ -48,38 +48,38 @@ def test_an_unknown_token_is_unk(tokens: list[str]):
         ("<pad>", ["<unk>", "<unk>", "<unk>"]),
     ],
 )
-def test_reads_a_text(text: str, read: list[str]):
+def test_a_text_is_read_as_ids(text: str, read: list[str]):
     assert list(VOCABULARY.tokens_of(VOCABULARY.ids(VOCABULARY.split(text)))) == read
 
 
-def test_nobody_can_type_a_special_token():
+def test_special_tokens_cannot_be_typed():
     for name in ("characters", "english", "french", "words and digits"):
         split = Vocabulary.of([], name).split(" ".join(SPECIALS) + "".join(SPECIALS))
         assert not set(split) & set(SPECIALS)
 
 
-def test_unknown_tokens_come_once_in_order_with_the_closest():
+def test_unknown_tokens_are_listed_once_in_order_with_the_closest():
     unknown = VOCABULARY.unknown(["teh", "cat", "animals", "teh", "xyzzy"])
     assert unknown == (Unknown("teh", ("the",)), Unknown("animals", ("animal",)), Unknown("xyzzy", ()))
 
 
-def test_the_closest_are_never_special_tokens():
+def test_special_tokens_are_not_suggested():
     assert VOCABULARY.unknown(["<eos", "pad"]) == (Unknown("<eos", ()), Unknown("pad", ()))
 
 
 @pytest.mark.parametrize("token_id", [-1, 4 + len(WORDS), 10**20])
-def test_an_id_that_is_not_there_is_refused(token_id: int):
+def test_an_id_beyond_the_vocabulary_is_refused(token_id: int):
     with pytest.raises(InputError, match=f"There is no token id {token_id} here; allowed are 0 to {3 + len(WORDS)}"):
         VOCABULARY.tokens_of([0, token_id])
 
 
 @pytest.mark.parametrize("ids", [["1"], [1.0], [None], None, 3])
-def test_an_id_that_is_no_whole_number_is_refused(ids: object):
+def test_an_id_that_is_not_a_whole_number_is_refused(ids: object):
     with pytest.raises(InputError, match=r"must be a (list of )?whole numbers?"):
         inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids)
 
 
-def test_ids_may_be_numpys_or_a_tensors():
+def test_ids_may_be_numpy_or_torch_integers():
     for ids in (np.array([0, 5]), torch.tensor([0, 5]), range(0, 6, 5)):
         assert inspect.unwrap(Vocabulary.tokens_of)(VOCABULARY, ids) == ("<pad>", VOCABULARY.tokens[5])
 
@@ -115,17 +115,17 @@ def test_a_bad_vocabulary_is_refused(tokens: tuple[str, ...], message: str):
 
 
 @pytest.mark.parametrize("tokens", [["a", 1], [1, 2], [["a"]], ["a", None], ["a", " "], ["\ud800"], None, 3])
-def test_words_that_are_no_texts_are_refused(tokens: object):
+def test_words_that_are_not_texts_are_refused(tokens: object):
     with pytest.raises(ConfigError, match=r"(every token must be a text|no token may be empty|must be a list of texts)"):
         inspect.unwrap(Vocabulary.of.__func__)(Vocabulary, tokens, "english")
 
 
-def test_any_sequence_of_tokens_is_taken():
+def test_any_sequence_of_tokens_is_accepted():
     assert Vocabulary([*SPECIALS, "a"], "english") == Vocabulary((*SPECIALS, "a"), "english")
     assert hash(Vocabulary([*SPECIALS, "a"], "english")) == hash(Vocabulary((*SPECIALS, "a"), "english"))
 
 
-def test_one_token_too_many_is_found_at_once_among_many():
+def test_a_repeated_token_is_found_quickly_in_a_large_vocabulary():
     many = [str(number) for number in range(200_000)]
     with pytest.raises(ConfigError, match="The vocabulary has '199999' twice"):
         Vocabulary((*SPECIALS, *many, many[-1]), "english")
@@ -180,12 +180,12 @@ def test_json_of_anything_else_is_refused(text: str):
 
 
 @given(st.text())
-def test_no_text_at_all_does_worse_than_be_refused(text: str):
+def test_arbitrary_text_is_refused_as_json(text: str):
     with pytest.raises(HeadlightError):
         Vocabulary.from_json(text)
 
 
-def test_is_a_value():
+def test_vocabularies_are_compared_and_hashed_by_value():
     assert hash(Vocabulary.of(WORDS, "english")) == hash(VOCABULARY)
     with pytest.raises(AttributeError):
         VOCABULARY.tokens = ()
