@@ -155,7 +155,7 @@ class Overview(Visitor):
 
 @pytest.fixture
 def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
-    """A visitor whose visit must end without complaints of the browser."""
+    """A visitor of the demo page; the test fails if the browser reported an error."""
     visitor = Overview(known, demo)
     yield visitor
     visitor.close()
@@ -180,7 +180,7 @@ def test_hovering_shows_the_cell_and_its_weight_without_a_rerun(view: Overview) 
 
 
 @browser_only
-def test_a_click_reaches_python_each_time_and_moves_the_frame(view: Overview) -> None:
+def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
     view.show()
     expect(view.root).to_have_attribute("data-selected", "1,1")
     expect(view.root).to_have_attribute("data-tiles", "12")

@@ -106,7 +106,7 @@ class Lines(Visitor):
 
 @pytest.fixture
 def view(known: BrowserContext, demo: str) -> Iterator[Lines]:
-    """A visitor whose visit must end without complaints of the browser."""
+    """A visitor of the demo page; the test fails if the browser reported an error."""
     visitor = Lines(known, demo)
     yield visitor
     visitor.close()

@@ -69,7 +69,7 @@ def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
 
 
 @pytest.mark.parametrize("look", ["lines", "pattern", "steps", "combined", "what-if", "map"])
-def test_every_way_to_look_at_a_head_is_drawn(look: str) -> None:
+def test_every_view_of_a_head_is_drawn(look: str) -> None:
     app = opened(kind="cross", source="abc", part=look)
     assert said(app) == ""
     drawn = {"lines": "bidi_component", "pattern": "metric", "what-if": "multiselect"}.get(look, "plotly_chart")

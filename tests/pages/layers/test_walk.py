@@ -43,12 +43,12 @@ def test_a_button_goes_to_an_input() -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["nowhere", "encoder.layers.99.self_attention.scores", "", "<script>"])
-def test_a_link_to_a_missing_tensor_opens_the_first_view(nonsense: str) -> None:
+def test_a_link_to_a_missing_tensor_opens_the_default_stop(nonsense: str) -> None:
     app = opened(model="reverse", source="abcd", stop=nonsense)
     assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
-def test_a_tensor_missing_in_the_next_model_is_replaced_by_the_first_view() -> None:
+def test_a_tensor_missing_in_the_next_model_gives_way_to_the_default_stop() -> None:
     app = opened(model="shared_heads", source="a b c", stop="encoder.layers.5.self_attention.query.split")
     assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
     app.sidebar.selectbox(key="model").set_value("reverse").run()
