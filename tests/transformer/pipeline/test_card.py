@@ -1,4 +1,4 @@
-"""The card of a checkpoint."""
+"""Tests of the card of a checkpoint."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ def test_json_round_trip():
     assert Card.from_json(CARD.to_json()) == CARD
 
 
-def test_only_what_has_no_default_is_needed():
+def test_only_fields_without_a_default_are_required():
     least = {"world": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
     assert Card.from_json(json.dumps(least)) == Card(**least)
     for name in least:
@@ -85,17 +85,17 @@ def test_half_of_a_surrogate_pair_is_refused_both_ways(name: str):
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, np.float32(0.5)], ids=lambda value: type(value).__name__)
-def test_what_json_cannot_hold_is_not_written(value: object):
+def test_a_value_that_json_cannot_hold_is_refused(value: object):
     with pytest.raises(CheckpointError, match="cannot be written"):
         dataclasses.replace(CARD, recipe={"x": value}).to_json()
 
 
-def test_a_field_too_many_is_refused():
+def test_an_additional_field_is_refused():
     with pytest.raises(CheckpointError, match="is not a Headlight card"):
         Card.from_json(json.dumps(json.loads(CARD.to_json()) | {"signed_by": "nobody"}))
 
 
 @given(st.text())
-def test_no_text_at_all_does_worse_than_be_refused(text: str):
+def test_arbitrary_text_is_refused_as_json(text: str):
     with pytest.raises(CheckpointError):
         Card.from_json(text)

@@ -1,4 +1,4 @@
-"""Models on disk: a saved model comes back bit for bit, and a file that is not whole is refused."""
+"""Tests of checkpoints: a saved model is loaded bit for bit, and a damaged file is refused."""
 
 import dataclasses
 import json
@@ -36,7 +36,7 @@ from transformer.pipeline.checkpoint import (
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.trace import run_traced
 
-WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as many as a small model knows
+WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as in a small model
 SOURCE, TARGET = torch.tensor([[1, 5, 6, 2, 0], [1, 9, 8, 7, 2]]), torch.tensor([[1, 7, 0], [1, 5, 6]])
 
 
@@ -46,7 +46,7 @@ def checkpoint(preset: str = "pytorch", **values: object) -> Checkpoint:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sound checkpoint of a very small model. Do not change it."""
+    """A valid checkpoint of a very small model. Do not change it."""
     path = tmp_path_factory.mktemp("checkpoints") / "small.safetensors"
     save_checkpoint(path, checkpoint(d_model=4, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1))
     return path
@@ -74,7 +74,7 @@ def test_round_trip(preset: str, norm_first: bool, tmp_path: Path):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_on_disk_is_single_in_memory(dtype: torch.dtype, tmp_path: Path):
+def test_half_precision_on_disk_becomes_single_in_memory(dtype: torch.dtype, tmp_path: Path):
     saved, sizes = checkpoint(), []
     for name, kind in (("whole", torch.float32), ("half", dtype)):
         save_checkpoint(tmp_path / name, saved, kind)
@@ -99,8 +99,10 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_building_the_model_draws_none_either(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Another thread may be training at that moment: to put the generator's state back afterwards would be too late."""
+def test_loading_leaves_the_global_generator_alone_while_the_model_is_built(
+    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Restoring the generator's state afterwards would not help another thread that trains meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
     state, initialize, seen = torch.get_rng_state(), Transformer.initialize, []
     monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), seen.append(torch.get_rng_state())))
@@ -118,7 +120,7 @@ def test_the_card_can_be_read_alone(path: Path):
     assert read_card(path) == CARD
 
 
-def test_a_changed_text_is_found_by_loading_and_not_by_reading_the_card(path: Path, data: bytes, tmp_path: Path):
+def test_a_changed_text_is_detected_by_loading_but_not_by_reading_the_card(path: Path, data: bytes, tmp_path: Path):
     (tmp_path / "changed").write_bytes(data.replace(b"letters in, the same", b"letters in, no other"))
     assert read_card(tmp_path / "changed").description.startswith("letters in, no other")
     refused(tmp_path / "changed", "do not match its digest")
@@ -144,7 +146,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("other", ["model.safetensors", "model.bin", "model.part"])
-def test_two_may_write_at_the_same_time(other: str, tmp_path: Path):
+def test_two_writers_can_save_the_same_path_at_once(other: str, tmp_path: Path):
     path = tmp_path / "model.safetensors"
     write_whole(path, b"first", check=lambda _: write_whole(tmp_path / other, b"second, meanwhile"))
     assert path.read_bytes() == b"first"
@@ -152,7 +154,7 @@ def test_two_may_write_at_the_same_time(other: str, tmp_path: Path):
     assert {file.name for file in tmp_path.iterdir()} == {path.name, other}
 
 
-def test_a_file_may_be_replaced_while_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_can_be_replaced_while_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     target, first, second = tmp_path / "model", load_checkpoint(path), checkpoint(d_model=8, heads=2, seed=5)
     save_checkpoint(target, first)
 
@@ -166,7 +168,7 @@ def test_a_file_may_be_replaced_while_it_is_read(path: Path, tmp_path: Path, mon
     assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
 
 
-# --- refused when saved -----------------------------------------------------------------------
+# --- checkpoints refused when saved -----------------------------------------------------------------------
 
 
 def with_weight(value: float) -> Checkpoint:
@@ -215,7 +217,7 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path):
     assert {file.name for file in tmp_path.iterdir()} == {"file", "folder"}
 
 
-# --- files that are not whole --------------------------------------------------------------------------------------
+# --- missing, foreign and damaged files --------------------------------------------------------------------------------------
 
 
 def refused(path: Path, message: str = "") -> None:
@@ -234,19 +236,19 @@ def damaged(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
-def test_a_missing_file(tmp_path: Path):
+def test_a_missing_file_is_refused(tmp_path: Path):
     refused(tmp_path / "nothing.safetensors", "There is no file 'nothing.safetensors'.")
     with pytest.raises(CheckpointError, match="There is no file"):
         read_card(tmp_path / "nothing.safetensors")
 
 
-def test_a_name_that_no_system_takes(tmp_path: Path):
+def test_an_invalid_file_name_is_refused(tmp_path: Path):
     refused(tmp_path / ("a" * 5000), "File name too long")
     with pytest.raises(CheckpointError, match="File name too long"):
         read_card(tmp_path / ("a" * 5000))
 
 
-def test_a_folder(tmp_path: Path):
+def test_a_folder_is_refused(tmp_path: Path):
     refused(tmp_path, "is a folder; give the path of a file")
 
 
@@ -255,11 +257,11 @@ def test_a_folder(tmp_path: Path):
     [b"", b"\0", b"\0" * 8, b"\xff" * 64, b"hello", b"PK\x03\x04" + b"\0" * 100, pickle.dumps({"weights": [1.0] * 100})],
     ids=["empty", "one byte", "no header", "huge header", "text", "archive", "pickle"],
 )
-def test_not_a_safetensors_file(data: bytes, damaged: Callable[[bytes], Path]):
+def test_a_file_that_is_not_safetensors_is_refused(data: bytes, damaged: Callable[[bytes], Path]):
     refused(damaged(data), "is not a whole safetensors file")
 
 
-def test_nothing_is_unpickled(tmp_path: Path):
+def test_a_pickle_is_refused_and_not_run(tmp_path: Path):
     torch.save(small().state_dict(), tmp_path / "torch.pt")
     (tmp_path / "trap").write_bytes(pickle.dumps(Trap()))
     for name in ("torch.pt", "trap"):
@@ -271,7 +273,7 @@ class Trap:
         return pytest.fail, ("a pickle was opened",)
 
 
-def test_a_foreign_safetensors_file(tmp_path: Path):
+def test_a_safetensors_file_of_another_program_is_refused(tmp_path: Path):
     for name, metadata in (("bare", None), ("foreign", {"format": "pt"}), ("newer", {"headlight": "2"})):
         save_file({"weight": torch.zeros(3)}, tmp_path / name, metadata)
         refused(tmp_path / name, "is a safetensors file, but Headlight did not write it")
@@ -279,28 +281,28 @@ def test_a_foreign_safetensors_file(tmp_path: Path):
 
 @given(share=st.floats(0, 1, exclude_max=True))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_truncated_file(data: bytes, damaged: Callable[[bytes], Path], share: float):
+def test_a_truncated_file_is_refused(data: bytes, damaged: Callable[[bytes], Path], share: float):
     refused(damaged(data[: int(len(data) * share)]), "is not a whole safetensors file")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 7, 8, 100])
-def test_a_file_that_lacks_its_end(data: bytes, damaged: Callable[[bytes], Path], cut: int):
+def test_a_file_without_its_end_is_refused(data: bytes, damaged: Callable[[bytes], Path], cut: int):
     refused(damaged(data[:-cut]), "is not a whole safetensors file")
 
 
 @given(position=st.integers(0, 10**6), change=st.integers(1, 255))
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_file_in_which_one_byte_was_changed(data: bytes, damaged: Callable[[bytes], Path], position: int, change: int):
+def test_a_file_with_one_changed_byte_is_refused(data: bytes, damaged: Callable[[bytes], Path], position: int, change: int):
     changed = bytearray(data)
     changed[position % len(data)] ^= change
-    # The header ends on spaces; another kind of space there is the same header.
+    # The header is padded with spaces; other white space there leaves it unchanged.
     assume(not (data[position % len(data)] == ord(" ") and chr(changed[position % len(data)]).isspace()))
     refused(damaged(bytes(changed)))
 
 
 @given(start=st.integers(0, 10**6), junk=st.binary(min_size=1, max_size=200))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_file_in_which_a_stretch_was_overwritten(data: bytes, damaged: Callable[[bytes], Path], start: int, junk: bytes):
+def test_a_file_with_an_overwritten_range_is_refused(data: bytes, damaged: Callable[[bytes], Path], start: int, junk: bytes):
     start %= len(data)
     changed = data[:start] + junk + data[start + len(junk) :]
     if changed != data:
@@ -316,7 +318,7 @@ def forged(
     tensors: dict[str, Tensor | None] | None = None,
     parts: dict[str, str | None] | None = None,
 ) -> Path:
-    """The checkpoint with other tensors or texts (None takes one out), signed again."""
+    """The checkpoint with other tensors or texts (None removes one) and a new digest."""
     texts = read_metadata(path) | (parts or {})
     texts = {name: text for name, text in texts.items() if text is not None}
     values = {name: tensor for name, tensor in (load_file(path) | (tensors or {})).items() if tensor is not None}
@@ -325,7 +327,7 @@ def forged(
     return to / "forged.safetensors"
 
 
-def test_a_forgery_without_a_change_is_sound(path: Path, tmp_path: Path):
+def test_a_file_signed_again_without_a_change_is_loaded(path: Path, tmp_path: Path):
     load_checkpoint(forged(path, tmp_path))
 
 
@@ -358,7 +360,9 @@ def one_nan() -> Tensor:
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, str) else None,
 )
-def test_tensors_that_do_not_belong(path: Path, tmp_path: Path, tensors: dict[str, Tensor | None], message: str):
+def test_tensors_that_do_not_fit_the_model_are_refused(
+    path: Path, tmp_path: Path, tensors: dict[str, Tensor | None], message: str
+):
     refused(forged(path, tmp_path, tensors), message)
 
 
@@ -397,7 +401,7 @@ def config_with(**values: object) -> str:
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_invalid_texts(path: Path, tmp_path: Path, parts: dict[str, str | None], message: str):
+def test_invalid_metadata_is_refused(path: Path, tmp_path: Path, parts: dict[str, str | None], message: str):
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(forged(path, tmp_path, parts=parts))
     assert message in str(caught.value)
@@ -410,7 +414,7 @@ def nested(values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 @given(st.sampled_from(PARTS), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), nested, max_leaves=8))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_json_in_place_of_a_text(path: Path, tmp_path: Path, name: str, value: object):
+def test_arbitrary_json_as_metadata_is_refused(path: Path, tmp_path: Path, name: str, value: object):
     with pytest.raises(CheckpointError):
         load_checkpoint(forged(path, tmp_path, parts={name: json.dumps(value)}))
 
@@ -425,12 +429,12 @@ def test_any_json_in_place_of_a_text(path: Path, tmp_path: Path, name: str, valu
     ],
     ids=str,
 )
-def test_a_small_file_cannot_ask_for_a_large_model(path: Path, tmp_path: Path, sizes: dict[str, int], monkeypatch):
+def test_a_small_file_that_describes_a_large_model_is_refused(path: Path, tmp_path: Path, sizes: dict[str, int], monkeypatch):
     monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model of that size was built"))
     refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "its configuration needs")
 
 
-def test_a_small_file_cannot_ask_for_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_small_file_that_describes_large_tables_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     save_checkpoint(tmp_path / "wide", checkpoint(d_model=128, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1))
     config = json.loads(read_metadata(tmp_path / "wide")["config"])
     whole = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 1024})})
@@ -452,7 +456,7 @@ def test_weights_that_could_overflow_are_refused(preset: str, value: float, tmp_
 @pytest.mark.parametrize("final_norm", [False, True])
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_largest_weights_that_are_loaded_overflow_nowhere(preset: str, norm_first: bool, final_norm: bool, tmp_path: Path):
+def test_the_largest_accepted_weights_do_not_overflow(preset: str, norm_first: bool, final_norm: bool, tmp_path: Path):
     saved = checkpoint(preset, norm_first=norm_first, final_norm=final_norm)
     least, most = 1.0, 1e38
     for _ in range(100):
@@ -469,18 +473,18 @@ def test_the_largest_weights_that_are_loaded_overflow_nowhere(preset: str, norm_
         assert trace.logits.isfinite().all()
 
 
-def test_absurd_sizes(path: Path, tmp_path: Path):
+def test_sizes_that_cannot_be_built_are_refused(path: Path, tmp_path: Path):
     for sizes in ({"d_model": 10**12}, {"encoder_layers": 10**9}, {"max_len": 2**40}, {"source_vocab": 10**15}):
         refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "holds a bad value")
 
 
-def test_a_header_with_a_larger_size_than_the_file(damaged: Callable[[bytes], Path]):
+def test_a_header_larger_than_the_file_is_refused(damaged: Callable[[bytes], Path]):
     header = json.dumps({"weight": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}).encode()
     refused(damaged(len(header).to_bytes(8, "little") + header), "is not a whole safetensors file")
 
 
 def hollow(path: Path, to: Path, size: int) -> Path:
-    """A few kilobytes on disk that say, truthfully, that they are a file of that many bytes."""
+    """A sparse file of the given size that takes a few kilobytes on disk."""
     tensors = {"weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}
     header = json.dumps({"__metadata__": read_metadata(path), **tensors}).encode()
     with (to / "hollow.safetensors").open("wb") as file:
@@ -489,12 +493,12 @@ def hollow(path: Path, to: Path, size: int) -> Path:
     return to / "hollow.safetensors"
 
 
-def test_a_hollow_file_is_refused_before_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_sparse_file_is_refused_before_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(checkpoint_module, "digest", lambda *_: pytest.fail("all of it was read"))
     refused(hollow(path, tmp_path, 1 << 30), "parameters; its configuration needs")
 
 
-def test_a_file_beyond_the_memory_there_is(path: Path, tmp_path: Path):
+def test_a_file_larger_than_memory_is_refused(path: Path, tmp_path: Path):
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (60 << 30, before[1]))
     try:
@@ -503,7 +507,7 @@ def test_a_file_beyond_the_memory_there_is(path: Path, tmp_path: Path):
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def test_the_card_alone_is_refused_where_it_is_damaged(path: Path, tmp_path: Path):
+def test_a_damaged_card_is_refused_when_read_alone(path: Path, tmp_path: Path):
     for parts in ({"card": None}, {"card": "garbage"}, {"headlight": None}):
         with pytest.raises(CheckpointError):
             read_card(forged(path, tmp_path, parts=parts))

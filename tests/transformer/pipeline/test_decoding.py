@@ -1,4 +1,4 @@
-"""Greedy decoding against the naive way: the whole model again for every token."""
+"""Tests of greedy decoding against a naive decoder that runs the whole model again for every token."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ SOS, EOS = 1, 2
 
 
 def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bool]:
-    """What one source gives, alone and without its padding, and whether it ended on its own."""
+    """The answer for one source alone, without its padding, and whether it ended with `<eos>`."""
     target = [SOS]
     while True:
         logits = model(source[source != PAD][None], torch.tensor([target]))
@@ -30,10 +30,10 @@ def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bo
 @given(source=padded(3, 6), seed=st.integers(0, 50), limit=st.integers(0, 9))
 @settings(max_examples=6)
 @torch.no_grad()
-def test_each_row_of_a_batch_is_what_it_is_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
+def test_each_row_of_a_batch_gets_the_same_answer_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
     model = small(preset, seed=seed, norm_first=norm_first, encoder_layers=1, decoder_layers=1)
     with torch.no_grad():
-        # Without this few untrained models ever stop.
+        # Without this, few untrained models write `<eos>`.
         model.output_projection.bias[EOS] += 0.5
     written = greedy(model, source, SOS, EOS, limit)
     assert list(zip(written.ids, written.ended, strict=True)) == [naive(model, row, limit) for row in source]
@@ -48,17 +48,17 @@ def model_that_writes(token: int) -> Transformer:
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
-def test_stops_at_the_limit(limit: int):
+def test_decoding_stops_at_the_limit(limit: int):
     written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, limit)
     assert written == ([[7] * limit], [False])
 
 
-def test_never_writes_more_than_there_are_positions():
+def test_an_answer_fits_the_positions_of_the_model():
     written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, 10**6)
     assert written == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
 
 
-def test_an_answer_may_be_empty():
+def test_an_answer_can_be_empty():
     assert greedy(model_that_writes(EOS), torch.tensor([[1, 5, 2], [1, 2, 0]]), SOS, EOS, 5) == ([[], []], [True, True])
 
 

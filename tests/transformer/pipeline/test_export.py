@@ -1,4 +1,4 @@
-"""The trace as a file, read back as the README says."""
+"""Tests of an exported trace, read back as in the README."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from transformer.pipeline.export import trace_file
 
 
 @pytest.mark.parametrize("model", ["reverse", "english-french"])
-def test_every_tensor_comes_back_with_its_axes(tmp_path: Path, model: str) -> None:
+def test_every_tensor_is_read_back_with_its_axes(tmp_path: Path, model: str) -> None:
     trace = Pipeline.load(model).trace("the cat sleeps" if model == "english-french" else "abc")
     path = tmp_path / "trace.safetensors"
     path.write_bytes(trace_file(trace))

@@ -1,4 +1,4 @@
-"""From a text to an answer and to a trace."""
+"""Tests of the pipeline: reading, answers and traces of texts."""
 
 import itertools
 from collections import Counter
@@ -82,7 +82,7 @@ def test_the_longest_text_that_fits_is_read_and_one_more_is_refused(untrained: P
         untrained.trace("a", "b" * 16)
 
 
-def test_a_novel_is_refused_in_one_short_sentence(reverse: Pipeline):
+def test_a_very_long_text_is_refused_in_one_short_sentence(reverse: Pipeline):
     with pytest.raises(InputError) as caught:
         reverse.answer("call me ishmael " * 100_000)
     assert len(str(caught.value)) < 200
@@ -103,7 +103,7 @@ def test_the_shipped_model_answers_a_batch_as_one_by_one(reverse: Pipeline):
     assert reverse.answers(texts) == [reverse.answers([text])[0] for text in texts]
 
 
-def test_an_answer_without_end_is_stopped_and_marked():
+def test_an_answer_without_eos_is_stopped_and_marked():
     model = small("pytorch", max_len=100)
     with torch.no_grad():
         model.output_projection.bias[4:] += 100
@@ -120,14 +120,14 @@ def test_no_texts_are_refused(reverse: Pipeline):
             method([])
 
 
-def test_an_answer_under_an_edit_is_another(reverse: Pipeline):
+def test_an_edit_changes_the_answer(reverse: Pipeline):
     assert reverse.answer("headlight") == "thgildaeh"
     broken = [Ablate(f"decoder.layers.{layer}.cross_attention") for layer in range(2)]
     assert reverse.answer("headlight", broken) != "thgildaeh"
     assert reverse.answer("headlight") == "thgildaeh"
 
 
-def test_an_edit_that_does_not_fit_is_refused_before_anything_is_written(reverse: Pipeline):
+def test_an_edit_that_does_not_fit_is_refused_before_decoding(reverse: Pipeline):
     with pytest.raises(PathError, match="head is 9"):
         reverse.answer("abc", [Ablate(CROSS, heads=(9,))])
 
@@ -145,7 +145,7 @@ def test_by_default_the_decoder_reads_the_answer(reverse: Pipeline, untrained: P
             assert pipeline.target_vocabulary.tokens_of(predicted) == (*answer.tokens, "<eos>")
 
 
-def test_teacher_forcing_reads_what_it_is_given(reverse: Pipeline):
+def test_teacher_forcing_reads_the_given_target(reverse: Pipeline):
     trace = reverse.trace("cab", "XYz")
     assert trace.source_tokens == (("<sos>", "c", "a", "b", "<eos>"),)
     assert trace.target_tokens == (("<sos>", "x", "y", "z"),)
@@ -160,7 +160,7 @@ def test_shorter_texts_of_a_batch_are_padded_at_the_end(reverse: Pipeline):
     assert trace.masks.source[:, 0, 0].tolist() == [[True] * 5, [True] * 3 + [False] * 2]
 
 
-def test_a_batch_is_traced_as_one_by_one(untrained: Pipeline):
+def test_a_batch_has_the_same_traces_as_one_by_one(untrained: Pipeline):
     batch = untrained.trace(TEXTS)
     for row, text in enumerate(TEXTS):
         alone = untrained.trace(text)
@@ -174,7 +174,7 @@ def test_batches_of_different_size_are_refused(reverse: Pipeline):
         reverse.trace(["a", "b"], "b")
 
 
-def test_edits_are_in_force_while_the_answer_is_written_and_while_it_is_traced(reverse: Pipeline):
+def test_edits_apply_to_the_answer_and_to_its_trace(reverse: Pipeline):
     edits = [Scale("encoder.output", factor=0.0)]
     trace = reverse.trace("headlight", edits=edits)
     assert trace.target_tokens[0] == ("<sos>", *reverse.answers(["headlight"], edits)[0].tokens)
@@ -182,7 +182,7 @@ def test_edits_are_in_force_while_the_answer_is_written_and_while_it_is_traced(r
 
 
 @pytest.mark.parametrize("item", [0, 1, 2])
-def test_an_edit_of_one_text_means_its_place_in_the_batch_whatever_targets_are_given(reverse: Pipeline, item: int):
+def test_an_edit_of_one_text_names_its_place_in_the_batch_whichever_targets_are_given(reverse: Pipeline, item: int):
     sources = ["abc", "defg", "hi"]
     silent = [Ablate(f"decoder.layers.{layer}.cross_attention.weights", items=(item,)) for layer in (0, 1)]
 
@@ -197,14 +197,14 @@ def test_an_edit_of_one_text_means_its_place_in_the_batch_whatever_targets_are_g
         assert rows == [["<sos>", *"cba"] if one else row for one, row in zip(given, edited, strict=True)]
 
 
-def test_edits_ahead_of_the_answer_wait_for_it(reverse: Pipeline):
+def test_edits_of_positions_beyond_the_answer_so_far_apply_later(reverse: Pipeline):
     edits = [Block(CROSS, edges=((5, 3),)), Patch(f"{CROSS}.output", values=0.0, positions=(6,))]
     trace = reverse.trace("headlight", edits=edits)
     assert (trace[f"{CROSS}.weights"].values[:, :, 5, 3] == 0).all()
     assert (trace[f"{CROSS}.output"].values[:, 6] == 0).all()
 
 
-def test_a_text_is_read_once_and_its_answer_decoded_once(reverse: Pipeline, monkeypatch: pytest.MonkeyPatch):
+def test_a_text_is_read_once_and_decoded_once(reverse: Pipeline, monkeypatch: pytest.MonkeyPatch):
     calls = Counter()
 
     def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
@@ -225,7 +225,7 @@ def test_a_text_is_read_once_and_its_answer_decoded_once(reverse: Pipeline, monk
 
 
 @pytest.mark.parametrize("text", ["headlight", "a😀b"])
-def test_readings_and_answers_stand_for_their_texts(reverse: Pipeline, text: str):
+def test_readings_and_answers_can_replace_their_texts(reverse: Pipeline, text: str):
     reading, forced = reverse.read(text), reverse.read("xyz", "target")
     assert reading.typed == tuple(text)
     assert reverse.answers([reading]) == reverse.answers([text])
@@ -247,7 +247,7 @@ def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, pie
 # --- shipped models ---------------------------------------------------------------------------------------------------
 
 
-def test_every_shipped_model_is_on_the_list_and_loads():
+def test_every_shipped_model_is_listed_and_loads():
     available = Pipeline.available()
     assert "reverse" in available
     for name, description in available.items():
@@ -262,7 +262,7 @@ def test_every_shipped_model_is_on_the_list_and_loads():
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
     world = WORLDS[card.world]
-    # Its description is the recipe's of the day it was trained; today's is tested with the recipes.
+    # Its description comes from the recipe at training time; the present one is tested with the recipes.
     assert card.description
     assert (card.accepts, card.longest) == (world.accepts, world.longest)
     assert f"transformer.training {name}" in card.command
@@ -288,7 +288,7 @@ def test_reverse_is_exact_on_held_out_words_of_every_length(reverse: Pipeline):
     assert all(answer.ended for answer in answers)
 
 
-def test_the_model_reads_its_worlds_whole_vocabulary(reverse: Pipeline):
+def test_the_model_has_the_whole_vocabulary_of_its_world(reverse: Pipeline):
     world = WORLDS["reverse"]
     assert reverse.source_vocabulary == world.source_vocabulary
     assert reverse.target_vocabulary == world.target_vocabulary
@@ -308,12 +308,12 @@ def test_save_and_load_by_path(untrained: Pipeline, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["", "klingon", "../checkpoints/reverse", "reverse.safetensors", "/etc/passwd", "\0"])
-def test_a_model_that_is_not_shipped_is_refused_with_those_that_are(name: str):
+def test_an_unknown_model_is_refused_with_a_list_of_the_shipped_ones(name: str):
     with pytest.raises(InputError, match=r"shipped are .*reverse"):
         Pipeline.load(name)
 
 
-def test_a_path_to_nothing_is_refused(tmp_path: Path):
+def test_a_path_without_a_file_is_refused(tmp_path: Path):
     with pytest.raises(CheckpointError, match=r"There is no file 'none\.safetensors'\."):
         Pipeline.load(tmp_path / "none.safetensors")
 
@@ -325,7 +325,7 @@ def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path, monkeyp
         Pipeline.load("reverse")
 
 
-def test_a_damaged_file_is_left_out_and_logged_and_the_others_stay(
+def test_a_damaged_file_is_left_out_of_the_list_and_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     whole = (pipeline_module.CHECKPOINTS / "reverse.safetensors").read_bytes()
@@ -342,7 +342,7 @@ def test_a_damaged_file_is_left_out_and_logged_and_the_others_stay(
         Pipeline.load("cut")
 
 
-def test_one_pipeline_serves_any_edit_without_keeping_it(reverse: Pipeline):
+def test_edits_leave_no_state_in_the_pipeline(reverse: Pipeline):
     before = reverse.trace("abc", "cba")
     for head, factor in itertools.product(range(4), (0.0, 2.0)):
         reverse.trace("abc", "cba", [Scale(f"{CROSS}.head_output", factor=factor, heads=(head,))])

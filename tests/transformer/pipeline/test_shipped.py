@@ -1,4 +1,4 @@
-"""The shipped models do their tasks, and their heads what their cards say."""
+"""Tests of the shipped models: they do their tasks, and their heads attend as their cards and examples describe."""
 
 import itertools
 
@@ -18,7 +18,7 @@ LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-static"
 MEGABYTE = 1_000_000
 
 
-def test_every_recipe_has_its_checkpoint_and_nothing_else_is_shipped() -> None:
+def test_exactly_one_checkpoint_is_shipped_per_recipe() -> None:
     assert set(Pipeline.available()) == set(RECIPES)
 
 
@@ -27,14 +27,14 @@ def test_all_checkpoints_together_are_small() -> None:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_model_answers_what_it_never_saw(name: str) -> None:
+def test_a_model_answers_held_out_pairs(name: str) -> None:
     pipeline, task = Pipeline.load(name), world(RECIPES[name].world)
     measured = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
     assert measured.share >= LEAST_EXACT.get(name, 0.995), measured.wrong
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_card_tells_where_a_model_comes_from_and_how_good_it_is(name: str) -> None:
+def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     card, recipe = read_card(CHECKPOINTS / f"{name}{SUFFIX}"), RECIPES[name]
     assert card.world == recipe.world
     assert card.command == f"python -m transformer.training {name}"
@@ -51,7 +51,7 @@ def test_a_card_tells_where_a_model_comes_from_and_how_good_it_is(name: str) -> 
 
 
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.snapshots])
-def test_snapshots_show_a_model_being_trained(name: str) -> None:
+def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     files = sorted((CHECKPOINTS / "snapshots" / name).glob(f"*{SUFFIX}"))
     assert len(files) >= 8
     first, last = Pipeline.load(files[0]), Pipeline.load(files[-1])
@@ -61,7 +61,7 @@ def test_snapshots_show_a_model_being_trained(name: str) -> None:
     assert int(files[-1].stem) == RECIPES[name].steps
 
 
-def test_a_head_of_the_translator_turns_to_what_the_pronoun_means() -> None:
+def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
     pipeline, task = Pipeline.load("english-french"), world("english-french")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() >= 0.9
@@ -72,7 +72,7 @@ def test_a_head_of_the_translator_turns_to_what_the_pronoun_means() -> None:
     assert card["shift"] >= 0.9
 
 
-def test_the_static_translator_is_right_and_no_head_of_it_turns() -> None:
+def test_the_static_translator_is_right_without_such_a_head() -> None:
     pipeline, task = Pipeline.load("english-french-static"), world("english-french-static")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() <= 0.2
@@ -82,7 +82,7 @@ def test_the_static_translator_is_right_and_no_head_of_it_turns() -> None:
     assert card["shift"] <= 0.2
 
 
-def test_the_best_known_pair_of_sentences_comes_out_right() -> None:
+def test_the_two_best_known_sentences_are_translated_correctly() -> None:
     pipeline = Pipeline.load("english-french")
     frame = "the animal did not cross the street because it was too"
     assert pipeline.answer(f"{frame} tired") == "l'animal n'a pas traversé la rue parce qu'il était trop fatigué"
@@ -97,7 +97,7 @@ def test_the_letter_models_have_a_head_that_follows_the_task() -> None:
         assert set(strongest) <= {"entropy", "distance", *SHARES}
 
 
-def test_every_example_is_answered_right() -> None:
+def test_every_example_is_answered_correctly() -> None:
     for name, recipe in RECIPES.items():
         pipeline, task = Pipeline.load(name), world(recipe.world)
         for example in task.examples:
@@ -105,12 +105,12 @@ def test_every_example_is_answered_right() -> None:
             assert pipeline.answer(example.source) == task.solve(example.source), (name, example.source)
 
 
-def test_what_cards_call_strongest_is_counted_from_one() -> None:
+def test_cards_number_the_strongest_head_from_one() -> None:
     strongest = strongest_heads({"cross": {"self": np.array([[0.1, 0.9], [0.2, 0.3]])}})
     assert strongest == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
 
 
-# What the hints of the examples say: in the row that writes a word, the most that any head gives to each token looked at.
+# Claims in the hints of the examples: in the row that writes a word, the largest weight that any head gives to each token.
 HINTS = [
     ("the animal did not cross the street because it was too tired", "il", "cross", {"animal": (0.9, 1)}),
     ("the animal did not cross the street because it was too wide", "elle", "cross", {"street": (0.9, 1)}),
@@ -148,7 +148,7 @@ def test_the_hints_of_english_french_are_true(
         assert least <= largest <= most
 
 
-def test_the_first_hint_names_the_head_that_turns() -> None:
+def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:
     head = Pipeline.load("english-french").card.measures["pronouns"]
     hints = [example.look_for for example in world("english-french").examples[:2]]
     assert f"layer {head['layer']} head {head['head']}" in hints[0]

@@ -1,4 +1,4 @@
-"""Models with random weights, of any size."""
+"""Tests of untrained models of any size."""
 
 import threading
 
@@ -28,7 +28,7 @@ def small(preset: str, *sources: str, targets: tuple[str | None, ...] = ()) -> U
 # --- the worked example ------------------------------------------------------------------------------------------------
 
 
-def test_the_worked_example_has_the_shapes_and_the_size_it_must_have():
+def test_the_worked_example_has_its_shapes_and_its_number_of_parameters():
     untrained = Untrained.of("shared_heads", SOURCES, TARGETS)
     pipeline = untrained.build()
     assert untrained.parameters == 7_616_010 == sum(each.numel() for each in pipeline.model.parameters())
@@ -44,12 +44,12 @@ def test_the_worked_example_has_the_shapes_and_the_size_it_must_have():
     assert trace.masks.source is not None
     assert trace.masks.source[0, 0, 0].tolist() == [True] * 8 + [False]
     assert trace.masks.source[1].all()
-    # Read just as they stand: nothing before, nothing after, and 0 stays 0.
+    # Ids are read as typed: nothing is put before or after them, and 0 stays 0.
     assert trace.source_tokens == tuple(tuple(text.split()) for text in SOURCES)
     assert trace.target_tokens == tuple(tuple(text.split()) for text in TARGETS)
 
 
-def test_vanilla_of_the_same_sizes():
+def test_vanilla_of_the_same_sizes_counts_its_parameters():
     sizes = {"d_model": 256, "d_ff": 1024, "max_len": 100}
     untrained = Untrained.of("vanilla", SOURCES, TARGETS, sizes)
     assert untrained.parameters == 11_066_890 == sum(each.numel() for each in untrained.build().model.parameters())
@@ -58,14 +58,14 @@ def test_vanilla_of_the_same_sizes():
 # --- words and ids -----------------------------------------------------------------------------------------------------
 
 
-def test_words_get_their_ids_in_the_order_in_which_they_are_typed():
+def test_words_get_ids_in_the_order_they_are_typed():
     untrained = small("vanilla", "the Cat sat", "a cat", targets=("le chat", None))
     assert untrained.vocabularies[0].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "the", "cat", "sat", "a")
     assert untrained.vocabularies[1].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "le", "chat")
     assert untrained.build().read("a cat sat").ids == (1, 7, 5, 6, 2)
 
 
-def test_without_a_target_the_words_of_the_source_are_all_there_is_to_write():
+def test_without_a_target_the_target_words_are_those_of_the_source():
     assert small("vanilla", WORDS).target == small("vanilla", WORDS).source == ("the", "cat", "sat", "on", "mat")
     assert small("vanilla", WORDS, targets=("_",)).target == small("vanilla", WORDS).source
 
@@ -100,45 +100,45 @@ def test_any_visible_token_is_a_word():
         (("٣ ٤",), False),
     ],
 )
-def test_ids_are_read_where_every_token_is_a_whole_number(texts: tuple[str, ...], ids: bool):
+def test_a_text_of_whole_numbers_is_read_as_ids(texts: tuple[str, ...], ids: bool):
     assert are_ids(texts) is ids
 
 
-def test_one_word_in_a_target_makes_all_of_it_words():
+def test_one_word_in_a_target_makes_all_its_tokens_words():
     untrained = small("vanilla", "12 7", targets=("le 3",))
     assert untrained.source == ("1", "2", "7")
     assert untrained.target == ("le", "3")
 
 
 @pytest.mark.parametrize(("text", "size"), [("0", 10), ("9 1", 10), ("10", 11), (f"{LARGEST_ID}", LARGEST_ID + 1)])
-def test_there_are_ten_ids_or_as_many_as_the_largest_needs(text: str, size: int):
+def test_there_are_ten_ids_or_enough_for_the_largest(text: str, size: int):
     untrained = small("vanilla", text)
     assert (untrained.source, untrained.target) == (size, size)
     assert untrained.build().trace(text).logits.shape[-1] == size
 
 
 @pytest.mark.parametrize("number", [-1, LARGEST_ID + 1, 10**30, "9" * 5_000], ids=["-1", "one more", "large", "no int"])
-def test_a_number_that_is_no_id_is_refused(number: int | str):
+def test_a_number_that_is_not_an_id_is_refused(number: int | str):
     with pytest.raises(InputError, match=f"allowed are 0 to {LARGEST_ID}"):
         small("vanilla", f"1 {number}")
     with pytest.raises(InputError, match=f"allowed are 0 to {LARGEST_ID}"):
         small("vanilla", "1", targets=(f"1 {number}",))
 
 
-def test_an_id_of_another_text_is_refused_by_the_model_too():
+def test_the_model_refuses_an_id_beyond_its_own():
     pipeline = small("vanilla", "1 2").build()
     for token in ("10", "word"):
         with pytest.raises(InputError, match="allowed are 0 to 9"):
             pipeline.read(token)
 
 
-def test_ids_are_cut_as_people_paste_them():
+def test_ids_pasted_as_a_list_are_split():
     assert split_ids("[[1, 05, 6],\n [2;3]]") == ["1", "5", "6", "2", "3"]
     assert Ids.up_to(10).text(["1", "0", "2"]) == "1 0 2"
 
 
 @pytest.mark.parametrize("unit", ["word ", "7 "])
-def test_too_long_a_text_is_refused_and_the_longest_is_read(unit: str):
+def test_a_text_beyond_the_longest_is_refused(unit: str):
     pipeline = small("pytorch", unit).build()
     for side in ("source", "target"):
         assert len(pipeline.read(unit * LONGEST, side).tokens) >= LONGEST
@@ -163,7 +163,7 @@ def test_equal_descriptions_are_equal_keys_and_have_equal_weights(preset: str):
     assert first == second
     assert hash(first) == hash(second)
     assert first != small(preset, WORDS + " again")
-    torch.manual_seed(7)  # whatever the state of PyTorch's own generator
+    torch.manual_seed(7)  # for any state of PyTorch's own generator
     one = first.build().model.state_dict()
     torch.manual_seed(8)
     other = second.build().model.state_dict()
@@ -171,7 +171,7 @@ def test_equal_descriptions_are_equal_keys_and_have_equal_weights(preset: str):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_one_more_word_leaves_the_weights_of_the_layers_as_they_were(preset: str):
+def test_one_more_word_leaves_the_weights_of_the_layers_unchanged(preset: str):
     one, other = (small(preset, text).build().model.state_dict() for text in (WORDS, f"{WORDS} again"))
     differ = {name for name in one if one[name].shape != other[name].shape or not torch.equal(one[name], other[name])}
     assert differ == {
@@ -189,7 +189,7 @@ def test_the_global_generator_is_not_touched(preset: str):
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
-def test_two_threads_that_build_at_once_disturb_neither_each_other_nor_a_third_that_draws():
+def test_threads_that_build_models_at_once_do_not_change_each_others_random_numbers():
     torch.manual_seed(3)
     undisturbed = torch.rand(2_000)
     alone = {preset: small(preset, WORDS).build().model.state_dict() for preset in PRESETS}
@@ -210,7 +210,7 @@ def test_two_threads_that_build_at_once_disturb_neither_each_other_nor_a_third_t
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_weights_are_spread_as_the_variants_own_initialisation_spreads_them(preset: str):
+def test_weights_have_the_spread_of_the_variants_initialisation(preset: str):
     untrained = Untrained.of(preset, [WORDS], sizes={**SMALL, "d_model": 128, "d_ff": 256})
     ours = untrained.build().model.state_dict()
     with torch.random.fork_rng():
@@ -230,7 +230,7 @@ def test_weights_are_spread_as_the_variants_own_initialisation_spreads_them(pres
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_it_is_in_evaluation_mode_and_says_that_it_is_untrained(preset: str):
+def test_the_pipeline_is_in_evaluation_mode_and_marked_untrained(preset: str):
     pipeline = small(preset, WORDS).build()
     assert not pipeline.trained
     assert not any(module.training for module in pipeline.model.modules())
@@ -242,7 +242,7 @@ def test_it_is_in_evaluation_mode_and_says_that_it_is_untrained(preset: str):
     assert all((norm.weight == 1).all() and (norm.bias == 0).all() for norm in norms)
 
 
-def test_bytes_are_those_of_the_weights_and_of_fixed_tables():
+def test_nbytes_counts_the_weights_and_the_fixed_tables():
     pipeline = small("vanilla", WORDS).build()
     table = TransformerConfig.preset("vanilla").max_len * 16
     assert pipeline.nbytes == 4 * (small("vanilla", WORDS).parameters + 2 * table)
@@ -256,7 +256,7 @@ def test_bytes_are_those_of_the_weights_and_of_fixed_tables():
         ({"wings": 2}, "wings is not a field"),
     ],
 )
-def test_sizes_that_cannot_be_built_name_the_field(sizes: dict[str, int], message: str):
+def test_an_error_about_sizes_names_the_field(sizes: dict[str, int], message: str):
     with pytest.raises(ConfigError, match=message):
         _ = Untrained.of("vanilla", [WORDS], sizes=sizes).parameters
 
@@ -266,14 +266,14 @@ def test_sizes_that_cannot_be_built_name_the_field(sizes: dict[str, int], messag
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("text", [WORDS, "3 3 7", "word " * LONGEST, "7"])
-def test_it_writes_as_many_tokens_as_it_reads_and_never_a_special_one(preset: str, text: str):
+def test_an_answer_is_as_long_as_its_source_without_special_tokens(preset: str, text: str):
     pipeline = small(preset, text).build()
     (answer,) = pipeline.answers([text])
     vocabulary = pipeline.target_vocabulary
     assert len(answer.tokens) == min(len(text.split()), MAX_UNTRAINED_TOKENS)
     assert not answer.ended
     assert not {vocabulary.tokens[at] for at in vocabulary.specials} & set(answer.tokens)
-    # What it wrote can be typed as a target and is then read as the same tokens.
+    # An answer typed as a target is read as the same tokens.
     assert pipeline.trace(text, pipeline.as_target(answer)).target_tokens == pipeline.trace(text).target_tokens
 
 
@@ -283,7 +283,7 @@ def test_it_writes_as_many_tokens_as_it_reads_and_never_a_special_one(preset: st
     texts=some.lists(some.text(alphabet="ab 1é😀<_'\u0301", min_size=1, max_size=12), min_size=1, max_size=4),
     typed=some.lists(some.booleans(), min_size=4, max_size=4),
 )
-def test_any_text_is_refused_or_traced(preset: str, texts: list[str], typed: list[bool]):
+def test_any_text_is_traced_or_refused(preset: str, texts: list[str], typed: list[bool]):
     targets = tuple(text if with_target else None for text, with_target in zip(texts, typed, strict=False))
     try:
         pipeline = small(preset, *texts, targets=targets).build()
@@ -301,7 +301,7 @@ def pipeline_reads(preset: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_batch_may_mix_typed_targets_and_own_answers(preset: str):
+def test_a_batch_can_mix_typed_targets_and_own_answers(preset: str):
     texts = ("one two three", "one", "three two")
     pipeline = small(preset, *texts, targets=(None, "two one one", None)).build()
     trace = pipeline.trace(texts, (None, "two one one", None))
@@ -314,7 +314,7 @@ def test_a_batch_may_mix_typed_targets_and_own_answers(preset: str):
 
 
 @pytest.mark.parametrize("text", [WORDS, "1 5 6 2 0"])
-def test_every_head_can_be_silenced(text: str):
+def test_every_head_can_be_ablated(text: str):
     pipeline = small("shared_heads", text).build()
     trace = pipeline.trace(text)
     rows = [
