@@ -1,4 +1,4 @@
-"""One attention: what each variant does between x and the output."""
+"""Tests of one attention of each variant, from x to the output."""
 
 import math
 
@@ -26,7 +26,7 @@ X, MEMORY = (torch.randn(2, length, 12, generator=torch.Generator().manual_seed(
 
 @pytest.mark.parametrize(("preset", "divisor"), [("vanilla", 4), ("pytorch", 4), ("shared_heads", 12)])
 @torch.no_grad()
-def test_is_the_formula(preset: str, divisor: int):
+def test_attention_equals_the_formula(preset: str, divisor: int):
     module = attention(preset)
     query, key, value = module.query(X), module.key(MEMORY), module.value(MEMORY)
     scores = einsum(query, key, "batch head query d, batch head key d -> batch head query key") / math.sqrt(divisor)
@@ -47,11 +47,11 @@ def test_each_head_has_its_slice_of_the_projection(preset: str, kind: type):
 
 
 @pytest.mark.parametrize(("preset", "count"), [("vanilla", 4 * (144 + 12)), ("shared_heads", 3 * 16 + 144)])
-def test_has_as_many_parameters_as_its_variant(preset: str, count: int):
+def test_attention_has_the_number_of_parameters_of_its_variant(preset: str, count: int):
     assert sum(parameter.numel() for parameter in attention(preset).parameters()) == count
 
 
-def test_a_larger_divisor_is_flatter():
+def test_a_larger_divisor_gives_flatter_weights():
     sharp, flat = attention("shared_heads", score_divisor="d_head"), attention("shared_heads")
     entropies = [entropy(weights_of(module, 40 * X)) for module in (sharp, flat)]
     assert (entropies[1] >= entropies[0] - 1e-6).all()
@@ -68,7 +68,7 @@ def entropy(weights: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_hidden_key_might_as_well_not_be_there(preset: str):
+def test_hiding_a_key_equals_removing_it(preset: str):
     module = attention(preset)
     keep = torch.tensor([True, False, True, True, False]).expand(2, 1, 1, 5)
     hidden = module(X, MEMORY, Mask.of(keep))

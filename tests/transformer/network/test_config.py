@@ -1,4 +1,4 @@
-"""Sizes and choices: the three variants to the letter, and a clear refusal of everything that cannot be built."""
+"""Tests of the configuration: the three variants field by field, and a clear error for everything that cannot be built."""
 
 import dataclasses
 import functools
@@ -15,7 +15,7 @@ from transformer.errors import ConfigError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 
-# The table of variants, one column each, written out whole.
+# The complete table of variants, one column each.
 COLUMNS = {
     "vanilla": {
         "source_vocab": 10,
@@ -114,7 +114,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_preset_is_its_column_of_the_table(name: str):
+def test_a_preset_equals_its_column_of_the_table(name: str):
     assert dataclasses.asdict(TransformerConfig.preset(name)) == COLUMNS[name]
 
 
@@ -124,14 +124,14 @@ def test_there_are_no_other_presets():
         TransformerConfig.preset("bert")
 
 
-def test_values_given_replace_those_of_the_preset():
+def test_given_values_replace_those_of_the_preset():
     config = TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0)
     assert (config.d_model, config.mask_fill, config.norm_eps) == (64, -5000.0, 1e-5)
     assert config.replace(heads=4) == TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0, heads=4)
 
 
 @pytest.mark.parametrize(("divisor", "scale"), [("d_head", 4.0), ("d_model", 8.0)])
-def test_what_follows_from_the_fields(divisor: str, scale: float):
+def test_d_head_and_score_scale_follow_from_the_fields(divisor: str, scale: float):
     config = TransformerConfig.preset("vanilla", d_model=64, heads=4, score_divisor=divisor)
     assert config.d_head == 16
     assert config.score_scale == scale
@@ -152,7 +152,7 @@ CHOICES = {
 }
 
 
-def test_every_field_is_tried_below():
+def test_every_field_has_invalid_values_below():
     assert {*INTEGERS, *FLOATS, *BOOLS, *CHOICES} == {field.name for field in dataclasses.fields(TransformerConfig)}
 
 
@@ -188,7 +188,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "value", "allowed"), BAD, ids=lambda value: str(value)[:30])
-def test_a_bad_value_is_refused_by_name_with_what_is_allowed(name: str, value: object, allowed: str):
+def test_an_invalid_value_is_refused_with_its_name_and_the_allowed_values(name: str, value: object, allowed: str):
     with pytest.raises(ConfigError) as caught:
         TransformerConfig.preset("vanilla", **{name: value})
     # d_model and heads are checked together; the message names d_model, whose value is 512.
@@ -204,7 +204,7 @@ def test_a_table_too_large_for_any_machine_is_refused():
         TransformerConfig.preset("vanilla", d_model=8192, max_len=65_536)
 
 
-def test_numbers_of_numpys_become_pythons():
+def test_numpy_numbers_become_python_numbers():
     config = TransformerConfig.preset(
         "vanilla", d_model=np.int64(64), heads=np.uint8(4), dropout=np.float32(0.25), norm_eps=1e-12
     )
@@ -216,20 +216,20 @@ def test_numbers_of_numpys_become_pythons():
 
 @pytest.mark.parametrize("value", [np.array([8]), np.array(["learned", "x"]), np.bool_(True), torch.tensor(8), {}])
 @pytest.mark.parametrize("name", ["heads", "dropout", "norm_first", "position"])
-def test_what_only_looks_like_a_value_is_refused(name: str, value: object):
+def test_arrays_and_other_look_alikes_are_refused(name: str, value: object):
     with pytest.raises(ConfigError, match=f"^{name} is "):
         TransformerConfig.preset("vanilla", **{name: value})
 
 
 @pytest.mark.parametrize("value", [None, 3, ["vanilla"], {}])
-def test_what_is_no_text_is_no_preset_and_no_json(value: object):
+def test_values_that_are_not_texts_are_refused_as_preset_and_as_json(value: object):
     with pytest.raises(ConfigError, match="allowed are vanilla"):
         inspect.unwrap(TransformerConfig.preset.__func__)(TransformerConfig, value)
     with pytest.raises(ConfigError, match="is not JSON"):
         inspect.unwrap(TransformerConfig.from_json.__func__)(TransformerConfig, value)
 
 
-def test_an_unknown_field_is_refused_with_those_there_are():
+def test_an_unknown_field_is_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match="width is not a field; the fields are source_vocab, target_vocab"):
         TransformerConfig.preset("vanilla", width=3)
     config = TransformerConfig.preset("vanilla")
@@ -238,12 +238,12 @@ def test_an_unknown_field_is_refused_with_those_there_are():
             make(width=3)
 
 
-def test_a_field_that_has_no_default_must_be_given_and_by_its_name():
+def test_a_field_without_a_default_must_be_given_by_name():
     with pytest.raises(ConfigError, match="target_vocab is missing and has no default; the fields are source_vocab"):
         TransformerConfig(source_vocab=10)
     with pytest.raises(ConfigError, match=r"Fields are given by name, not as \(10, 10\); the fields are source_vocab"):
         TransformerConfig(10, 10)
-    # What an editor offers while the call is typed are still the fields themselves.
+    # The signature that an editor offers still lists the fields.
     assert [*inspect.signature(TransformerConfig).parameters] == [field.name for field in dataclasses.fields(TransformerConfig)]
 
 
@@ -252,7 +252,7 @@ def test_json_round_trip(name: str):
     config = TransformerConfig.preset(name, dropout=0.3, source_pad=4)
     text = config.to_json()
     assert TransformerConfig.from_json(text) == config
-    # Plain JSON has no infinity.
+    # Standard JSON cannot hold infinity.
     assert "Infinity" not in text
 
 
@@ -275,7 +275,7 @@ def fields_of_a_small_config() -> st.SearchStrategy[dict[str, object]]:
 
 @given(fields_of_a_small_config())
 @settings(max_examples=15)
-def test_any_mixture_of_choices_survives_json_and_runs(values: dict[str, object]):
+def test_any_mixture_of_choices_runs_after_a_json_round_trip(values: dict[str, object]):
     config = TransformerConfig.preset("vanilla", **values)
     assert TransformerConfig.from_json(config.to_json()) == config
     logits = Transformer(config).eval()(torch.tensor([[3]]), torch.tensor([[0]]))
@@ -315,12 +315,12 @@ def test_json_of_anything_else_is_refused(text: str, message: str):
 
 
 @given(st.text())
-def test_no_text_at_all_does_worse_than_be_refused(text: str):
+def test_arbitrary_text_is_refused_as_json(text: str):
     with pytest.raises(ConfigError):
         TransformerConfig.from_json(text)
 
 
-def test_is_a_value():
+def test_configurations_are_compared_and_hashed_by_value():
     one, same, other = (TransformerConfig.preset("vanilla", heads=heads) for heads in (4, 4, 2))
     assert one == same
     assert hash(one) == hash(same)

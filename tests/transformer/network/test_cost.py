@@ -1,4 +1,4 @@
-"""Closed formulas against the model itself, against PyTorch's own counter, and against the memory of a trace."""
+"""Tests of the cost formulas against the model, PyTorch's counter, and the memory of a trace."""
 
 import itertools
 from collections import Counter
@@ -19,8 +19,8 @@ def lengths_of(source: torch.Tensor, target: torch.Tensor) -> Lengths:
 
 
 def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) -> dict[str, int]:
-    """What PyTorch counts in each module, by its path; "" for all of it."""
-    model.requires_grad_(False)  # its hooks look for a gradient otherwise, even where none is computed
+    """PyTorch's count for each module, by its path; "" is the whole model."""
+    model.requires_grad_(False)  # otherwise its hooks need a gradient even if none is computed
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(source, target)
     found = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
@@ -52,7 +52,7 @@ def test_parameters_are_counted_without_building_the_model(preset: str, final_no
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("sizes", [{}, {"heads": 1}, {"d_model": 16, "heads": 4, "d_ff": 6, "encoder_layers": 1}])
-def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_first: bool, sizes: dict[str, int]) -> None:
+def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool, sizes: dict[str, int]) -> None:
     model = small(preset, norm_first=norm_first, target_vocab=11, **sizes)
     lengths = lengths_of(SOURCE, TARGET)
     counted = by_module(model, SOURCE, TARGET)
@@ -62,10 +62,10 @@ def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_fi
         flops, parts = step_flops(model.config, place.stack, place.sublayer, place.name, lengths), path.split(".")
         for end in range(len(parts)):
             closed[".".join(parts[:end])] += flops
-    for path in list(closed):  # `AddNorm` calls the sub-layer it goes around, so PyTorch counts that in it
+    for path in list(closed):  # `AddNorm` calls its sub-layer, so PyTorch includes that in its count
         if path.endswith("_add_norm"):
             closed[path] = closed[path.removesuffix("_add_norm")]
-    # Modules below those that have taps (each Linear) are in PyTorch's count too; what they are part of is compared.
+    # PyTorch also counts modules below those with taps (each Linear); only modules with taps are compared.
     compared = {path for path in counted if path in closed}
     assert {"", "encoder", "decoder.layers.1.cross_attention.key", "decoder.layers.0.feed_forward"} <= compared
     assert {path: counted[path] for path in compared} == {path: closed[path] for path in compared}
@@ -73,7 +73,7 @@ def test_flops_of_each_module_are_those_that_pytorch_counts(preset: str, norm_fi
 
 @given(run=runs())
 @settings(max_examples=40)
-def test_each_kind_of_work_costs_what_its_formula_says(run: Run) -> None:
+def test_each_kind_of_work_costs_as_its_formula(run: Run) -> None:
     trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run.source, run.target)
     found = cost(config, lengths)
     assert tuple(found) == WORK
@@ -99,7 +99,7 @@ def test_only_the_scores_grow_with_the_square_of_the_length() -> None:
     assert twice["feed-forward"].bytes == 2 * once["feed-forward"].bytes
 
 
-def test_numbers_of_the_paper_s_base_model() -> None:
+def test_costs_of_the_papers_base_model() -> None:
     """d 512, 6 + 6 layers, ffn 2048: by hand, one token on each side of a vocabulary of ten."""
     config = TransformerConfig.preset("vanilla")
     attention = 2 * 4 * 512 * 512 + 2 * 2 * 512
@@ -112,7 +112,7 @@ def test_numbers_of_the_paper_s_base_model() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("along", ALONG)
-def test_what_grows_is_what_the_model_would_cost_at_that_size(preset: str, along: str) -> None:
+def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str) -> None:
     config = TransformerConfig.preset(preset, **SIZES | {"max_len": 40, "decoder_layers": 3})
     lengths = Lengths(2, 9, 7)
     found = growth(config, lengths, along)
@@ -135,11 +135,11 @@ def test_what_grows_is_what_the_model_would_cost_at_that_size(preset: str, along
         assert sum(part.bytes for part in costs.values()) == sum(step.values.nbytes for step in trace)
 
 
-def test_growth_stays_within_what_can_be_built_and_says_where_positions_end() -> None:
+def test_growth_stays_within_buildable_sizes_and_marks_the_last_position() -> None:
     short = TransformerConfig.preset("shared_heads")
     found = growth(short, Lengths(1, 5, 9), "length")
     assert (found.limit, found.here, found.sizes[0]) == (100, 5, 1)
-    assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # the target has one token then
+    assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # then the target has one token
     alone = growth(short, Lengths(1, 0, 5), "length")
     assert (alone.here, alone.sizes[0]) == (5, 1)
     assert alone.costs[0] == cost(short, Lengths(1, 0, 1))

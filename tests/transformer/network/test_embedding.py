@@ -1,4 +1,4 @@
-"""Tokens and positions."""
+"""Tests of token embeddings and positions."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,11 @@ def embedding(preset: str, **values: object) -> Embedding:
 
 
 @given(st.integers(1, 40), st.integers(1, 24))
-def test_the_sinusoid_is_the_formula(positions: int, d_model: int):
+def test_the_sinusoid_equals_the_formula(positions: int, d_model: int):
     np.testing.assert_allclose(sinusoid(positions, d_model), reference.sinusoid(positions, d_model), rtol=0, atol=1e-14)
 
 
-def test_the_sinusoid_is_exact_far_out_too():
+def test_the_sinusoid_is_exact_at_large_positions():
     position, d_model = 60_000, 8
     expected = reference.sinusoid(1, d_model)
     angles = [position / 10_000 ** (2 * (index // 2) / d_model) for index in range(d_model)]
@@ -31,7 +31,7 @@ def test_the_sinusoid_is_exact_far_out_too():
     np.testing.assert_allclose(sinusoid(position + 1, d_model)[-1], expected, rtol=0, atol=1e-14)
 
 
-def test_a_model_adds_the_sinusoid_to_the_last_digit_of_whatever_precision_it_has():
+def test_a_model_adds_the_sinusoid_rounded_to_its_own_precision():
     module, exact = embedding("vanilla"), sinusoid(SIZES["max_len"], SIZES["d_model"])
     kept = module.positions(16).clone()
     assert torch.equal(kept, exact.float())
@@ -46,14 +46,14 @@ def test_a_model_adds_the_sinusoid_to_the_last_digit_of_whatever_precision_it_ha
         torch.set_default_dtype(torch.float32)
 
 
-def test_the_sinusoid_is_no_parameter_and_not_in_a_checkpoint():
+def test_the_sinusoid_is_neither_a_parameter_nor_in_a_checkpoint():
     fixed = embedding("vanilla")
     assert [name for name, _ in fixed.named_parameters()] == ["table.weight"]
     assert list(fixed.state_dict()) == ["table.weight"]
 
 
 @pytest.mark.parametrize(("preset", "factor"), [("vanilla", 1.0), ("pytorch", 12**0.5), ("shared_heads", 1.0)])
-def test_token_times_factor_plus_position(preset: str, factor: float):
+def test_the_sum_is_token_times_factor_plus_position(preset: str, factor: float):
     module = embedding(preset)
     learned = preset == "shared_heads"
     positions = module.positions.table.weight[:7] if learned else torch.from_numpy(reference.sinusoid(7, 12)).float()
@@ -62,7 +62,7 @@ def test_token_times_factor_plus_position(preset: str, factor: float):
 
 
 @pytest.mark.parametrize(("preset", "zero"), [("vanilla", True), ("pytorch", False), ("shared_heads", False)])
-def test_the_padding_row_is_zero_where_the_variant_says_so(preset: str, zero: bool):
+def test_the_padding_row_is_zero_only_in_some_variants(preset: str, zero: bool):
     assert bool((embedding(preset, source_pad=3).table.weight[3] == 0).all()) == zero
 
 

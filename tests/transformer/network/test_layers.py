@@ -1,4 +1,4 @@
-"""Sub-layers: the residual sum, the norm, and where dropout strikes."""
+"""Tests of sub-layers: the residual sum, the norm, and the places of dropout."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def test_post_norm_normalises_the_sum(preset: str):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_pre_norm_leaves_the_residual_stream_alone(preset: str):
+def test_pre_norm_does_not_normalise_the_residual_stream(preset: str):
     layer = AddNorm(config(preset, norm_first=True), "source").eval()
     expected = X + 2 * nn.functional.layer_norm(X, (12,), eps=layer.norm.eps).relu()
     torch.testing.assert_close(layer(X, lambda x: 2 * x.relu()), expected)
@@ -39,7 +39,7 @@ def test_feed_forward_is_two_linears_and_a_relu_at_each_position(preset: str):
     torch.testing.assert_close(layer(X[:, 1:2]), layer(X)[:, 1:2])
 
 
-# While training, a trace shows which values dropout struck: kept ones are doubled at p = 0.5, dropped ones are 0.
+# In training mode a trace shows the values that dropout set to 0; at p = 0.5 the others are doubled.
 
 
 def trained(preset: str) -> tuple[nn.Module, dict[str, Tensor]]:
@@ -66,7 +66,7 @@ def test_dropout_is_on_the_sublayer_or_on_the_norm(preset: str, on_sublayer: boo
 
 
 @pytest.mark.parametrize(("preset", "inside"), [("vanilla", True), ("pytorch", True), ("shared_heads", False)])
-def test_dropout_inside_the_feed_forward_network(preset: str, inside: bool):
+def test_dropout_is_inside_the_feed_forward_network_of_some_variants(preset: str, inside: bool):
     model, values = trained(preset)
     layer = "decoder.layers.1.feed_forward"
     expected = model.get_submodule(f"{layer}.contract")(values[f"{layer}.activated"])

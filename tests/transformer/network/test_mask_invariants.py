@@ -1,6 +1,6 @@
-"""What masks promise, kept by every shipped model on batches that hypothesis makes: the future and padding change nothing.
+"""Tests of mask invariants on every shipped model with random batches: later tokens and padding do not change the output.
 
-A batch here is made as a pipeline makes one: padding stands only after the tokens. In the middle of a target it would be
+Batches are padded as by a pipeline, only after the tokens. Padding in the middle of a target would be
 another matter for `vanilla`, which hides the rows of padded queries and leaves their columns open.
 """
 
@@ -22,7 +22,7 @@ from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
 EXAMPLES = 8
-# Without the phase that explains a failure: it runs each line under a tracer, minutes for a forward pass.
+# Without the phase that explains a failure, because its line tracer takes minutes for a forward pass.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 FEW = settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)
 EVERY_MODEL = pytest.mark.parametrize("name", RECIPES)
@@ -41,7 +41,7 @@ def load_double(name: str) -> Pipeline:
 
 
 class Known(NamedTuple):
-    """What batches are made of. Plain data, because beartype draws from `random`, which a strategy may not.
+    """The data for batches of one model. No model inside, because beartype uses `random`, which a strategy must not.
 
     Attributes:
         pairs: ids of texts of the model's world, and of their answers as the decoder reads them.
@@ -83,7 +83,7 @@ def batches(draw: st.DrawFn, known: Known) -> tuple[Rows, Rows]:
 
 
 def traced(pipeline: Pipeline, sources: Rows, targets: Rows, more: int = 0) -> Trace:
-    """A run of a batch, with `more` padding on both sides than its longest rows need."""
+    """The trace of a batch with `more` extra positions of padding on both sides."""
     ids = []
     for side, rows in (("source", sources), ("target", targets)):
         batch = pipeline.batch(rows, side)
@@ -93,14 +93,14 @@ def traced(pipeline: Pipeline, sources: Rows, targets: Rows, more: int = 0) -> T
 
 
 def padding(rows: Rows, length: int) -> Tensor:
-    """[row, position]: True after the tokens of a row."""
+    """A mask [row, position] that is True after the tokens of a row."""
     return torch.arange(length) >= torch.tensor([len(row) for row in rows])[:, None]
 
 
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
-def test_what_comes_later_never_changes_an_earlier_output(name: str, data: st.DataObject) -> None:
+def test_later_tokens_do_not_change_earlier_outputs(name: str, data: st.DataObject) -> None:
     pipeline, material = load(name), known(name)
     sources, targets = data.draw(batches(material))
     position = data.draw(st.integers(1, max(map(len, targets)) - 1))
@@ -113,7 +113,7 @@ def test_what_comes_later_never_changes_an_earlier_output(name: str, data: st.Da
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
-def test_padding_never_changes_what_stands_before_it(name: str, data: st.DataObject) -> None:
+def test_padding_does_not_change_the_outputs_before_it(name: str, data: st.DataObject) -> None:
     pipeline, material = load_double(name), known(name)
     sources, targets = data.draw(batches(material))
     before = traced(pipeline, sources, targets)
@@ -130,13 +130,13 @@ def test_padding_never_changes_what_stands_before_it(name: str, data: st.DataObj
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
-def test_no_weight_falls_on_padding_or_on_the_future(name: str, data: st.DataObject) -> None:
+def test_padding_and_future_keys_have_no_weight(name: str, data: st.DataObject) -> None:
     pipeline, material = load(name), known(name)
     sources, targets = data.draw(batches(material))
     trace = traced(pipeline, sources, targets, more=data.draw(st.integers(0, 3)))
     lengths = {"source": trace["source_mask"].shape[-1], "target": trace["target_mask"].shape[-1]}
     hidden = {"source": padding(sources, lengths["source"]), "target": padding(targets, lengths["target"])}
-    if pipeline.config.target_padding == "nothing":  # the variant that leaves padding in the target to the causal mask alone
+    if pipeline.config.target_padding == "nothing":  # this variant hides no target padding but by the causal mask
         hidden["target"] = torch.zeros_like(hidden["target"])
     for kind in Kind:
         weights = trace.attention(kind)
@@ -153,7 +153,7 @@ def test_no_weight_falls_on_padding_or_on_the_future(name: str, data: st.DataObj
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
-def test_what_stands_in_hidden_places_is_never_read(name: str, data: st.DataObject) -> None:
+def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject) -> None:
     pipeline, material = load(name), known(name)
     sources, targets = data.draw(batches(material))
     assert fill_padding(pipeline, sources[0], targets[0], data.draw(st.integers(1, 9))).same
@@ -161,7 +161,7 @@ def test_what_stands_in_hidden_places_is_never_read(name: str, data: st.DataObje
 
 @cache
 def examples(name: str) -> list[tuple[list[int], list[int]]]:
-    """(source, target) ids of the examples of a model, the target its own answer."""
+    """(source, target) ids of a model's examples; each target is the model's own answer."""
     pipeline = load(name)
     found = []
     for example in itertools.islice(world(pipeline.card.world).examples, 8):
@@ -171,7 +171,7 @@ def examples(name: str) -> list[tuple[list[int], list[int]]]:
 
 
 @EVERY_MODEL
-def test_without_the_causal_mask_a_later_token_moves_an_earlier_prediction(name: str) -> None:
+def test_without_the_causal_mask_a_later_token_changes_an_earlier_prediction(name: str) -> None:
     pipeline = load(name)
     off, changes = interventions("no causal mask", pipeline.config), []
     for source, target in examples(name):
@@ -181,12 +181,12 @@ def test_without_the_causal_mask_a_later_token_moves_an_earlier_prediction(name:
             assert kept.same
             assert kept.largest == 0
             changes.append(change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos, off).largest)
-    # The model that shares its projections leans less on what it can suddenly see.
+    # The model with shared projections depends less on the later tokens.
     assert max(changes) >= (0.1 if name == "reverse-shared" else 0.25)
 
 
 @EVERY_MODEL
-def test_without_the_padding_mask_padding_moves_the_predictions(name: str) -> None:
+def test_without_the_padding_mask_padding_changes_the_predictions(name: str) -> None:
     pipeline = load(name)
     off, changes = interventions("no padding mask", pipeline.config), []
     for source, target in examples(name):

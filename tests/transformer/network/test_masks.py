@@ -1,4 +1,4 @@
-"""Who may look at whom, and a softmax that never gives NaN."""
+"""Tests of masks, and of a softmax that gives no NaN."""
 
 import math
 
@@ -15,7 +15,7 @@ from transformer.network.masks import Mask, attention_softmax, causal, source_ma
 IDS = torch.tensor([[1, 4, 0], [5, 0, 0]])
 
 
-def test_the_source_mask_hides_padding_and_nothing_else():
+def test_the_source_mask_hides_exactly_the_padding():
     mask = source_mask(IDS, TransformerConfig.preset("vanilla"))
     assert mask.tolist() == [[[[True, True, False]]], [[[True, False, False]]]]
 
@@ -48,7 +48,9 @@ def test_causal_is_the_lower_triangle(length: int):
         ([[True, True], [False, False]], True, True),
     ],
 )
-def test_a_mask_knows_what_it_hides(keep: list[list[bool]], anything_hidden: bool, may_be_empty: bool):
+def test_a_mask_has_its_hidden_keys_and_whether_rows_may_be_empty(
+    keep: list[list[bool]], anything_hidden: bool, may_be_empty: bool
+):
     mask = Mask.of(torch.tensor(keep)[None, None])
     assert (mask.hidden is not None) == anything_hidden
     assert mask.may_be_empty == may_be_empty
@@ -60,7 +62,7 @@ SCORES = arrays.arrays(np.float64, st.tuples(*[st.integers(1, 3)] * 4), elements
 
 
 @given(SCORES)
-def test_softmax_against_numpy(scores: np.ndarray):
+def test_softmax_equals_numpys(scores: np.ndarray):
     powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-60))
     sums = powers.sum(-1, keepdims=True)
     expected = np.divide(powers, sums, out=np.zeros_like(powers), where=sums > 0)
@@ -68,7 +70,7 @@ def test_softmax_against_numpy(scores: np.ndarray):
 
 
 @given(SCORES)
-def test_watching_for_empty_rows_changes_no_other_row(scores: np.ndarray):
+def test_handling_empty_rows_changes_no_other_row(scores: np.ndarray):
     tensor = torch.from_numpy(scores)
     watched, plain = attention_softmax(tensor, True), tensor.softmax(-1)
     empty = (tensor == -math.inf).all(-1)
@@ -76,7 +78,7 @@ def test_watching_for_empty_rows_changes_no_other_row(scores: np.ndarray):
     assert (watched[empty] == 0).all()
 
 
-def test_an_empty_row_has_no_gradient_and_spoils_no_other():
+def test_an_empty_row_has_no_gradient_and_leaves_the_others_finite():
     scores = torch.tensor([[-math.inf, -math.inf], [0.3, -math.inf], [0.3, 0.1]], requires_grad=True)
     (attention_softmax(scores[None, None], True) * torch.tensor([1.0, 2.0])).sum().backward()
     assert scores.grad[:2].tolist() == [[0.0, 0.0], [0.0, 0.0]]

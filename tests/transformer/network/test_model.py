@@ -1,4 +1,4 @@
-"""The whole network: what must hold whatever the weights, and what it refuses."""
+"""Tests of the whole network: invariants for any weights, and refused inputs."""
 
 import inspect
 import itertools
@@ -19,11 +19,11 @@ from transformer.tracing.trace import run_traced
 
 TOLERANCE = 1e-5
 
-# --- what holds whatever the weights -----------------------------------------------------------------------------------
+# --- invariants for any weights ----------------------------------------------------------------------------------------
 
 
 def allowed_by_ids(run: Run) -> dict[str, Tensor]:
-    """Who may look at whom, `[batch, 1, query, key]`, straight from the table of variants and the ids, cell by cell."""
+    """Which query may attend to which key, `[batch, 1, query, key]`, cell by cell from the table of variants and the ids."""
     (rows, source), target = run.source.shape, run.target.shape[1]
     hides = run.model.config.target_padding
 
@@ -69,14 +69,14 @@ def test_another_padding_id_hides_other_tokens():
 
 @given(runs())
 @settings(max_examples=20)
-def test_no_batch_makes_a_gradient_that_is_not_finite(run: Run):
+def test_gradients_are_finite_for_any_batch(run: Run):
     run.model(run.source, run.target).square().sum().backward()
     for name, parameter in run.model.named_parameters():
         assert parameter.grad.isfinite().all(), name
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bool):
+def test_a_source_of_only_padding_gives_finite_output(preset: str, norm_first: bool):
     model = small(preset, norm_first=norm_first)
     source = torch.tensor([[PAD, PAD, PAD], [1, 4, 2]])
     trace = run_traced(model, source, TARGET)
@@ -91,18 +91,18 @@ def test_a_source_of_nothing_but_padding_is_harmless(preset: str, norm_first: bo
 
 @given(runs(at_end=True), st.data())
 @settings(max_examples=15)
-def test_a_later_target_token_changes_nothing_before_it(run: Run, data: st.DataObject):
+def test_a_later_target_token_does_not_change_earlier_outputs(run: Run, data: st.DataObject):
     place = data.draw(st.integers(0, run.target.shape[1] - 1))
     other = run.target.clone()
     other[:, place:] = data.draw(padded(len(other), 1))
     before, after = run.logits(), logits(run.model, run.source, other)
-    # In `vanilla` a padded query looks everywhere, the future included; what it gives is never read.
+    # In `vanilla` a padded query attends to every key, later ones included; its output is not read.
     real = run.target[:, :place] != PAD
     assert torch.allclose(before[:, :place][real], after[:, :place][real], atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_a_target_token_changes_what_comes_after_it(preset: str, norm_first: bool):
+def test_a_target_token_changes_later_outputs(preset: str, norm_first: bool):
     model, other = small(preset, norm_first=norm_first), TARGET.clone()
     other[:, 1] = 9
     before, after = logits(model, SOURCE, TARGET), logits(model, SOURCE, other)
@@ -119,7 +119,7 @@ def test_padding_after_the_source_changes_nothing(run: Run, more: int):
 
 @given(runs(at_end=True), st.integers(1, 4))
 @settings(max_examples=15)
-def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int):
+def test_padding_after_the_target_does_not_change_earlier_outputs(run: Run, more: int):
     longer = nn.functional.pad(run.target, (0, more), value=PAD)
     after, real = logits(run.model, run.source, longer)[:, : run.target.shape[1]], run.target != PAD
     assert torch.allclose(run.logits()[real], after[real], atol=TOLERANCE, rtol=0)
@@ -127,7 +127,7 @@ def test_padding_after_the_target_changes_nothing_before_it(run: Run, more: int)
 
 @given(runs(at_end=True))
 @settings(max_examples=20)
-def test_a_row_of_a_batch_is_what_it_is_alone(run: Run):
+def test_a_row_of_a_batch_has_the_same_output_alone(run: Run):
     together = run.logits()
     for row in range(len(run.source)):
         alone = logits(run.model, run.source[row : row + 1], run.target[row : row + 1])
@@ -141,7 +141,7 @@ def test_gradients_reach_every_parameter(preset: str, norm_first: bool):
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         if name.endswith("key.projection.bias"):
-            # The same amount for every key of a query: softmax cannot see it.
+            # This bias adds the same to every key of a query, which softmax ignores.
             assert parameter.grad.abs().max() < 1e-6, name
         else:
             assert parameter.grad.abs().max() > 1e-6, name
@@ -158,7 +158,7 @@ def test_the_padding_row_of_vanilla_stays_zero():
 
 
 @pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
-def test_the_padding_row_of_the_others_is_a_row_like_any(preset: str):
+def test_the_padding_row_of_other_variants_is_not_zero(preset: str):
     model = small(preset)
     model(SOURCE, TARGET).square().sum().backward()
     for embedding in (model.source_embedding, model.target_embedding):
@@ -175,13 +175,13 @@ def test_pytorch_starts_from_xavier():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_same_seed_gives_the_same_model(preset: str):
+def test_equal_seeds_give_equal_models(preset: str):
     one, two, other = small(preset, seed=3), small(preset, seed=3), small(preset, seed=4)
     assert all(torch.equal(one.state_dict()[name], tensor) for name, tensor in two.state_dict().items())
     assert not torch.equal(one.output_projection.weight, other.output_projection.weight)
 
 
-def test_what_a_seed_draws_is_xavier_in_the_order_of_the_parameters():
+def test_a_seed_draws_xavier_in_the_order_of_the_parameters():
     model = small("vanilla", initialization="xavier")
     torch.manual_seed(5)
     model.initialize()
@@ -193,7 +193,7 @@ def test_what_a_seed_draws_is_xavier_in_the_order_of_the_parameters():
             assert name in tables or torch.equal(parameter, drawn), name
 
 
-def test_parameters_that_are_put_in_for_one_call_are_used():
+def test_parameters_given_for_one_call_are_used():
     model = small("pytorch")
     values = {name: torch.zeros_like(parameter) for name, parameter in model.named_parameters()}
     with torch.no_grad():
@@ -201,11 +201,11 @@ def test_parameters_that_are_put_in_for_one_call_are_used():
         assert model(SOURCE, TARGET).any()
 
 
-# --- what it refuses ---------------------------------------------------------------------------------------------------
+# --- refused inputs ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
-def test_the_others_need_a_source(preset: str):
+def test_other_variants_need_a_source(preset: str):
     with pytest.raises(InputError, match="This variant needs a source"):
         small(preset)(None, TARGET)
 
@@ -224,19 +224,19 @@ def test_the_others_need_a_source(preset: str):
     ],
 )
 @pytest.mark.parametrize("preset", PRESETS)
-def test_refuses_ids_it_has_no_row_for(preset: str, source: Tensor, target: Tensor, message: str):
+def test_ids_without_a_row_are_refused(preset: str, source: Tensor, target: Tensor, message: str):
     with pytest.raises(InputError, match=message):
         small(preset)(source, target)
 
 
-def test_refuses_batches_of_different_size():
-    # Past the annotation, which says the same but is checked in the tests only.
+def test_batches_of_different_size_are_refused():
+    # Called without the type check, which refuses the same but runs in the tests only.
     unchecked = inspect.unwrap(Transformer.forward)
     with pytest.raises(InputError, match="The source has 2 rows and the target 1; they must have the same number"):
         unchecked(small(), SOURCE, TARGET[:1])
 
 
-def test_decode_refuses_a_memory_or_a_mask_that_does_not_fit():
+def test_a_memory_or_a_mask_that_does_not_fit_is_refused():
     unchecked, model = inspect.unwrap(Transformer.decode), small()
     memory, mask = model.encode(SOURCE)
     shorter = model.encode(SOURCE[:, :4])[1]
@@ -256,13 +256,13 @@ def test_decode_refuses_a_memory_or_a_mask_that_does_not_fit():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_reads_up_to_max_len(preset: str):
+def test_a_text_of_max_len_is_read(preset: str):
     longest = torch.arange(16)[None] % 10
     assert small(preset)(longest, longest).shape == (1, 16, 10)
 
 
 @given(ids(2, 4), ids(2, 3))
 @settings(max_examples=10)
-def test_encode_and_decode_are_forward_in_two_steps(source: Tensor, target: Tensor):
+def test_encode_then_decode_equals_forward(source: Tensor, target: Tensor):
     model = small("pytorch")
     assert torch.equal(model.decode(target, *model.encode(source)), model(source, target))

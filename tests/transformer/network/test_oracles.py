@@ -1,4 +1,4 @@
-"""The whole network against other implementations of it, and against the worked example."""
+"""Tests of the whole network against other implementations, and against the worked example."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from transformer.tracing.trace import run_traced
 
 TOLERANCE = 1e-5
 KINDS = ("encoder", "decoder", "cross")
-# Three heads of width five: an odd d_model, and heads that cannot be mixed up with layers or rows.
+# Three heads of width five make d_model odd, and differ from the numbers of layers and rows.
 ODD = {"d_model": 15, "heads": 3, "d_ff": 22, "encoder_layers": 2, "decoder_layers": 3}
 
 
@@ -22,7 +22,7 @@ ODD = {"d_model": 15, "heads": 3, "d_ff": 22, "encoder_layers": 2, "decoder_laye
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("preset", ["vanilla", "shared_heads"])
-def test_equals_the_numpy_reference(preset: str, dtype: torch.dtype):
+def test_the_network_equals_the_numpy_reference(preset: str, dtype: torch.dtype):
     model = small(preset, **ODD).to(dtype)
     randomize(model)
     trace = run_traced(model, SOURCE, TARGET)
@@ -44,7 +44,7 @@ def test_the_decoder_alone_equals_the_numpy_reference():
 
 
 def randomize(model: Transformer) -> None:
-    """Weights that no default would produce: gains far from 1, biases far from 0."""
+    """Replace all weights by values far from any default: gains far from 1, biases far from 0."""
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -58,11 +58,11 @@ def weights_of(model: Transformer) -> reference.Weights:
 # --- against torch.nn.Transformer --------------------------------------------------------------------------------------
 
 
-# Both say that a fast path is not taken, which no number depends on.
+# Both warn that a fast path is not taken, which changes no number.
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("depths", [(2, 2), (1, 3), (3, 1)])
-def test_equals_torch(depths: tuple[int, int], norm_first: bool, monkeypatch: pytest.MonkeyPatch):
+def test_the_network_equals_torch(depths: tuple[int, int], norm_first: bool, monkeypatch: pytest.MonkeyPatch):
     model = small("pytorch", **ODD | {"encoder_layers": depths[0], "decoder_layers": depths[1]}, norm_first=norm_first)
     randomize(model)
     theirs = torch_twin(model)
@@ -89,7 +89,7 @@ def test_equals_torch(depths: tuple[int, int], norm_first: bool, monkeypatch: py
 
 
 def torch_twin(model: Transformer) -> nn.Transformer:
-    """PyTorch's own Transformer with the same weights. In training mode without dropout, which keeps it off its fast path."""
+    """PyTorch's own Transformer with the same weights, in training mode without dropout to avoid its fast path."""
     config = model.config
     twin = nn.Transformer(
         config.d_model,
@@ -133,7 +133,7 @@ def copy_attention(mine: nn.Module, its: nn.Module) -> None:
 
 
 def record_torch_attention(monkeypatch: pytest.MonkeyPatch) -> dict[nn.Module, Tensor]:
-    """Make every attention of PyTorch's compute its weights for each head, and keep them."""
+    """Make every PyTorch attention compute its weights for each head, and record them."""
     seen: dict[nn.Module, Tensor] = {}
     forward = nn.MultiheadAttention.forward
 
@@ -198,7 +198,7 @@ WORKED_SHAPES = {
 }
 
 
-def test_the_worked_example_has_its_shapes_at_every_named_point():
+def test_the_worked_example_has_its_shapes_at_every_tap():
     model = Transformer(TransformerConfig.preset("shared_heads")).eval()
     trace = run_traced(model, WORKED_SOURCE, WORKED_TARGET)
     assert {path: trace[path].shape for path in WORKED_SHAPES} == WORKED_SHAPES

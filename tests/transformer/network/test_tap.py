@@ -1,4 +1,4 @@
-"""Looking at a forward pass from outside, in one context and nowhere else."""
+"""Tests of taps: a forward pass is observed or edited in one context and nowhere else."""
 
 import contextvars
 import copy
@@ -20,12 +20,12 @@ from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import run_traced
 
 
-def test_a_tap_is_the_identity_when_nobody_looks():
+def test_a_tap_is_the_identity_without_a_scope():
     values = torch.randn(2, 3)
     assert Tap("batch vocab")(values) is values
 
 
-def test_a_module_that_is_not_ours_may_have_taps():
+def test_any_module_can_have_taps():
     class Doubled(nn.Module):
         config = small().config
 
@@ -44,7 +44,7 @@ def test_a_module_that_is_not_ours_may_have_taps():
     assert torch.equal(model(ones), 2 * ones)
 
 
-def test_a_tap_hands_over_the_tensor_itself():
+def test_a_tap_records_the_tensor_itself():
     model = small()
     with tracing(model) as values, torch.no_grad():
         logits = model(SOURCE, TARGET)
@@ -52,14 +52,14 @@ def test_a_tap_hands_over_the_tensor_itself():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_taps_leave_no_mark_on_the_state(preset: str):
+def test_taps_are_not_in_the_state(preset: str):
     model = small(preset)
     assert not [name for name in model.state_dict() if any(name.startswith(f"{path}.") or name == path for path in model.taps)]
     assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_path_is_the_place_in_the_module_tree(preset: str):
+def test_a_path_is_the_position_in_the_module_tree(preset: str):
     model = small(preset)
     assert model.taps
     for path, tap in model.taps.items():
@@ -68,13 +68,13 @@ def test_a_path_is_the_place_in_the_module_tree(preset: str):
         assert getattr(model.get_submodule(owner), name) is tap
 
 
-def test_pytorch_takes_the_taps_of_a_model_for_one_thing():
+def test_the_taps_of_a_model_are_one_pytree_leaf():
     model = small()
     (leaf,) = tree_leaves(model.taps)
     assert leaf is model.taps is model.logits.taps
 
 
-def test_a_copy_of_a_model_is_traced_as_itself():
+def test_a_copy_of_a_model_has_its_own_taps():
     model = small("vanilla")
     twin = copy.deepcopy(model)
     with torch.no_grad():
@@ -86,7 +86,7 @@ def test_a_copy_of_a_model_is_traced_as_itself():
     assert not torch.equal(ours.logits, its.logits)
 
 
-def test_a_layer_that_was_put_in_is_seen_once_it_is_named():
+def test_a_replaced_layer_is_traced_once_its_taps_are_named():
     model, layer = small(encoder_layers=2), small("pytorch").encoder.layers[0]
     model.encoder.layers[1] = layer
     trace = run_traced(model, SOURCE, TARGET)
@@ -108,14 +108,14 @@ def test_outside_a_scope_nothing_is_recorded():
     assert values == {}
 
 
-def test_a_scope_without_keep_edits_but_hands_over_nothing_it_was_not_asked_for():
+def test_a_scope_without_keep_records_nothing():
     model = small()
     with tracing(model, keep=False) as values:
         model(SOURCE, TARGET)
     assert values == {}
 
 
-def test_after_an_exception_nothing_leaks():
+def test_an_exception_inside_the_scope_ends_it():
     model = small()
     expected = model(SOURCE, TARGET)
     seen = {}
@@ -132,14 +132,14 @@ def test_after_an_exception_nothing_leaks():
     assert seen["values"]["logits"] is seen["logits"]
 
 
-def test_an_exception_inside_the_forward_pass_leaks_nothing():
+def test_an_exception_inside_the_forward_pass_ends_the_scope():
     model = small()
     with pytest.raises(ValueError, match="source token id"), tracing(model):
         model(SOURCE + 99, TARGET)
     assert not watched()
 
 
-def test_an_inner_scope_takes_over_and_gives_back():
+def test_an_inner_scope_replaces_the_outer_until_it_ends():
     model = small()
     plain = model(SOURCE, TARGET)
     with tracing(model, [Scale("logits", factor=2.0)]) as outer:
@@ -151,7 +151,7 @@ def test_an_inner_scope_takes_over_and_gives_back():
     assert torch.equal(outer["logits"], 2 * plain)
 
 
-def test_scopes_left_in_another_order_than_they_were_entered_leave_nothing_behind():
+def test_scopes_left_out_of_order_end_completely():
     model = small()
     plain = model(SOURCE, TARGET)
 
@@ -172,7 +172,7 @@ def test_a_task_that_outlives_the_scope_it_was_started_in_is_outside_it():
     model = small()
     plain = model(SOURCE, TARGET)
     with tracing(model, [Scale("logits", factor=2.0)]) as values:
-        task = contextvars.copy_context()  # what a task of `asyncio`, or a thread of `to_thread`, runs in
+        task = contextvars.copy_context()  # the context of an `asyncio` task, or of a `to_thread` thread
         assert torch.equal(task.run(model, SOURCE, TARGET), 2 * plain)
         before = dict(values)
     assert torch.equal(task.run(model, SOURCE, TARGET), plain)
@@ -190,7 +190,7 @@ def test_another_model_inside_the_scope_is_neither_recorded_nor_edited():
     assert set(values) == set(model.taps)
 
 
-def test_the_last_run_in_a_scope_is_the_one_that_stays():
+def test_a_scope_keeps_its_last_run():
     model = small()
     with tracing(model) as values:
         model(SOURCE, TARGET)
@@ -211,7 +211,7 @@ REPETITIONS = 15
 
 @pytest.fixture
 def _switching_often() -> Iterator[None]:
-    """Lets Python change threads far more often than it would, inside a forward pass too."""
+    """Make Python switch threads far more often than usual, also inside a forward pass."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -220,7 +220,7 @@ def _switching_often() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_switching_often")
 @pytest.mark.parametrize("preset", PRESETS)
-def test_threads_that_share_a_model_never_see_each_other(preset: str):
+def test_threads_that_share_a_model_are_isolated(preset: str):
     model = small(preset)
     heads = Ablate("decoder.layers.0.cross_attention", heads=(1,))
     scopes = [[heads], [Scale("encoder.layers.0.feed_forward.output", factor=3.0)], []]

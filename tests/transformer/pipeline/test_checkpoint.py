@@ -57,7 +57,7 @@ def data(path: Path) -> bytes:
     return path.read_bytes()
 
 
-# --- saving and loading -----------------------------------------------------------------------------------------
+# --- saving and loading ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -168,7 +168,7 @@ def test_a_file_can_be_replaced_while_it_is_read(path: Path, tmp_path: Path, mon
     assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
 
 
-# --- checkpoints refused when saved -----------------------------------------------------------------------
+# --- checkpoints refused when saved ------------------------------------------------------------------------------------
 
 
 def with_weight(value: float) -> Checkpoint:
@@ -217,7 +217,7 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path):
     assert {file.name for file in tmp_path.iterdir()} == {"file", "folder"}
 
 
-# --- missing, foreign and damaged files --------------------------------------------------------------------------------------
+# --- missing, foreign and damaged files --------------------------------------------------------------------------------
 
 
 def refused(path: Path, message: str = "") -> None:
@@ -309,7 +309,7 @@ def test_a_file_with_an_overwritten_range_is_refused(data: bytes, damaged: Calla
         refused(damaged(changed))
 
 
-# --- files with a correct digest and wrong contents ------------------------------------------------------
+# --- files with a correct digest and wrong contents --------------------------------------------------------------------
 
 
 def forged(

@@ -244,7 +244,7 @@ def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, pie
                 call(piece * (1_000_000 // len(piece)))
 
 
-# --- shipped models ---------------------------------------------------------------------------------------------------
+# --- shipped models ----------------------------------------------------------------------------------------------------
 
 
 def test_every_shipped_model_is_listed_and_loads():

@@ -1,4 +1,4 @@
-"""What no edit can do: open a mask it does not name, make a number that is not finite, or reach the model itself."""
+"""Tests of the limits of edits: they open only masks they name, keep numbers finite, and leave the model unchanged."""
 
 import math
 
@@ -32,16 +32,16 @@ def edited(model: Transformer, *edits: Intervention) -> Trace:
 
 @pytest.mark.parametrize("attention", [ENCODER, DECODER])
 @pytest.mark.parametrize("name", SCORES)
-def test_taking_scores_away_lets_no_hidden_key_through(model: Transformer, attention: str, name: str):
+def test_ablated_scores_keep_hidden_keys_hidden(model: Transformer, attention: str, name: str):
     before, after = run_traced(model, SOURCE, TARGET), edited(model, Ablate(f"{attention}.{name}"))
     hidden = before.hidden(attention)
-    looking = ~hidden.all(-1)  # a query that may look nowhere looks as its variant says
+    looking = ~hidden.all(-1)  # a query that may attend to no key attends as its variant defines
     assert hidden.any()
     assert looking.any()
     assert torch.equal(after.hidden(attention), hidden)
     weights = after[f"{attention}.weights"].values
     assert weights[hidden & looking[..., None]].max() == 0
-    # Equal scores, so every key that may be looked at gets an equal share.
+    # Scores are equal, so every key that is not hidden gets an equal share.
     allowed = ~hidden
     expected = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
     assert torch.allclose(weights[looking], expected[looking], atol=1e-6)
@@ -50,7 +50,7 @@ def test_taking_scores_away_lets_no_hidden_key_through(model: Transformer, atten
 @pytest.mark.parametrize("divisor", ["d_head", "d_model"])
 @pytest.mark.parametrize("fill", [-math.inf, -10_000.0, -1_234.567])
 @pytest.mark.parametrize("late", [False, True])
-def test_what_is_hidden_is_known_whatever_hides_it(divisor: str, fill: float, late: bool):
+def test_allowed_equals_the_mask_for_any_fill(divisor: str, fill: float, late: bool):
     model = small("shared_heads", mask_before_scaling=not late, mask_fill=fill, score_divisor=divisor)
     trace = run_traced(model, SOURCE, TARGET)
     for kind, mask in (("encoder", trace.masks.source), ("decoder", trace.masks.target), ("cross", trace.masks.source)):
@@ -59,7 +59,7 @@ def test_what_is_hidden_is_known_whatever_hides_it(divisor: str, fill: float, la
         assert torch.equal(allowed, mask.expand_as(allowed[0]).expand_as(allowed))
 
 
-def test_scores_set_to_minus_infinity_are_hidden_from_then_on(model: Transformer):
+def test_scores_patched_with_minus_infinity_stay_hidden(model: Transformer):
     last = "scaled_scores" if model.config.mask_before_scaling else "masked_scores"
     trace = edited(model, Patch(f"{DECODER}.{last}", values=-math.inf))
     assert trace.hidden(DECODER).all()
@@ -69,7 +69,7 @@ def test_scores_set_to_minus_infinity_are_hidden_from_then_on(model: Transformer
     assert torch.equal(again.logits, trace.logits)
 
 
-def test_uniform_knows_scores_that_were_hidden_after_the_division():
+def test_uniform_weights_skip_scores_hidden_after_the_division():
     model = small("shared_heads")
     values = torch.zeros(TARGET.shape[1], TARGET.shape[1])
     values[:, 1:] = -math.inf
@@ -84,7 +84,7 @@ def test_uniform_knows_scores_that_were_hidden_after_the_division():
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_no_row_of_large_factors_makes_a_number_that_is_not_finite(preset: str, norm_first: bool):
+def test_repeated_large_factors_keep_numbers_finite(preset: str, norm_first: bool):
     model = small(preset, norm_first=norm_first)
     for path, tap in model.taps.items():
         if "_mask" in path.rpartition(".")[2]:
@@ -100,24 +100,24 @@ def test_no_row_of_large_factors_makes_a_number_that_is_not_finite(preset: str, 
 
 
 @pytest.mark.parametrize("by", SCORES)
-def test_scores_replace_nothing_but_scores(model: Transformer, by: str):
+def test_scores_can_replace_only_scores(model: Transformer, by: str):
     with pytest.raises(PathError, match="scores may be -inf, and replace only scores"):
         edited(model, Replace(f"{ENCODER}.weights", by=f"{ENCODER}.{by}"))
     assert edited(model, Replace(f"{ENCODER}.masked_scores", by=f"{ENCODER}.scores")).logits.isfinite().all()
 
 
-# --- what is not there -------------------------------------------------------------------------------------------------
+# --- positions and shapes that do not fit ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("edit", [Scale, Patch])
-def test_a_position_no_sequence_can_have_is_refused(model: Transformer, edit: type[Scale] | type[Patch]):
+def test_a_position_beyond_max_len_is_refused(model: Transformer, edit: type[Scale] | type[Patch]):
     most = model.config.max_len
     with pytest.raises(PathError, match=f"position is {most}; allowed are 0 to {most - 1}"):
         edited(model, edit(DECODER, positions=(most,)))
     edited(model, edit(DECODER, positions=(most - 1,)))
 
 
-def test_a_tensor_that_grows_with_the_answer_says_so_where_it_does_not_fit(model: Transformer):
+def test_an_error_about_the_shape_of_a_target_tensor_asks_for_the_target(model: Transformer):
     wide = torch.zeros(1, 9, model.config.d_model)
     with pytest.raises(PathError, match=r"takes \(2, 5, 12\).*give the target, too\.$"):
         edited(model, Patch(f"{DECODER}.output", values=wide))
@@ -129,7 +129,7 @@ def test_a_tensor_that_grows_with_the_answer_says_so_where_it_does_not_fit(model
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_nothing_of_a_trace_is_the_models_own_memory(preset: str):
+def test_a_trace_shares_no_memory_with_the_model(preset: str):
     model = small(preset)
     own = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
     trace = run_traced(model, SOURCE, TARGET)
@@ -143,7 +143,7 @@ def test_nothing_of_a_trace_is_the_models_own_memory(preset: str):
 # --- edits as values ---------------------------------------------------------------------------------------------------
 
 
-def test_rows_of_any_library_are_the_same_row():
+def test_sequences_of_any_library_become_equal_tuples():
     rows = (
         (0, 2),
         [0, 2],
@@ -159,5 +159,5 @@ def test_rows_of_any_library_are_the_same_row():
 
 
 @pytest.mark.parametrize("given", [None, 3, 2.5, "12", b"12", {"a": 1}])
-def test_what_is_no_row_is_left_for_the_edit_to_refuse(given: object):
+def test_other_values_are_returned_unchanged(given: object):
     assert plain(given) is given

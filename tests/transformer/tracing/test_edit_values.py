@@ -1,4 +1,4 @@
-"""Edits before anything runs: plain values that a trace can be kept by, refused where they do not fit the model."""
+"""Tests of edits as values: they are cache keys, and are refused before the model runs if they do not fit it."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ ENCODER, DECODER, CROSS = (
 
 
 def scale_by_true() -> Scale:
-    """Past the annotation, which only the tests check."""
+    """An edit with an invalid factor, set without the type check that runs in the tests only."""
     edit = Scale("logits")
     object.__setattr__(edit, "factor", True)
     return edit
@@ -46,7 +46,7 @@ SOME = [
 ]
 
 
-def test_edits_are_values():
+def test_edits_are_compared_and_hashed_by_value():
     assert len(set(SOME)) == len(SOME)
     for one, other in itertools.product(SOME, SOME):
         assert (one == other) == (one is other)
@@ -105,11 +105,11 @@ def test_an_edit_cannot_be_changed():
     ],
     ids=str,
 )
-def test_what_does_not_fit_the_model_is_refused_before_it_runs(edit: Intervention, message: str, monkeypatch):
+def test_an_edit_that_does_not_fit_the_model_is_refused_before_it_runs(edit: Intervention, message: str, monkeypatch):
     model = small("vanilla")
     monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
     with pytest.raises(PathError, match=message):
         run_traced(model, SOURCE, TARGET, [edit])
-    # Also behind one that fits.
+    # Also after an edit that fits.
     with pytest.raises(PathError, match=message):
         run_traced(model, SOURCE, TARGET, [Ablate(CROSS), edit])

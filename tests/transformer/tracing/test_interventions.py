@@ -1,4 +1,4 @@
-"""Edits: each does what it says, there and nowhere else."""
+"""Tests of edits: each changes the tensors it names and no others."""
 
 import dataclasses
 import itertools
@@ -37,7 +37,7 @@ def edited(model: Transformer, *edits: Intervention) -> Trace:
 
 
 def equal_before(plain: Trace, other: Trace, path: str) -> bool:
-    """Whether every tensor computed before that path has the very same bits in both."""
+    """Whether every tensor computed before that path is bitwise equal in both traces."""
     before = itertools.takewhile(lambda step: step.path != path, plain)
     return all(torch.equal(step.values, other[step.path].values) for step in before)
 
@@ -46,7 +46,7 @@ def equal_before(plain: Trace, other: Trace, path: str) -> bool:
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_ablating_a_head_zeroes_it_and_touches_no_other(model: Transformer, plain: Trace, attention: str):
+def test_ablating_a_head_zeroes_only_that_head(model: Transformer, plain: Trace, attention: str):
     path = f"{attention}.weights"
     trace = edited(model, Ablate(attention, heads=(1,)))
     before, after = plain[path].values, trace[path].values
@@ -60,7 +60,7 @@ def test_ablating_a_head_zeroes_it_and_touches_no_other(model: Transformer, plai
 
 @pytest.mark.parametrize("heads", [None, (0, 2), (2,)])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_uniform_looks_equally_at_every_key_that_is_allowed(model: Transformer, plain: Trace, attention: str, heads):
+def test_uniform_weights_are_equal_over_allowed_keys(model: Transformer, plain: Trace, attention: str, heads):
     path = f"{attention}.weights"
     trace = edited(model, Ablate(path, heads=heads, to="uniform"))
     chosen = list(range(3)) if heads is None else list(heads)
@@ -80,7 +80,7 @@ def test_any_tensor_can_be_zeroed(model: Transformer, path: str):
     assert (edited(model, Ablate(path))[path].values == 0).all()
 
 
-def test_ablating_a_mask_hides_everything(model: Transformer):
+def test_ablating_a_mask_hides_every_key(model: Transformer):
     trace = edited(model, Ablate("source_mask"))
     assert not trace.masks.source.any()
     assert trace.fully_masked("encoder").all()
@@ -117,13 +117,13 @@ def test_scaling_positions_and_heads(model: Transformer, plain: Trace):
     assert torch.equal(trace[path].values, expected)
 
 
-def test_the_path_of_an_attention_means_its_output(model: Transformer, plain: Trace):
+def test_scaling_the_path_of_an_attention_scales_its_output(model: Transformer, plain: Trace):
     trace = edited(model, Scale(DECODER, factor=0.0, positions=(2,)))
     assert (trace[f"{DECODER}.output"].values[:, 2] == 0).all()
     assert torch.equal(trace[f"{DECODER}.output"].values[:, :2], plain[f"{DECODER}.output"].values[:, :2])
 
 
-def test_positions_that_are_not_there_yet_are_left_alone(model: Transformer, plain: Trace):
+def test_positions_beyond_the_sequence_are_ignored(model: Transformer, plain: Trace):
     trace = edited(model, Scale("decoder.output", factor=0.0, positions=(1, 15)))
     assert (trace["decoder.output"].values[:, 1] == 0).all()
     assert torch.equal(trace["decoder.output"].values[:, 2:], plain["decoder.output"].values[:, 2:])
@@ -132,7 +132,7 @@ def test_positions_that_are_not_there_yet_are_left_alone(model: Transformer, pla
 @pytest.mark.parametrize("factor", [0.0, -1.0, 0.5, 1e6])
 @pytest.mark.parametrize("name", ["scores", "scaled_scores", "masked_scores"])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_scaling_scores_lets_no_hidden_key_through(model: Transformer, plain: Trace, attention: str, name: str, factor: float):
+def test_scaled_scores_keep_hidden_keys_hidden(model: Transformer, plain: Trace, attention: str, name: str, factor: float):
     trace = edited(model, Scale(f"{attention}.{name}", factor=factor))
     kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
     assert trace.logits.isfinite().all()
@@ -142,7 +142,7 @@ def test_scaling_scores_lets_no_hidden_key_through(model: Transformer, plain: Tr
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, 0.5])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_scaling_scores_that_were_hidden_before_the_division_lets_no_hidden_key_through(attention: str, factor: float):
+def test_scores_scaled_after_the_mask_keep_hidden_keys_hidden(attention: str, factor: float):
     model = small("shared_heads", mask_fill=-10_000.0)
     trace = edited(model, Scale(f"{attention}.scaled_scores", factor=factor, heads=(0, 2)))
     kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
@@ -152,11 +152,11 @@ def test_scaling_scores_that_were_hidden_before_the_division_lets_no_hidden_key_
 # --- Patch -------------------------------------------------------------------------------------------------------------
 
 
-def test_patching_everything_from_another_run_gives_that_run(model: Transformer):
+def test_patching_encoder_output_and_mask_from_another_run_gives_its_logits(model: Transformer):
     other = run_traced(model, SOURCE.flip(1), TARGET)
     memory, mask = other["encoder.output"].values, other.masks.source
     trace = edited(model, Patch("encoder.output", values=memory), Patch("source_mask", values=mask))
-    # The mask of the encoder is the same tap, but what the encoder made of it is patched away.
+    # The encoder reads the same mask, but its output is patched.
     assert torch.equal(trace.logits, other.logits)
 
 
@@ -203,7 +203,7 @@ def test_values_of_another_shape_are_refused(model: Transformer, values: object)
     "values",
     [None, "abc", {}, [[1.0], [1.0, 2.0]], [None], 1j, math.nan, [0.0, math.nan], math.inf, -math.inf, 1e30, 10**40, 1e300],
 )
-def test_values_that_are_no_usable_numbers_are_refused(model: Transformer, values: object):
+def test_values_that_are_not_usable_numbers_are_refused(model: Transformer, values: object):
     with pytest.raises(PathError, match=f"^The values .* do not fit {CROSS}.weights: "):
         Patch(f"{CROSS}.weights", values=values).place(model)
 
@@ -232,7 +232,7 @@ def test_patching_a_mask(model: Transformer, plain: Trace):
     assert (everything.attention("decoder")[0, 1, :, 0, 1:] > 0).all()
 
 
-def test_a_learned_table_is_not_written_to():
+def test_an_edit_does_not_change_a_learned_table():
     model = small("shared_heads")
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     for path in ("source_embedding.position", "source_embedding.token"):
@@ -246,7 +246,7 @@ def test_a_learned_table_is_not_written_to():
 
 @pytest.mark.parametrize("name", ["", ".scores", ".scaled_scores", ".masked_scores"])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_a_blocked_look_is_shared_out_among_the_others(model: Transformer, plain: Trace, attention: str, name: str):
+def test_the_weight_of_a_blocked_edge_goes_to_the_other_keys(model: Transformer, plain: Trace, attention: str, name: str):
     trace = edited(model, Block(attention + name, heads=(1,), edges=((2, 0), (3, 1))))
     before, after = plain[f"{attention}.weights"].values, trace[f"{attention}.weights"].values
     expected = before.clone()
@@ -274,7 +274,9 @@ def test_blocking_every_key_of_a_query(model: Transformer, plain: Trace, attenti
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize("name", ["query.heads", "scores", "scaled_scores", "masked_scores"])
-def test_no_edit_of_scores_gives_a_hidden_or_blocked_key_weight(model: Transformer, plain: Trace, attention: str, name: str):
+def test_hidden_and_blocked_keys_have_no_weight_after_any_edit_of_scores(
+    model: Transformer, plain: Trace, attention: str, name: str
+):
     kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
     layer = 0 if attention == ENCODER else 1
     edges = ((0, 0), (1, 0), (1, 1), (2, 1))
@@ -282,7 +284,7 @@ def test_no_edit_of_scores_gives_a_hidden_or_blocked_key_weight(model: Transform
     for edit in (Scale(f"{attention}.{name}", factor=1e6), Scale(f"{attention}.{name}", factor=-1e6), raised):
         for edits in ([edit], [edit, Block(attention, edges=edges)], [Block(attention, edges=edges), edit]):
             trace = edited(model, *edits)
-            empty = plain.fully_masked(kind)[layer][..., None]  # left as the variant makes it
+            empty = plain.fully_masked(kind)[layer][..., None]  # these rows follow the variant
             allowed = plain.allowed(kind)[layer].clone()
             if len(edits) > 1:
                 for query, key in edges:
@@ -292,19 +294,19 @@ def test_no_edit_of_scores_gives_a_hidden_or_blocked_key_weight(model: Transform
             assert trace.logits.isfinite().all()
 
 
-def test_a_query_whose_mask_is_empty_attends_as_the_variant_says_whatever_is_blocked():
+def test_blocking_does_not_change_a_query_without_allowed_keys():
     for preset, weight in (("vanilla", 1 / 5), ("pytorch", 0.0)):
         model = small(preset)
         edits = [Ablate("target_mask"), Block(DECODER, edges=((3, 0),))]
         assert torch.allclose(edited(model, *edits)[f"{DECODER}.weights"].values[0, :, 3], torch.tensor(weight))
 
 
-def test_blocking_what_is_hidden_or_not_there_changes_nothing(model: Transformer, plain: Trace):
+def test_blocking_hidden_or_missing_edges_changes_nothing(model: Transformer, plain: Trace):
     trace = edited(model, Block(DECODER, edges=((0, 4), (1, 3), (15, 0), (0, 15))))
     assert torch.equal(trace.logits, plain.logits)
 
 
-def test_a_memory_made_outside_the_scope_gives_no_nan_inside():
+def test_a_memory_encoded_outside_the_scope_gives_no_nan():
     model = small("pytorch")
     memory, mask = model.encode(SOURCE[1:])
     with tracing(model, [Block(CROSS, edges=tuple((1, key) for key in range(7)))]) as values:
@@ -317,7 +319,7 @@ def test_a_memory_made_outside_the_scope_gives_no_nan_inside():
 
 
 @pytest.mark.parametrize("by", ["encoder.layers.0.self_attention.output", "encoder.layers.0.self_attention"])
-def test_replacing_the_sum_takes_the_residual_connection_away(model: Transformer, plain: Trace, by: str):
+def test_replacing_the_sum_removes_the_residual_connection(model: Transformer, plain: Trace, by: str):
     path = "encoder.layers.0.self_attention_add_norm.sum"
     trace = edited(model, Replace(path, by=by))
     assert torch.equal(trace[path].values, plain[f"{ENCODER}.output"].values)
@@ -343,7 +345,7 @@ def test_replacing_heads_by_those_of_another_attention(model: Transformer, plain
         ("encoder.output", "", "no such tap"),
     ],
 )
-def test_what_cannot_replace(model: Transformer, path: str, by: str, message: str):
+def test_an_invalid_replacement_is_refused(model: Transformer, path: str, by: str, message: str):
     with pytest.raises(PathError, match=message):
         edited(model, Replace(path, by=by))
 
@@ -364,7 +366,7 @@ def test_what_cannot_replace(model: Transformer, path: str, by: str, message: st
     ],
     ids=str,
 )
-def test_an_edit_of_one_item_is_that_edit_for_it_and_none_for_the_others(model: Transformer, plain: Trace, edit: Intervention):
+def test_an_edit_of_one_item_leaves_the_others_unchanged(model: Transformer, plain: Trace, edit: Intervention):
     everywhere = edited(model, edit)
     for item in range(2):
         trace = edited(model, dataclasses.replace(edit, items=(item,)))
@@ -374,7 +376,7 @@ def test_an_edit_of_one_item_is_that_edit_for_it_and_none_for_the_others(model: 
                 torch.testing.assert_close(step.values[item], everywhere[step.path].values[item], atol=1e-6, rtol=1e-5)
 
 
-def test_items_that_are_not_in_the_batch_are_left_alone(model: Transformer, plain: Trace):
+def test_items_beyond_the_batch_are_ignored(model: Transformer, plain: Trace):
     assert torch.equal(edited(model, Ablate(CROSS, items=(2, 7))).logits, plain.logits)
 
 
@@ -388,7 +390,7 @@ def test_edits_are_applied_in_the_order_given(model: Transformer):
     assert (second.logits == 2).all()
 
 
-def test_uniform_knows_what_was_blocked_before_it(model: Transformer):
+def test_uniform_weights_skip_keys_blocked_before(model: Transformer):
     trace = edited(model, Block(ENCODER, edges=((0, 0),)), Ablate(ENCODER, to="uniform"))
     weights = trace[f"{ENCODER}.weights"].values[:, :, 0]
     expected = (SOURCE != PAD).float()
@@ -398,7 +400,7 @@ def test_uniform_knows_what_was_blocked_before_it(model: Transformer):
 
 @given(runs(), st.data())
 @settings(max_examples=25)
-def test_no_edit_makes_a_number_that_is_not_finite(run: Run, data: st.DataObject):
+def test_random_edits_keep_numbers_finite(run: Run, data: st.DataObject):
     attentions = [path.removesuffix(".weights") for path in run.model.taps if path.endswith(".weights")]
     edits = []
     for _ in range(data.draw(st.integers(1, 3))):
@@ -425,19 +427,19 @@ def test_the_decoder_alone_can_be_edited():
     plain, trace = (run_traced(model, None, TARGET, edits) for edits in ([], [Ablate(DECODER, heads=(0,))]))
     assert (trace[f"{DECODER}.weights"].values[:, 0] == 0).all()
     assert not torch.equal(plain.logits, trace.logits)
-    # What is not computed cannot be edited, and is no error either.
+    # An edit of a tensor that is not computed has no effect and is not an error.
     assert torch.equal(run_traced(model, None, TARGET, [Ablate(CROSS)]).logits, plain.logits)
 
 
 @pytest.mark.parametrize("preset", ["pytorch", "shared_heads"])
-def test_the_others_have_no_decoder_alone(preset: str):
+def test_other_variants_cannot_run_the_decoder_alone(preset: str):
     with pytest.raises(InputError, match="This variant needs a source"):
         run_traced(small(preset), None, TARGET, [Ablate(DECODER)])
 
 
 @pytest.mark.parametrize("path", [f"{ENCODER}.output", f"{CROSS}.masked_scores", "logits"])
 @pytest.mark.parametrize("value", [1e12, -1e12])
-def test_a_patched_number_that_half_precision_lacks_becomes_its_largest(path: str, value: float):
+def test_a_patched_number_beyond_half_precision_becomes_its_largest(path: str, value: float):
     model = small("pytorch").to(torch.float16)
     trace = edited(model, Patch(path, values=value))
     assert (trace[path].values.abs() == torch.finfo(torch.float16).max).all()
@@ -446,17 +448,17 @@ def test_a_patched_number_that_half_precision_lacks_becomes_its_largest(path: st
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_edits_in_any_precision(preset: str, dtype: torch.dtype):
+def test_edits_keep_any_precision(preset: str, dtype: torch.dtype):
     model = small(preset).to(dtype)
     uniform = Ablate(ENCODER, to="uniform", heads=(1,), items=(0,))
     trace = run_traced(model, SOURCE, TARGET, [uniform, Scale(CROSS, factor=0.5), Scale(f"{ENCODER}.scores", factor=1e6)])
     weights = trace[f"{ENCODER}.weights"].values
-    assert torch.equal(weights[0, 1, :, :5], torch.full((7, 5), 1 / 5, dtype=dtype))  # the row has five tokens
+    assert torch.equal(weights[0, 1, :, :5], torch.full((7, 5), 1 / 5, dtype=dtype))  # the text has five tokens
     assert {step.values.dtype for step in trace} == {dtype, torch.bool}
     assert trace.logits.isfinite().all()
 
 
-def test_edits_where_autocast_changes_the_precision_on_the_way(model: Transformer):
+def test_edits_keep_the_precisions_of_autocast(model: Transformer):
     edits = [Ablate(CROSS, (0, 2), to="uniform", items=(1,)), Scale(f"{ENCODER}.scores", (1,), factor=3.0, items=(1,))]
     with torch.autocast("cpu", dtype=torch.bfloat16):
         plain, trace = run_traced(model, SOURCE, TARGET), edited(model, *edits)
@@ -470,14 +472,14 @@ class Elsewhere(Intervention):
 
 
 @pytest.mark.parametrize("path", ["nothing", "", f"{CROSS}.masks"])
-def test_an_edit_that_acts_on_no_tap_is_refused_before_anything_runs(model: Transformer, path: str, monkeypatch):
+def test_an_edit_without_a_tap_is_refused_before_the_model_runs(model: Transformer, path: str, monkeypatch):
     monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
     with pytest.raises(PathError, match="which is no tap of this model"):
         edited(model, Elsewhere(path))
 
 
 @pytest.mark.parametrize("edits", [[Ablate], [Ablate("logits"), Scale]])
-def test_a_class_in_the_place_of_an_edit_is_refused(model: Transformer, edits: list):
+def test_a_class_in_place_of_an_edit_is_refused(model: Transformer, edits: list):
     with pytest.raises(PathError, match="is a class; an edit is an intervention with its path"):
         edited(model, *edits)
 

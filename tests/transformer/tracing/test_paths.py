@@ -1,4 +1,4 @@
-"""Paths of tensors: parsed and printed, and the three kinds of attention."""
+"""Tests of tensor paths, parsed and printed, and of the three kinds of attention."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_a_path_is_parsed_and_printed(text: str, path: TensorPath) -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_every_tap_and_parameter_prints_as_it_was_parsed(preset: str, norm_first: bool) -> None:
+def test_every_path_of_a_tap_or_parameter_is_printed_as_parsed(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first)
     for text in [*model.taps, *dict(model.named_modules()), *dict(model.named_parameters())]:
         path = TensorPath.parse(text)
@@ -44,7 +44,7 @@ def test_every_tap_and_parameter_prints_as_it_was_parsed(preset: str, norm_first
 
 
 @given(st.lists(st.one_of(words, st.sampled_from(["encoder", "decoder", "layers", "0", "00", "٣", "9" * 9]))).map(".".join))
-def test_any_text_prints_as_it_was_parsed(text: str) -> None:
+def test_any_text_is_printed_as_parsed(text: str) -> None:
     assert str(TensorPath.parse(text)) == text
 
 
@@ -56,7 +56,7 @@ def test_a_path_that_is_not_a_text_is_refused(path: object) -> None:
         find_tap(["logits"], path)
 
 
-def test_paths_beside_and_around_a_tensor() -> None:
+def test_paths_of_owner_whole_and_add_norm() -> None:
     assert str(SCORES.owner / "query.heads") == "encoder.layers.0.self_attention.query.heads"
     assert str(SCORES.owner / "query" / "heads") == "encoder.layers.0.self_attention.query.heads"
     assert str(SCORES.whole) == "encoder.layers.0.self_attention"
@@ -66,7 +66,7 @@ def test_paths_beside_and_around_a_tensor() -> None:
     assert TensorPath.parse("logits").owner == TensorPath()
 
 
-def test_a_path_without_what_it_has_in_common_with_another() -> None:
+def test_a_path_is_shortened_by_its_common_start_with_another() -> None:
     assert (SCORES.owner / "query.heads").near(SCORES) == "query.heads"
     assert TensorPath.parse("encoder.output").near(SCORES) == "output"
     assert TensorPath.parse("logits").near(SCORES) == "logits"
@@ -80,7 +80,7 @@ def test_a_path_without_what_it_has_in_common_with_another() -> None:
         ("logits", "target"),
     ],
 )
-def test_whose_tokens_a_tensor_is_about(path: str, side: str) -> None:
+def test_a_path_has_the_side_of_its_tokens(path: str, side: str) -> None:
     assert TensorPath.parse(path).side == side
 
 
@@ -95,7 +95,7 @@ def test_the_kinds_of_attention_are_those_of_the_network() -> None:
     assert TensorPath.parse("decoder.layers.0.feed_forward.hidden").kind is None
 
 
-def test_a_kind_is_its_name() -> None:
+def test_a_kind_equals_its_name() -> None:
     assert Kind.of("cross") is Kind.CROSS
     assert {"cross": 1}[Kind.CROSS] == 1
     assert (f"{Kind.CROSS}", str(Kind.CROSS)) == ("cross", "cross")
@@ -103,12 +103,12 @@ def test_a_kind_is_its_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["sideways", "", None, 5, ["cross"], pytest.param(10**5000, id="huge")])
-def test_another_kind_is_refused(name: object) -> None:
+def test_an_unknown_kind_is_refused(name: object) -> None:
     with pytest.raises(InputError, match="is not a kind of attention; allowed are encoder, decoder, cross"):
         Kind.of(name)
 
 
-def test_an_unknown_tap_is_refused_with_the_nearest() -> None:
+def test_an_unknown_tap_is_refused_with_the_nearest_ones() -> None:
     taps = [*small().taps]
     with pytest.raises(PathError, match=r"nearest are encoder\.layers\.0\.self_attention\.scores, "):
         find_tap(taps, "encoder.layers.0.self_atention.scores")
@@ -122,7 +122,7 @@ def test_the_path_of_an_attention_stands_for_one_of_its_taps() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 3, 1.0, True, "1", None, pytest.param(10**5000, id="huge")])
-def test_an_index_that_is_not_there_is_refused(index: object) -> None:
+def test_an_index_out_of_range_is_refused(index: object) -> None:
     check_index("head", 2, 3)
     with pytest.raises(PathError, match="head"):
         check_index("head", index, 3)

@@ -1,4 +1,4 @@
-"""Edits in words."""
+"""Tests of edits written as phrases."""
 
 import re
 
@@ -28,7 +28,7 @@ CONFIG = TransformerConfig.preset("pytorch", d_model=32, heads=4, encoder_layers
         ),
     ],
 )
-def test_a_phrase_means_an_edit(phrase: str, meaning: object) -> None:
+def test_a_phrase_is_parsed_to_its_edits(phrase: str, meaning: object) -> None:
     assert interventions(phrase, CONFIG) == (meaning,)
 
 
@@ -49,23 +49,23 @@ def test_a_phrase_means_an_edit(phrase: str, meaning: object) -> None:
         "x" * 5000,
     ],
 )
-def test_anything_else_is_refused_with_what_is_allowed(phrase: str) -> None:
+def test_an_invalid_phrase_is_refused_with_the_allowed_ones(phrase: str) -> None:
     with pytest.raises(InputError, match="allowed are"):
         interventions(phrase, CONFIG)
 
 
-def test_what_is_allowed_spells_out_every_word_in_capitals() -> None:
+def test_the_error_explains_every_word_in_capitals() -> None:
     with pytest.raises(InputError) as refused:
         interventions("make tea", CONFIG)
     forms, meanings = (refused.value.values[name] for name in ("forms", "words"))
     assert set(re.findall(r"\b[A-Z]+\b", forms)) == set(re.findall(r"\b([A-Z]+) is ", meanings))
     for word in (*Kind, *SUBLAYERS, *SUBLAYERS["decoder"]):
         assert word in meanings
-    assert str(refused.value).endswith(meanings)  # nothing of it is cut off
+    assert str(refused.value).endswith(meanings)  # the list is not shortened
     assert interventions(meanings.partition("example: ")[2], CONFIG)
 
 
-def test_several_phrases_mean_all_they_mean_and_the_one_that_is_wrong_is_named() -> None:
+def test_several_phrases_are_parsed_together_and_an_invalid_one_is_named() -> None:
     first, second = "no positions", "silence cross layer 1"
     assert all_interventions((first, second), CONFIG) == interventions(first, CONFIG) + interventions(second, CONFIG)
     assert all_interventions((), CONFIG) == ()
@@ -90,9 +90,7 @@ def test_several_phrases_mean_all_they_mean_and_the_one_that_is_wrong_is_named()
         ("cross", "key", "source", 6),
     ],
 )
-def test_a_look_at_a_token_that_is_not_there_is_refused_with_how_many_there_are(
-    kind: str, name: str, side: str, count: int
-) -> None:
+def test_a_token_out_of_range_is_refused_with_the_number_of_tokens(kind: str, name: str, side: str, count: int) -> None:
     at = {"query": 0, "key": 0, name: count}
     phrase, lengths = "block {} layer 1 query {} key {}", {"source": 6, "target": 4}
     with pytest.raises(
@@ -103,7 +101,7 @@ def test_a_look_at_a_token_that_is_not_there_is_refused_with_how_many_there_are(
     assert interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
 
 
-def test_what_the_page_writes_can_be_read() -> None:
+def test_phrases_written_by_the_page_are_parsed() -> None:
     assert interventions(at_head("silence", "cross", 2, 1), CONFIG) == interventions("silence cross layer 3 head 2", CONFIG)
     assert interventions(at_head("average", "encoder", 0), CONFIG) == interventions("average encoder layer 1", CONFIG)
     assert interventions(block("decoder", 0, None, 2, 1), CONFIG) == interventions(
@@ -120,7 +118,7 @@ def test_every_edit_changes_what_a_trained_model_computes(phrase: str) -> None:
     assert not pipeline.trace("headlight", "thgildaeh", edits).logits.equal(pipeline.trace("headlight", "thgildaeh").logits)
 
 
-def test_without_positions_the_model_cannot_tell_order() -> None:
+def test_without_positions_the_encoder_ignores_order() -> None:
     pipeline = Pipeline.load("reverse")
     edits = interventions("no positions", pipeline.config)
     assert sorted(pipeline.trace("abc", edits=edits)["encoder.output"].values[0, 1:4].sum(-1).tolist()) == pytest.approx(

@@ -1,4 +1,4 @@
-"""Everything in one forward pass: complete, exact, in order, and enough to compute it all again."""
+"""Tests of traces: complete, exact, in order, and sufficient to recompute every tensor."""
 
 import math
 from collections.abc import Callable
@@ -39,12 +39,12 @@ def test_tracing_changes_no_bit_of_the_logits(run: Run):
     assert torch.equal(run_traced(run.model, run.source, run.target).logits, run.model(run.source, run.target))
 
 
-def test_every_tap_is_there_exactly_once(model: Transformer, trace: Trace):
+def test_every_tap_is_traced_exactly_once(model: Transformer, trace: Trace):
     assert len(trace) == len(list(trace)) == len(model.taps)
     assert {step.path for step in trace} == set(model.taps)
 
 
-def test_a_decoder_alone_leaves_out_the_encoder_and_nothing_else():
+def test_a_decoder_alone_lacks_only_the_encoder_and_cross_attention():
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
     missing = set(model.taps) - {step.path for step in trace}
@@ -56,7 +56,7 @@ def test_a_decoder_alone_leaves_out_the_encoder_and_nothing_else():
         trace.attention("cross")
 
 
-def test_steps_come_in_the_order_they_are_computed(trace: Trace):
+def test_steps_are_in_the_order_of_computation(trace: Trace):
     order = [step.path for step in trace]
     first = ["source_mask", "source_embedding.token", "encoder.layers.0.self_attention.query.projected"]
     layers = [f"encoder.layers.{layer}.feed_forward.output" for layer in range(2)]
@@ -75,7 +75,7 @@ def test_steps_come_in_the_order_they_are_computed(trace: Trace):
         assert places == sorted(places)
 
 
-def test_axes_mean_what_they_say(model: Transformer, trace: Trace):
+def test_axes_have_the_sizes_of_their_names(model: Transformer, trace: Trace):
     config = trace.config
     sizes = {
         "batch": 2,
@@ -111,14 +111,14 @@ def test_any_unknown_path_is_a_path_error(trace: Trace, path: str):
         trace[path]
 
 
-def test_the_path_of_an_attention_stands_for_its_weights(trace: Trace):
+def test_the_path_of_an_attention_gives_its_weights(trace: Trace):
     assert trace["encoder.layers.1.self_attention"] is trace["encoder.layers.1.self_attention.weights"]
 
 
 @pytest.mark.parametrize(
     ("kind", "shape"), [("encoder", (2, 2, 3, 7, 7)), ("decoder", (3, 2, 3, 5, 5)), ("cross", (3, 2, 3, 5, 7))]
 )
-def test_attention_of_a_kind(trace: Trace, kind: str, shape: tuple[int, ...]):
+def test_attention_of_a_kind_is_stacked_over_layers(trace: Trace, kind: str, shape: tuple[int, ...]):
     weights = trace.attention(kind)
     assert weights.shape == shape
     assert (trace.layers(kind), trace.heads(kind)) == (shape[0], shape[2])
@@ -135,7 +135,7 @@ def test_an_unknown_kind_of_attention_is_refused(trace: Trace):
         trace.layers("sideways")
 
 
-def test_weights_and_who_may_attend_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
+def test_weights_and_allowed_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
     first, allowed = trace.attention("cross"), trace.allowed("cross")
     monkeypatch.setattr(torch, "stack", None)  # would fail if it were called again
     assert trace.attention("cross") is first
@@ -153,7 +153,7 @@ def test_the_bytes_of_stacked_tensors_are_counted_before_they_are_stacked(model:
     assert trace.nbytes == before
 
 
-def test_only_the_kinds_that_ran_are_there(model: Transformer, trace: Trace):
+def test_a_trace_has_only_the_kinds_that_ran(model: Transformer, trace: Trace):
     assert trace.kinds == (Kind.ENCODER, Kind.DECODER, Kind.CROSS)
     assert run_traced(small("vanilla"), None, TARGET).kinds == (Kind.DECODER,)
     with torch.inference_mode(), tracing(model) as values:
@@ -168,7 +168,7 @@ def test_only_the_kinds_that_ran_are_there(model: Transformer, trace: Trace):
         alone.heads("decoder")
 
 
-def test_ids_are_what_the_model_read(trace: Trace):
+def test_ids_are_those_that_the_model_read(trace: Trace):
     assert [list(row) for row in trace.source_ids] == SOURCE.tolist()
     assert [list(row) for row in trace.ids_of("target")] == TARGET.tolist()
     assert trace.batch_size == 2
@@ -178,24 +178,24 @@ def test_ids_are_what_the_model_read(trace: Trace):
 
 
 @pytest.mark.parametrize("layer", [2, -1, pytest.param(10**5000, id="huge")])
-def test_a_layer_that_is_not_there_is_refused(trace: Trace, layer: int):
+def test_a_layer_out_of_range_is_refused(trace: Trace, layer: int):
     with pytest.raises(PathError, match="layer"):
         trace.weights("encoder", layer)
 
 
-def test_tokens_are_the_ids_where_none_are_given(trace: Trace):
+def test_tokens_default_to_the_ids(trace: Trace):
     assert trace.source_tokens[0] == ("1", "5", "6", "4", "2", "0", "0")
     assert trace.tokens("cross", 1) == (("1", "5", "6", "2", "4"), ("1", "8", "7", "3", "4", "5", "2"))
 
 
-def test_what_is_small_about_a_trace(trace: Trace, model: Transformer):
+def test_masks_and_positional_encoding_are_those_of_the_steps(trace: Trace, model: Transformer):
     assert torch.equal(trace.masks.source, trace["source_mask"].values)
     assert torch.equal(trace.masks.target, trace["target_mask"].values)
     assert trace.masks.target.dtype == torch.bool
     assert trace.positional_encoding.shape == (SOURCE.shape[1], model.config.d_model)
 
 
-def test_an_array_of_a_step_is_read_only_and_on_the_same_memory(trace: Trace):
+def test_an_array_of_a_step_is_read_only_and_shares_its_memory(trace: Trace):
     step = trace["logits"]
     array = step.numpy()
     assert np.shares_memory(array, step.values.numpy())
@@ -207,17 +207,17 @@ def test_nbytes_counts_memory_once(trace: Trace):
     everything = sum(step.values.nbytes for step in trace)
     scores = sum(step.values.nbytes for step in trace if step.path.endswith((".scores", ".weights")))
     assert scores < trace.nbytes < everything
-    # Heads are views of what was projected, so they add nothing.
+    # Heads are views of the projected tensor, so they add nothing.
     views = [step.values.nbytes for step in trace if step.path.endswith(".query.heads")]
     assert trace.nbytes <= everything - sum(views)
 
 
-def test_a_longer_run_holds_more():
+def test_a_longer_run_takes_more_memory():
     model = small()
     assert run_traced(model, SOURCE[:, :3], TARGET).nbytes < run_traced(model, SOURCE, TARGET).nbytes
 
 
-# --- computing it all again --------------------------------------------------------------------------------------------
+# --- recomputing every tensor ------------------------------------------------------------------------------------------
 
 Taken = Callable[[str], Tensor]
 
@@ -231,7 +231,7 @@ def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int
     assert set(again) == set(model.taps)
     for path, values in again.items():
         torch.testing.assert_close(trace[path].values, values, atol=1e-6, rtol=1e-6, msg=f"{path} does not follow")
-    # The very same operation on the very same tensor gives the very same bits.
+    # The same operation on the same tensor gives equal bits.
     for path in again:
         if path.endswith((".scores", ".scaled_scores", ".masked_scores", ".head_output", ".concatenated", ".output", ".sum")):
             assert torch.equal(trace[path].values, again[path]), path
@@ -320,7 +320,7 @@ def added(module: AddNorm, at: str, x: Tensor, output: Tensor, taken: Taken) -> 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_probabilities_are_of_the_logits(preset: str):
+def test_the_probabilities_are_the_softmax_of_the_logits(preset: str):
     trace = run_traced(small(preset), SOURCE, TARGET)
     assert (trace.probabilities.sum(-1) - 1).abs().max() < 1e-6
     assert torch.equal(trace.probabilities.argmax(-1), trace.logits.argmax(-1))
