@@ -1,4 +1,4 @@
-"""What is computed once and kept: by value, by bytes, once for all who ask together."""
+"""Caches: results are keyed by value, limited in bytes, and computed once for simultaneous requests."""
 
 import re
 import threading
@@ -14,7 +14,7 @@ from pages.ui.caches import Store, byte_count
 from pages.ui.limits import TRACE_BYTES
 
 PAGES = Path(__file__).parents[3] / "pages"
-# Files that keep one constant, which depends on nothing that a person chose, and why.
+# Files with a cache of their own, for one constant that no visitor can change, and its content.
 CONSTANTS = {
     "ui/text.py": "the texts of a page in one language",
     "attention/head_grid.py": "the colours of the levels of a weight",
@@ -22,7 +22,7 @@ CONSTANTS = {
 }
 
 
-def test_sessions_that_ask_for_the_same_at_once_compute_it_once() -> None:
+def test_simultaneous_requests_compute_a_result_once() -> None:
     calls: list[str] = []
 
     def slow(key: str) -> str:
@@ -39,7 +39,7 @@ def test_sessions_that_ask_for_the_same_at_once_compute_it_once() -> None:
     assert calls == ["a"]
 
 
-def test_a_failure_is_not_remembered() -> None:
+def test_exceptions_are_not_cached() -> None:
     answers = iter([ValueError("first"), "second"])
 
     def sometimes(_: str) -> str:
@@ -54,12 +54,12 @@ def test_a_failure_is_not_remembered() -> None:
     assert shared("a") == "second"
 
 
-def test_the_results_of_all_functions_together_keep_to_the_bytes_and_the_least_used_goes_first() -> None:
+def test_store_stays_within_its_bytes_and_drops_the_least_recently_used() -> None:
     store = Store(3500)
     zeros, ones = (store.keep(lambda size, make=make: make(size, np.uint8)) for make in (np.zeros, np.ones))
     first = zeros(1000)
     assert zeros(1000) is first
-    assert (ones(1000) == 1).all()  # another function of the same arguments
+    assert (ones(1000) == 1).all()  # another function with equal arguments
     assert store.nbytes == 2000
     zeros(1000)
     ones(1400)
@@ -68,14 +68,14 @@ def test_the_results_of_all_functions_together_keep_to_the_bytes_and_the_least_u
     assert store.nbytes <= 3500
     assert ones(1001) is third
     large = zeros(4000)
-    assert zeros(4000) is not large  # too large to be kept
+    assert zeros(4000) is not large  # too large for the cache
     assert store.nbytes <= 3500
     store.clear()
     assert store.nbytes == 0
     assert zeros(1000) is not first
 
 
-def test_an_argument_that_changes_no_result_is_no_part_of_the_key() -> None:
+def test_ignored_arguments_are_not_part_of_the_key() -> None:
     calls: list[int] = []
 
     def counted(value: int, report: object) -> int:
@@ -87,7 +87,7 @@ def test_an_argument_that_changes_no_result_is_no_part_of_the_key() -> None:
     assert calls == [1]
 
 
-def test_bytes_are_those_of_all_that_is_in_a_value() -> None:
+def test_byte_count_includes_nested_values_once() -> None:
     @dataclass
     class Result:
         rows: np.ndarray
@@ -103,16 +103,16 @@ def test_bytes_are_those_of_all_that_is_in_a_value() -> None:
     assert byte_count(cyclic) < 200
 
 
-def test_traces_are_kept_by_their_bytes() -> None:
+def test_traces_are_cached_by_value_and_counted_in_bytes() -> None:
     runs = Runs()
     first = runs.trace("reverse", ("abc",), (None,), ())
     assert runs.trace("reverse", ("abc",), (None,), ()) is first
     assert runs.trace("reverse", ("abd",), (None,), ()) is not first
     assert byte_count(first) == first.nbytes
-    assert TRACE_BYTES // first.nbytes > 100  # a class of sentences of a shipped model fits
+    assert TRACE_BYTES // first.nbytes > 100  # room for the sentences of a whole class
 
 
-def test_nothing_is_kept_in_any_other_way() -> None:
+def test_no_other_cache_is_used_on_pages() -> None:
     other = re.compile(
         r"cache_data|cache_resource|lru_cache|@cache\b|functools\.cache|import .*\bcache\b|cached_property|cachetools"
     )

@@ -1,4 +1,4 @@
-"""Every internal of Streamlit that the app leans on still is as it was: a test for each function of `pages.ui.compat`."""
+"""Each undocumented part of Streamlit used by the app still works: one test for each function of `pages.ui.compat`."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import compat
 from tests.pages.conftest import ROOT, Visitor, serving
 
-# Parts of Streamlit that its documentation names.
+# Documented modules of Streamlit.
 DOCUMENTED = {"streamlit", "streamlit.testing.v1"}
 
 
@@ -28,7 +28,7 @@ def imported(file: Path) -> set[str]:
     return names
 
 
-def test_nothing_else_imports_internals_or_names_what_the_browser_side_makes_up() -> None:
+def test_only_compat_imports_streamlit_internals_or_uses_its_css_names() -> None:
     files = {file for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")] if file.name != "compat.py"}
     assert len(files) > 50
     for file in files:
@@ -49,7 +49,7 @@ def test_every_function_has_a_test_named_after_it() -> None:
 def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     PagesManager(str(ROOT / "app.py"))
-    assert PagesManager.uses_pages_directory is True  # what it would take this app for
+    assert PagesManager.uses_pages_directory is True  # Streamlit would serve the folder `pages`
     compat.ignore_pages_folder()
     PagesManager(str(ROOT / "app.py"))
     assert PagesManager.uses_pages_directory is False
@@ -80,7 +80,7 @@ def test_forget_infinite(number: str) -> None:
 
     app = AppTest.from_function(script)
     app.query_params["size"] = number
-    assert [error.message for error in app.run().exception]  # what Streamlit makes of it
+    assert [error.message for error in app.run().exception]  # Streamlit raises on an infinite number
     app = AppTest.from_function(script)
     app.query_params["size"], app.query_params["forget"] = number, "true"
     assert not app.run().exception
@@ -89,7 +89,7 @@ def test_forget_infinite(number: str) -> None:
     assert app.number_input(key="size").set_value(4).run().markdown[0].value == "size 4"
 
 
-def test_page_end_lets_what_is_below_be_drawn() -> None:
+def test_page_end_does_not_stop_the_run() -> None:
     def script() -> None:
         import streamlit as st
 
@@ -107,10 +107,10 @@ def test_page_end_lets_what_is_below_be_drawn() -> None:
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert [element.value for element in app.markdown] == ["ended"]
-    assert not issubclass(compat.PageEnd, Exception)  # what catches faults does not catch it
+    assert not issubclass(compat.PageEnd, Exception)  # so `except Exception` does not catch it
 
 
-def test_navigation_page_and_mount_are_types_that_streamlit_returns() -> None:
+def test_navigation_page_is_the_type_of_st_page() -> None:
     assert isinstance(st.Page(lambda: None, title="A", url_path="a"), compat.NavigationPage)
 
 
@@ -143,7 +143,7 @@ st.plotly_chart(go.Figure(go.Bar(y=[1])), key="a chart: (1)")
 
 
 @pytest.mark.browser
-def test_key_class_and_scrolled_name_what_the_browser_makes(browser: Browser, tmp_path: Path) -> None:
+def test_key_class_and_scrolled_select_the_chart_in_the_browser(browser: Browser, tmp_path: Path) -> None:
     script = tmp_path / "keys.py"
     script.write_text(SCRIPT)
     with serving(script) as address:
@@ -161,7 +161,7 @@ def test_key_class_and_scrolled_name_what_the_browser_makes(browser: Browser, tm
         assert visitor.complaints == []
 
 
-def test_opens_from_history_is_told_of_a_run() -> None:
-    """That Back restores what an address holds is tested in a browser, in `tests/pages/shell/test_history.py`."""
+def test_opens_from_history() -> None:
+    """A browser test of Back and Forward is in `tests/pages/shell/test_history.py`."""
     assert not compat.opens_from_history()
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__

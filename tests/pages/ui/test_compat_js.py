@@ -1,4 +1,4 @@
-"""Each internal of Streamlit and Plotly that our scripts use, tried by the name of its function in compat.js."""
+"""Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js."""
 
 import json
 import re
@@ -19,7 +19,7 @@ COMPAT = ROOT / "pages" / "ui" / "compat.js"
 
 @pytest.fixture(scope="module")
 def page(known: BrowserContext, url: str) -> Iterator[Page]:
-    """The Attention page, with the functions of compat.js as `compat`; the tests below leave it in this order."""
+    """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
     visitor = Visitor(known, url)
     page = visitor.open("attention?model=reverse&source=torch&part=map")
     names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
@@ -31,7 +31,7 @@ def page(known: BrowserContext, url: str) -> Iterator[Page]:
 
 
 def returned(page: Page, expression: str) -> Any:
-    """What a function body returns that is run with `compat` in the page."""
+    """The result of a function body that runs in the page, with `compat`."""
     return page.evaluate(f"() => {{ {expression} }}")
 
 
@@ -74,7 +74,7 @@ def test_save_chart(page: Page) -> None:
 
 
 def test_replace_within_page(page: Page) -> None:
-    """The app has called it already; a second call changes nothing."""
+    """The app has called it before, so this also tests that a second call changes nothing."""
     entries = page.evaluate("history.length")
     returned(page, "const push = history.pushState; compat.replaceWithinPage(); if (push !== history.pushState) throw 'twice'")
     returned(page, "history.pushState({}, '', location.href + '&order=none')")
@@ -83,7 +83,7 @@ def test_replace_within_page(page: Page) -> None:
 
 
 def test_open_in_session(page: Page) -> None:
-    """Another page opens without loading the app anew, and Back leads to the one before."""
+    """Another page opens without reloading the app, and Back returns to the previous page."""
     page.evaluate("window.sameSession = true")
     returned(page, "compat.openInSession('masks?model=reverse&source=torch')")
     page.get_by_role("heading", name="Masks", level=1).wait_for()
@@ -93,7 +93,7 @@ def test_open_in_session(page: Page) -> None:
     assert page.evaluate("window.sameSession")
 
 
-def test_no_other_script_knows_an_internal() -> None:
+def test_only_compat_js_uses_internals() -> None:
     internals = ("st-key-", "data-testid", "stApp", "js-plotly", "_fullLayout", "_context", "popstate", "pushState", "--st-")
     scripts = [file for file in (ROOT / "pages").rglob("*.js") if file != COMPAT]
     found = {file.name: [name for name in internals if name in file.read_text(encoding="utf-8")] for file in scripts}

@@ -1,4 +1,4 @@
-"""Components: JavaScript files joined into one, and what their styles share."""
+"""Components: their JavaScript files joined into one text, and their shared CSS rules."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ PAGES = Path(__file__).parents[3] / "pages"
 ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]
 
 
-def test_a_file_is_joined_once_after_the_files_it_imports(tmp_path: Path) -> None:
+def test_joined_file_follows_its_imports_and_occurs_once(tmp_path: Path) -> None:
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui" / "base.js").write_text("export const one = 1;\nexport function add(a, b) {\n  return a + b;\n}\n")
     (tmp_path / "ui" / "more.js").write_text('import { one } from "./base.js";\n\nexport class More {}\n')
@@ -28,7 +28,7 @@ def test_a_file_is_joined_once_after_the_files_it_imports(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda file: file.stem)
-def test_a_joined_component_is_one_module_without_a_name_twice(entry: Path) -> None:
+def test_joined_component_has_one_export_and_unique_names(entry: Path) -> None:
     source = joined(entry)
     assert not re.search(r"^\s*import\b", source, re.MULTILINE)
     assert len(re.findall(r"^export\b", source, re.MULTILINE)) == 1
@@ -36,13 +36,13 @@ def test_a_joined_component_is_one_module_without_a_name_twice(entry: Path) -> N
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_every_file_but_shared_ones_is_a_component() -> None:
+def test_every_js_file_is_a_component_or_imported() -> None:
     imported = "".join(file.read_text(encoding="utf-8") for file in PAGES.rglob("*.js"))
     unused = [file.name for file in PAGES.rglob("*.js") if file not in ENTRIES and f'/{file.name}"' not in imported]
     assert unused == []
 
 
-def test_rules_that_all_components_share_stand_in_the_shared_style_alone() -> None:
+def test_shared_css_rules_are_only_in_the_shared_style() -> None:
     shared = (PAGES / "ui" / "component.css").read_text(encoding="utf-8")
     components = [file for file in PAGES.rglob("*.css") if file.with_suffix(".js").exists() and file.stem != "component"]
     assert len(components) >= 8

@@ -1,4 +1,4 @@
-"""What a person typed, in the page's own sentences: not obeyed, not in their way, not unseen, not endless."""
+"""Typed text in the page's own sentences: never markup, never reordering the sentence, never invisible, never too long."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from transformer.text.tokenizer import unseen
 
 HEBREW, OVERRIDE, ZERO_WIDTH = "שלום", "\u202e", "\u200b"
 INVISIBLE = text("common")["invisible"]
-# Texts of which Streamlit's Markdown would make links, icons, emoji, a logo, arrows, formulas, code, markup.
+# Texts that Streamlit's Markdown would turn into links, icons, emoji, a logo, arrows, formulas, code or other markup.
 NASTY = (
     "http://y.com/a_b_c",
     "HTTPS://y.com and www.y.com",
@@ -45,12 +45,12 @@ for text in NASTY:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_nothing_is_added_that_nobody_sees(text: str) -> None:
+def test_literal_adds_no_invisible_characters(text: str) -> None:
     assert shown(literal(text)) == text.replace("\\", "")
     assert not [sign for sign in "".join(literal(text).split()) if unseen(sign)]
 
 
-def test_only_letters_that_run_from_right_to_left_are_set_apart() -> None:
+def test_only_right_to_left_letters_are_isolated_in_a_span() -> None:
     assert literal("the cat") == "the cat"
     assert literal(f"a {HEBREW}") == f":color[a {HEBREW}]"
     for command in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
@@ -58,12 +58,12 @@ def test_only_letters_that_run_from_right_to_left_are_set_apart() -> None:
         assert literal(f"{HEBREW}{command}") == f":color[{HEBREW}]"
 
 
-def test_a_sentence_without_markdown_is_filled_with_markdown() -> None:
+def test_filled_escapes_the_template_but_not_its_values() -> None:
     assert filled("<unk> is {token}.", token="*a*") == r"\<unk\> is *a*\."
 
 
 @pytest.mark.browser
-def test_a_text_that_was_typed_is_shown_and_copied_as_it_is(browser: Browser, tmp_path: Path) -> None:
+def test_typed_text_is_shown_and_copied_unchanged(browser: Browser, tmp_path: Path) -> None:
     script = tmp_path / "texts.py"
     script.write_text(SCRIPT)
     with serving(script) as address:
@@ -96,11 +96,11 @@ def test_a_text_that_was_typed_is_shown_and_copied_as_it_is(browser: Browser, tm
         ("x" * 500, "x" * (TOKEN - 1) + "…"),
     ],
 )
-def test_a_token_is_named_so_that_it_is_seen(token: str, named: str) -> None:
+def test_quoted_token_shows_invisible_characters_by_number(token: str, named: str) -> None:
     assert shown(quoted_token(token, INVISIBLE)) == named
 
 
-def test_what_is_long_is_quoted_in_part_and_what_is_not_wholly() -> None:
+def test_quoted_cuts_only_long_words_and_texts() -> None:
     sentence = "the animal did not cross the street because it was too tired"
     assert quoted(f"  {sentence}\n ") == sentence
     assert quoted("x" * WORD) == "x" * WORD
@@ -111,12 +111,12 @@ def test_what_is_long_is_quoted_in_part_and_what_is_not_wholly() -> None:
 
 
 @pytest.mark.parametrize("model", ["english-french", "vanilla"])
-def test_the_warning_and_the_answer_line_stay_short(model: str) -> None:
+def test_warnings_and_answers_quote_long_texts_in_part(model: str) -> None:
     app = on_page("pages/attention/page.py", model=model, source="a" * 1000, target="b" * 1000)
     assert not said(app)
     shown = [element.value for element in (*app.warning, *app.main.markdown, *app.main.caption)]
     quotes = [value for value in shown if "aaaa" in value or "bbbb" in value]
-    assert len(quotes) == (4 if model == "english-french" else 2)  # one that is not trained knows every word
+    assert len(quotes) == (4 if model == "english-french" else 2)  # an untrained model has no unknown words to warn of
     for value in quotes:
         assert "…" in value
         assert "a" * WORD not in value
@@ -124,8 +124,7 @@ def test_the_warning_and_the_answer_line_stay_short(model: str) -> None:
 
 
 def order(page: Page, letters: str) -> list[str]:
-    """Words of the page's own, in the order in which they stand on the screen, from left to right, in the line that has them
-    all."""
+    """The page's own words in their order on the screen, from left to right, in the line that has all of them."""
     return page.evaluate(
         """(words) => {
             const all = [...document.querySelectorAll('[data-testid="stMarkdownContainer"] p')];
@@ -152,7 +151,7 @@ def order(page: Page, letters: str) -> list[str]:
 
 
 @pytest.mark.browser
-def test_an_icon_is_not_drawn_and_the_pages_own_words_are_not_turned(visitor: Visitor) -> None:
+def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor) -> None:
     page = visitor.open(f"attention?model=english-french&source={quote('the :material/home: :streamlit: -> cat')}")
     answer = page.locator("strong", has_text="cat").first
     assert answer.inner_text() == "the :material/home: :streamlit: -> cat"

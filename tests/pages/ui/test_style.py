@@ -1,4 +1,4 @@
-"""HTML and styles of the pages: every value is escaped, and every colour comes from the one table."""
+"""HTML and styles of the pages: all values are escaped, and all colours come from one table."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ TYPED = tuple(VOCABULARY.split(ATTACK))
 
 
 class Reader(HTMLParser):
-    """What a browser reads: names of elements and attributes, and the text."""
+    """The parsed HTML: names of elements and attributes, and all texts."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class Reader(HTMLParser):
     ],
     ids=["batch_table", "broadcast", "fields", "chips"],
 )
-def test_nothing_reaches_html_unescaped(html: str, part: str) -> None:
+def test_html_of_pages_escapes_typed_text(html: str, part: str) -> None:
     read = Reader(html)
     assert not {"img", "src", "onerror", "onclick"} & read.names
     assert part in read.texts
 
 
-def test_pages_make_html_by_escaping_templates_only() -> None:
-    """No f-string, `%`, `+` or `str.format` puts values between tags: `Markup(…).format` does."""
+def test_pages_make_html_only_with_markup_templates() -> None:
+    """Values are put between tags by `Markup(…).format` only, never by an f-string or `html.escape`."""
     wrong = []
     for file in PAGES.rglob("*.py"):
         source = file.read_text(encoding="utf-8")
@@ -70,8 +70,8 @@ def test_pages_make_html_by_escaping_templates_only() -> None:
     assert wrong == []
 
 
-def test_styles_and_scripts_have_no_colour_of_their_own() -> None:
-    """Colours come from theme.py, as CSS variables or with the data; `black` in a mask is no colour but an opacity."""
+def test_styles_and_scripts_contain_no_literal_colours() -> None:
+    """Colours come from theme.py, as CSS variables or with the data. `black` in a mask is an opacity and is allowed."""
     literal = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b|\b(?:rgb|hsl|oklch)a?\([\d. ]", re.IGNORECASE)
     comment = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
     files = [*PAGES.rglob("*.js"), *PAGES.rglob("*.css"), *(PAGES.parent / "assets").rglob("*.css")]
@@ -80,7 +80,7 @@ def test_styles_and_scripts_have_no_colour_of_their_own() -> None:
     assert {name: colors for name, colors in found.items() if colors} == {}
 
 
-def test_every_colour_variable_is_one_of_the_table() -> None:
+def test_css_colour_variables_match_the_table() -> None:
     files = [*PAGES.rglob("*.css"), *PAGES.rglob("*.js"), *(PAGES.parent / "assets").rglob("*.css")]
     used = {name for file in files for name in re.findall(r"--headlight-([\w-]+)", file.read_text(encoding="utf-8"))}
     assert used == set(STYLE_COLORS)

@@ -1,4 +1,4 @@
-"""A second language: a folder of a few sentences changes what is read, and no link. What it lacks stays English."""
+"""A second language: a folder with a few sentences changes texts but not links; missing sentences stay English."""
 
 import ast
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ TRANSLATION = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of texts with English and the beginning of a translation."""
+    """A folder of texts with English and an unfinished translation."""
     (tmp_path / "en").symlink_to(ENGLISH)
     (tmp_path / "de").mkdir()
     for page, content in TRANSLATION.items():
@@ -48,14 +48,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def german(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that speaks the second language."""
+    """Sets the server's language to the second one."""
     monkeypatch.setenv(texts.VARIABLE, "de")
 
 
 # --- a text ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_translation_is_read_over_english() -> None:
+def test_merged_lays_a_translation_over_english() -> None:
     english = {
         "a": "one",
         "b": "two",
@@ -83,7 +83,7 @@ def test_a_translation_is_read_over_english() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_what_a_translation_lacks_is_english() -> None:
+def test_missing_translations_are_english() -> None:
     english = texts._texts(ENGLISH.parent, "en", "home")
     assert text("home") == {**english, "sentence": "Ein ganzes Modell."}
     assert text("masks") == texts._texts(ENGLISH.parent, "en", "masks")
@@ -93,32 +93,32 @@ def test_what_a_translation_lacks_is_english() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_a_text_is_read_once_and_shared() -> None:
+def test_texts_are_read_once_and_shared() -> None:
     assert text("home") is text("home")
     assert figure_labels() is figure_labels()
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["fr", "", "../en", "/", "."])
-def test_a_server_whose_language_has_no_folder_speaks_english(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_language_without_a_folder_is_english(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(texts.VARIABLE, name)
     assert default_language() == "en"
 
 
 @pytest.mark.usefixtures("german")
-def test_every_language_is_called_as_it_calls_itself() -> None:
+def test_languages_have_their_own_names() -> None:
     assert languages() == {"de": "Deutsch", "en": "English"}
 
 
-def test_the_english_texts_of_models_are_those_of_their_recipes() -> None:
-    """Each stands alone: the file of a model trained long ago can say less."""
+def test_english_texts_of_models_match_their_recipes() -> None:
+    """The texts are compared with the recipe, because the file of a model trained earlier can have a shorter text."""
     assert text("models").keys() == RECIPES.keys() | {"untrained"}
     for name, recipe in RECIPES.items():
         assert text("models")[name] == {"description": recipe.description, "accepts": recipe.make_world().accepts}
     assert accepts("vanilla") == ACCEPTS
 
 
-def test_a_model_without_a_text_is_described_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_without_a_text_uses_the_text_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "en").mkdir()
     monkeypatch.setattr(texts, "FOLDER", tmp_path)
     card = Pipeline.load("sort").card
@@ -129,11 +129,11 @@ def test_a_model_without_a_text_is_described_by_its_file(tmp_path: Path, monkeyp
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_link_chooses_the_language_and_it_is_kept_across_pages() -> None:
+def test_language_of_a_link_is_kept_across_pages() -> None:
     app = on_page(HOME, language="de", model="copy", source="q")
     assert "Ein ganzes Modell." in [markdown.value for markdown in app.main.markdown]
     assert app.sidebar.text_input(key="source").label == "Eingabe"
-    assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # it is missing
+    assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # missing in the translation
     assert "Buchstaben hinein, dieselben heraus" in [caption.value for caption in app.sidebar.caption]
     assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]
     assert "1 bis 12 Buchstaben" in app.sidebar.text_input(key="source").help
@@ -144,7 +144,7 @@ def test_a_link_chooses_the_language_and_it_is_kept_across_pages() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_picker_changes_labels_and_no_link() -> None:
+def test_language_picker_changes_labels_but_not_the_link() -> None:
     app = on_page(ATTENTION, model="copy", source="abc", target="ab", kind="encoder", head="2", part="lines")
     before = dict(app.query_params)
     choices = {group.key: list(group.options) for group in app.main.button_group}
@@ -167,7 +167,7 @@ def test_the_picker_changes_labels_and_no_link() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_the_language_of_the_server_stands_in_no_link() -> None:
+def test_server_language_is_not_in_links() -> None:
     app = on_page(HOME, model="copy")
     assert app.sidebar.text_input(key="source").label == "Eingabe"
     assert "language" not in app.query_params
@@ -181,21 +181,21 @@ def test_the_language_of_the_server_stands_in_no_link() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["fr", "..", "", "../de"])
-def test_an_unknown_language_is_ignored(name: str) -> None:
+def test_unknown_languages_are_ignored(name: str) -> None:
     app = on_page(HOME, language=name)
     assert app.sidebar.text_input(key="source").label == "Source text"
     assert not app.exception
     assert "language" not in app.query_params
 
 
-def test_one_language_needs_no_picker() -> None:
+def test_single_language_has_no_picker() -> None:
     app = on_page(HOME, language="en")
     assert "language" not in [picker.key for picker in app.sidebar.selectbox]
     assert not app.exception
 
 
 @pytest.mark.usefixtures("folder")
-def test_an_error_of_the_library_is_shown_in_the_language() -> None:
+def test_library_errors_are_translated() -> None:
     assert "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben." in said(
         on_page(HOME, language="de", model="copy", source=" ")
     )
@@ -203,7 +203,7 @@ def test_an_error_of_the_library_is_shown_in_the_language() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_a_translation_that_asks_for_another_value_is_passed_over() -> None:
+def test_translation_with_an_unknown_placeholder_is_ignored() -> None:
     error = InputError("Your text has {count} words; this model reads up to {most}.", count=70, most=62)
     assert sentence(error) == "Your text has 70 words; this model reads up to 62."
     inner = InputError("There is nothing to read in your text; type {accepts}.", accepts="a date")
@@ -212,7 +212,7 @@ def test_a_translation_that_asks_for_another_value_is_passed_over() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_figure_says_it_in_the_language() -> None:
+def test_figure_labels_are_translated() -> None:
     app = on_page(ATTENTION, language="de", model="copy", source="abc", kind="cross")
     specs = [chart.proto.spec for chart in app.get("plotly_chart")]
     assert any("Anfrage" in spec for spec in specs)
@@ -223,7 +223,7 @@ def test_a_figure_says_it_in_the_language() -> None:
 
 
 def at_import(tree: ast.AST) -> Iterator[ast.Call]:
-    """Every call that is made when a module is imported: all but those in the bodies of functions."""
+    """The calls made while a module is imported: all but those in bodies of functions."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield node
@@ -234,8 +234,8 @@ def at_import(tree: ast.AST) -> Iterator[ast.Call]:
             yield from at_import(node)
 
 
-def test_no_module_binds_a_text_when_it_is_imported() -> None:
-    """It would stay in the language of the server. The script of a page runs anew each time."""
+def test_no_module_reads_a_text_on_import() -> None:
+    """A text read on import would stay in the server's language. Page scripts are exempt: they run anew each time."""
     readers = {"text", "figure_labels", "choice_label", "language", "default_language", "description", "accepts"}
     modules = set((ROOT / "pages").rglob("*.py")) - set(page_files())
     for module in sorted(modules):

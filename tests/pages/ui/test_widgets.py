@@ -1,4 +1,4 @@
-"""The shared pieces of the pages."""
+"""Every page has its texts, and every text file has its page or widget."""
 
 from pathlib import Path
 
@@ -16,22 +16,22 @@ PAGES = Path(__file__).parents[3] / "pages"
 TEXTS = Path(__file__).parents[3] / "assets" / "text" / "en"
 
 
-def test_markdown_of_a_person_is_shown_and_not_obeyed() -> None:
+def test_typed_markdown_is_escaped() -> None:
     assert literal("**a** $b$ [c](d) <e>") == r"\*\*a\*\* \$b\$ \[c\]\(d\) \<e\>"
 
 
-def test_no_page_is_left_out_for_want_of_texts() -> None:
+def test_every_page_script_has_texts() -> None:
     scripts = set(PAGES.glob("*/page.py"))
     assert set(page_files()) == scripts
 
 
 @pytest.mark.parametrize("page", [file.parent.name for file in page_files()])
-def test_every_page_has_its_texts(page: str) -> None:
+def test_page_texts_have_title_sentence_and_place(page: str) -> None:
     words = text(page)
     assert words["title"]
     assert words["sentence"].endswith(".")
     assert isinstance(words["order_in_group"], int)
 
 
-def test_no_text_belongs_to_no_page() -> None:
+def test_every_text_file_belongs_to_a_page_or_widget() -> None:
     assert {file.stem for file in TEXTS.glob("*.toml")} == {file.parent.name for file in page_files()} | WIDGETS
