@@ -39,7 +39,7 @@ def run(case: str) -> tuple[Transformer, Trace]:
     return model, run_traced(model, SOURCE if with_source else None, TARGET)
 
 
-# --- an oracle of its own: each operation again, in PyTorch's functions and einsum -------------------------------------
+# --- an oracle of its own: each operation again, in PyTorch's functions and einsum ---------------------------------------
 
 
 def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: TransformerConfig) -> Tensor:
@@ -140,7 +140,7 @@ def test_groups_and_sublayers_come_in_the_order_of_the_network(case: str) -> Non
             assert found == (parts or whole)
 
 
-# --- every kind is explained -------------------------------------------------------------------------------------------
+# --- every kind is explained ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -175,7 +175,7 @@ def test_a_new_tap_without_a_rule_is_in_the_walk_without_inputs() -> None:
     assert (row.flops, row.shape) == (0, trace[path].shape)
 
 
-# --- the source that did it --------------------------------------------------------------------------------------------
+# --- the source that did it ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -200,7 +200,7 @@ def test_known_places() -> None:
     assert group_of(TensorPath.parse("decoder.layers.11.feed_forward.hidden")) == "decoder 12"
 
 
-# --- the worked example, and the paper's size --------------------------------------------------------------------------
+# --- the worked example, and the paper's size -------------------------------------------------------------------------
 
 EXAMPLE_SOURCE = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])
 EXAMPLE_TARGET = torch.tensor([[1, 7, 4, 3, 5, 9, 2], [1, 5, 6, 2, 4, 7, 6]])

@@ -160,7 +160,7 @@ def test_padding_is_not_learned_from():
     assert training.learn(source, longer) == pytest.approx(loss, abs=1e-5)
 
 
-# --- training data -----------------------------------------------------------------------------------------------------
+# --- training data -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -202,7 +202,7 @@ def test_the_batch_of_a_step_depends_on_seed_and_step_alone():
     assert not torch.equal(one.batch_at(5)[0], one.batch_at(4)[0])
 
 
-# --- stopped and resumed -----------------------------------------------------------------------------------------------
+# --- stopped and resumed ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop", [0, 3, 4])
