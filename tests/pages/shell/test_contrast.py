@@ -1,4 +1,4 @@
-"""What is written on a figure stands out from the page."""
+"""Contrast of text on figures and pages, by WCAG 2.2."""
 
 import re
 from typing import Literal
@@ -7,11 +7,11 @@ import pytest
 
 from tests.pages.conftest import Visitor
 
-# Between them, every kind of words there is: on blocks and cards, in tables and captions, code, keys and the list of tensors.
+# Together these pages have every kind of text: blocks, cards, tables, captions, code, keys and the list of tensors.
 LINKS = ("", "masks?batch=the+cat+sleeps", "attention?part=steps&computed=true", "layers")
 
 
-# Words of figures but those within cells and bars, which stand on data. Their colours, each with some of the words.
+# Text of figures by colour, without text inside cells and bars, whose background is data.
 WRITTEN = """() => {
     const found = {};
     for (const text of document.querySelectorAll(".js-plotly-plot text")) {
@@ -22,8 +22,8 @@ WRITTEN = """() => {
 }"""
 
 
-# Words of the page itself, but those that are drawn or cannot be used now: [contrast with what is behind them, the words].
-# Colours that let others through are mixed as the browser does; a colour of any notation is read from a pixel of it.
+# Text of the page as [contrast with its background, text], lowest contrast first, without figures, formulas and disabled
+# widgets. Translucent colours are blended as in a browser; a pixel drawn in a colour gives its RGB for any CSS notation.
 PALEST = """() => {
     const pen = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
     const read = (colour) => {
@@ -67,14 +67,14 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """After WCAG 2.2, from 1 to 21."""
+    """The contrast ratio of two colours by WCAG 2.2, from 1 to 21."""
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_on_figures_can_be_read_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
+def test_text_on_figures_has_contrast_7_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
     visitor.page.emulate_media(color_scheme=scheme)
     for link in ("attention?part=map&source=the+cat", "tokens?source=the+cat", "layers?part=residual-stream&source=the+cat"):
         page = visitor.open(link)
@@ -87,7 +87,7 @@ def test_words_on_figures_can_be_read_in_both_themes(visitor: Visitor, scheme: L
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_of_the_pages_can_be_read_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
+def test_text_of_pages_has_contrast_4_5_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
     visitor.page.emulate_media(color_scheme=scheme)
     for link in LINKS:
         found = visitor.open(link).evaluate(PALEST)

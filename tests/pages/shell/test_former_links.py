@@ -1,4 +1,4 @@
-"""Links of earlier versions open the same view today; the value of a choice in a link is an id, whatever its label is."""
+"""Links of earlier versions open the same view today; choices in a link are ids, independent of their labels."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +9,7 @@ from pages.shell.former_links import EVERYWHERE, FORMER, translated
 from tests.pages.apps import HOME, on_page
 from tests.pages.conftest import Visitor
 
-# Page → former name → a value as a former link held it, and what it is today. With every row of the table.
+# Page → former name → (a value in a former link, its value today). Has every name of the table.
 FORMERLY = {
     "attention": {
         "attention_computed": ("true", "true"),
@@ -82,24 +82,24 @@ FORMERLY = {
 ROWS = [(page, name, *values) for page, names in FORMERLY.items() for name, values in names.items()]
 
 
-def test_every_row_of_the_table_has_an_example() -> None:
+def test_every_former_name_has_an_example() -> None:
     assert {page: list(names) for page, names in FORMERLY.items()} == {page: list(rows) for page, rows in FORMER.items()}
 
 
 @pytest.mark.parametrize(("page", "name", "former", "today"), ROWS)
-def test_a_former_name_and_value_become_those_of_today(page: str, name: str, former: str, today: str) -> None:
+def test_former_names_and_values_are_translated(page: str, name: str, former: str, today: str) -> None:
     assert translated(page, {name: [former]}) == {FORMER[page][name].name: [today]}
     assert re.fullmatch("[a-z0-9_-]+", today)
 
 
-def test_what_a_name_of_today_says_comes_first() -> None:
+def test_value_of_todays_name_wins() -> None:
     assert translated("attention", {"look": ["map"], "part": ["lines"], "row": ["2"]}) == {"part": ["lines"], "row": ["2"]}
     assert translated("masks", {"model": ["own sizes"]}) == {EVERYWHERE["model"].name: ["own-sizes"]}
 
 
 @pytest.mark.parametrize("page", [page for page in FORMERLY if page != "home"])
-def test_a_former_link_opens_what_it_opened(page: str) -> None:
-    """All former names of a page in one link; those whose widget the page draws for it stand in the address as of today."""
+def test_former_link_opens_the_same_view(page: str) -> None:
+    """One link has all former names of a page; the address then has today's names of all widgets that are drawn."""
     former = {name: values[0] for name, values in FORMERLY[page].items()}
     app = on_page(f"pages/{page}/page.py", model="reverse", source="abcd", batch="ab", **former)
     assert not app.exception
@@ -110,14 +110,14 @@ def test_a_former_link_opens_what_it_opened(page: str) -> None:
             assert app.query_params[row.name] in (today, [today])
 
 
-def test_own_sizes_of_a_former_link_are_chosen() -> None:
+def test_former_link_to_own_sizes_opens_them() -> None:
     app = on_page(HOME, model="own sizes")
     assert app.session_state["model"] == "own-sizes"
     assert app.query_params["model"] in ("own-sizes", ["own-sizes"])
 
 
 @pytest.mark.browser
-def test_a_former_link_opens_cold_in_a_browser(visitor: Visitor) -> None:
+def test_former_link_opens_first_in_a_browser(visitor: Visitor) -> None:
     page = visitor.open("masks?model=reverse&source=torch&mask_part=three+conventions&mask_kind=cross&mask_layer=2")
     address = urlsplit(page.url)
     assert address.path == "/masks"

@@ -1,4 +1,4 @@
-"""State that lives in the address, in a real browser: from page to page, back and forward, and on a cold server."""
+"""State in the address, tested in a browser: from page to page, Back and Forward, reload, and on a new server."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ BOXES = {
 
 
 def held(page: Page) -> dict[str, str]:
-    """What the boxes and the picker of the sidebar hold."""
+    """The values of the text boxes and the model picker of the sidebar."""
     boxes = {name: page.get_by_label(label, exact=True).input_value() for label, name in BOXES.items()}
     return {"model": page.get_by_test_id("stSidebar").get_by_role("combobox").first.input_value(), **boxes}
 
@@ -30,7 +30,7 @@ def go(visitor: Visitor, title: str) -> None:
     visitor.settle()
 
 
-def test_state_survives_pages_back_forward_and_a_reload(visitor: Visitor) -> None:
+def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}")
     assert held(page) == LINKED
     go(visitor, "The head that turns")
@@ -40,7 +40,7 @@ def test_state_survives_pages_back_forward_and_a_reload(visitor: Visitor) -> Non
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
-    assert held(page) == LINKED  # the view that was left is the view one comes back to
+    assert held(page) == LINKED  # Back restores the view as it was left
     page.go_forward()
     page.get_by_role("heading", name="The head that turns", level=1).wait_for()
     visitor.settle()
@@ -51,7 +51,7 @@ def test_state_survives_pages_back_forward_and_a_reload(visitor: Visitor) -> Non
     assert held(page) == changed
 
 
-def test_state_survives_the_links_at_the_foot(visitor: Visitor) -> None:
+def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}&kind=cross")
     foot = page.locator(".st-key-foot")
     foot.get_by_role("link").first.click()
@@ -61,8 +61,8 @@ def test_state_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert all(value.replace(" ", "+") in page.url for value in LINKED.values())
 
 
-def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> None:
-    """What was chosen on a page is part of how it was left, whichever link led away."""
+def test_back_and_forward_restore_the_choices_of_each_page(visitor: Visitor) -> None:
+    """A page is left by the navigation, then by a link of the tour."""
     page = visitor.open("masks?model=reverse&source=torch")
     visitor.choose("three conventions", "three conventions")
     seen = [page.url]
@@ -89,7 +89,7 @@ def test_back_and_forward_lead_to_pages_as_they_were_left(visitor: Visitor) -> N
     page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
 
 
-def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Visitor) -> None:
+def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     page = visitor.open("positions?computed=true")
     go(visitor, "Masks")
     assert page.locator("details[open] pre").count() == 0
@@ -109,7 +109,7 @@ def test_how_it_is_computed_is_open_on_the_pages_where_it_was_opened(visitor: Vi
     assert page.locator("details[open] pre").count() > 0
 
 
-def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Visitor) -> None:
+def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
     go(visitor, "The head that turns")
@@ -127,7 +127,7 @@ def test_sizes_and_model_survive_going_back_after_they_were_changed(visitor: Vis
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
 
 
-def test_a_cold_server_opens_the_link_at_once(browser: Browser) -> None:
+def test_link_opens_on_a_new_server(browser: Browser) -> None:
     with serving(ROOT / "app.py") as url:
         visitor = Visitor(browser, url)
         page = visitor.open(f"attention?{WORKED}&kind=cross&layer=6&head=8")

@@ -1,4 +1,4 @@
-"""Every page, without a browser. A new page joins by being there."""
+"""Tests of every page, without a browser. New pages are found by their folders."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def opened(page: str) -> AppTest:
     return app.switch_page(page).run()
 
 
-def test_no_page_lies_where_streamlit_would_run_it_without_the_app() -> None:
+def test_no_page_is_directly_in_the_pages_folder() -> None:
     assert [file.name for file in (ROOT / "pages").glob("*.py")] == ["__init__.py"]
     assert {file.parent.name for file in (ROOT / "pages").glob("*/*.py")} <= {
         *(Path(page).parent.name for page in PAGES),
@@ -34,14 +34,14 @@ def test_no_page_lies_where_streamlit_would_run_it_without_the_app() -> None:
     }
 
 
-def test_no_page_imports_from_another() -> None:
-    """import-linter checks packages only, and a folder with nothing but `page.py` is none."""
+def test_pages_do_not_import_from_each_other() -> None:
+    """import-linter checks packages only, and a folder with `page.py` alone is not a package."""
     for page in PAGES:
         imported = re.findall(r"^\s*(?:from|import) pages\.(\w+)", (ROOT / page).read_text(), re.MULTILINE)
         assert {*imported} <= {"ui", "shell", Path(page).parent.name}
 
 
-# What the app makes of a page that was added to a copy of it.
+# Runs in a copy of the app with an added page: prints navigation, tour, cards and the contents of that page.
 OPEN_NEW_PAGE = """
 import json
 from streamlit.testing.v1 import AppTest
@@ -62,8 +62,8 @@ print(json.dumps({
 CHECK_CONTRACTS = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
 
 
-def test_a_page_added_by_the_recipe_is_in_the_navigation_the_tour_and_the_import_contract(tmp_path: Path) -> None:
-    """The two files of the recipe in docs/CONTRIBUTING.md, added to a copy of the app."""
+def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_path: Path) -> None:
+    """Adds the two files of the recipe in docs/CONTRIBUTING.md to a copy of the app."""
     recipe = (ROOT / "docs" / "CONTRIBUTING.md").read_text().partition("## Add a page")[2].partition("\n## ")[0]
     files = {kind: re.search(rf"```{kind}\n(.*?)```", recipe, re.DOTALL) for kind in ("toml", "python")}
     ignored = shutil.ignore_patterns("__pycache__")
@@ -107,16 +107,16 @@ def test_page_opens(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_chart_says_what_it_shows(page: str) -> None:
+def test_every_chart_has_a_description(page: str) -> None:
     for chart in opened(page).get("plotly_chart"):
         assert chart.proto.alt
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if not page.startswith("pages/layers")]
-)  # its parts have their own tests
-def test_how_it_is_computed_is_sent_when_it_is_opened(page: str) -> None:
-    """Source that nobody looks at would cost every first visitor the highlighter, and every click its own bytes."""
+)  # the parts of Layers have their own tests
+def test_computed_part_is_sent_only_when_open(page: str) -> None:
+    """Source sent while closed would load the highlighter on a first visit, and add its bytes to every click."""
     assert not opened(page).code
     app = on_page(page, computed="true")
     (unfolded,) = [each for each in app.expander if each.label == texts("common")["computed"]]

@@ -1,4 +1,4 @@
-"""Room: what is wider than a phone says so, and nothing else does; a projector shows the picture without scrolling."""
+"""Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is visible at once."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.pages.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
-# Of each box that may scroll: how much of it is hidden, in px; how wide the edges are that fade, left and right; the bar.
+# For each box that can scroll: hidden width in px, whether it fades, width of the fade left and right in px, scrollbar colour.
 EDGES = """() => [...document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display")].map((box) => {
     const style = getComputedStyle(box);
     const [before, after] = ["--before", "--after"].map((name) => parseFloat(style.getPropertyValue(name)));
@@ -16,28 +16,28 @@ TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlot
     (box) => box.scrollTo(box.scrollWidth, 0))"""
 
 
-def test_what_is_cut_off_fades_on_the_side_where_there_is_more(visitor: Visitor) -> None:
+def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
     hidden = page.evaluate(EDGES)
-    assert max(most for most, *_ in hidden) > 100  # the maps of all steps, at least
+    assert max(most for most, *_ in hidden) > 100  # at least the maps of all steps
     for most, fades, before, after, bar in hidden:
         assert fades == (most > 0)
         assert (before, after) == (0, 48 if most else 0)
-        assert not bar.startswith("rgba(0, 0, 0, 0)")  # seen without pointing at it
+        assert not bar.startswith("rgba(0, 0, 0, 0)")  # visible without hovering
     page.evaluate(TO_THE_END)
     page.wait_for_timeout(200)
     for most, _, before, after, _ in page.evaluate(EDGES):
         assert (before, after) == (48 if most else 0, 0)
 
 
-def test_nothing_fades_where_there_is_room(visitor: Visitor) -> None:
+def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
     assert len(hidden := page.evaluate(EDGES)) > 3
     assert not any(fades for _, fades, *_ in hidden)
 
 
-def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> None:
+def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?part=map")
     page.locator(".js-plotly-plot").hover()
@@ -52,7 +52,7 @@ def test_a_chart_that_fills_a_phone_is_not_wider_than_it(visitor: Visitor) -> No
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_a_page_begins_right_below_the_header(visitor: Visitor, width: int, height: int) -> None:
+def test_page_title_is_right_below_the_header(visitor: Visitor, width: int, height: int) -> None:
     visitor.page.set_viewport_size({"width": width, "height": height})
     page = visitor.open("attention")
     header, title = (page.locator(place).first.bounding_box() for place in ('[data-testid="stHeader"]', "h1"))
@@ -61,8 +61,8 @@ def test_a_page_begins_right_below_the_header(visitor: Visitor, width: int, heig
     assert header["y"] + header["height"] <= title["y"] <= header["y"] + header["height"] + 16
 
 
-def test_on_a_projector_the_first_row_of_heads_is_seen_at_once(visitor: Visitor) -> None:
+def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
     box = visitor.open("attention").locator(".st-key-overview").bounding_box()
     assert box is not None
-    assert box["y"] + box["height"] / 2 < 720 - 10  # two layers; what stands above the tiles belongs to the first
+    assert box["y"] + box["height"] / 2 < 720 - 10  # two layers, so half the box is the first one with its labels

@@ -1,4 +1,4 @@
-"""What pages say of the model and of the texts it reads: untrained, unknown, too many, refused."""
+"""Warnings and errors on pages: untrained models, unknown tokens, long batches, unreadable texts."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,11 +11,12 @@ from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 
 ATTENTION = "pages/attention/page.py"
-READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "turning"]  # which has models of its own
+# Pages that draw the run of the sidebar; "turning" has models of its own.
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "turning"]
 
 
 @pytest.mark.parametrize("page", READING)
-def test_an_untrained_model_says_so_on_every_page(page: str) -> None:
+def test_every_page_marks_an_untrained_model(page: str) -> None:
     app = on_page(page, model="own-sizes")
     assert not said(app)
     assert any("untrained" in markdown.value for markdown in app.main.markdown)
@@ -25,13 +26,13 @@ def test_an_untrained_model_says_so_on_every_page(page: str) -> None:
 
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
 @pytest.mark.parametrize("source", ["the cat", "1 5 0"])
-def test_every_look_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
+def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
     for kind in ("encoder", "cross"):
         app = on_page(ATTENTION, model="own-sizes", source=source, batch="7 7", part=part, kind=kind, edits="no positions")
         assert not said(app)
 
 
-def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named() -> None:
+def test_unknown_tokens_give_one_warning_a_side_that_names_the_first() -> None:
     app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
     assert len(app.warning) == 2
     first, second = (warning.value.replace("\\", "") for warning in app.warning)
@@ -44,7 +45,7 @@ def test_unknown_tokens_are_said_once_for_each_side_and_only_the_first_are_named
 
 
 @pytest.mark.parametrize("page", ["pages/masks/page.py", "pages/tokens/page.py", "pages/layers/page.py"])
-def test_of_several_texts_each_warning_says_which_it_is_of(page: str) -> None:
+def test_warnings_of_a_batch_name_their_text(page: str) -> None:
     letters = "abcdefghijklmn"
     app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
     warned = [warning.value.replace("\\", "") for warning in app.warning]
@@ -58,7 +59,7 @@ def test_of_several_texts_each_warning_says_which_it_is_of(page: str) -> None:
     assert alone[1].startswith(f"This text has {len(letters) + 1} tokens")
 
 
-def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
+def test_invalid_batch_stops_only_pages_that_show_a_batch() -> None:
     app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
     for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
         app.query_params[name] = value
@@ -74,14 +75,14 @@ def test_a_broken_batch_stops_only_pages_that_show_a_batch() -> None:
     assert f"up to {SENTENCES - 1} can be read together" in said(app)
 
 
-def test_a_bad_size_is_explained_on_the_page_that_then_still_leads_on() -> None:
+def test_invalid_size_is_explained_and_the_tour_links_stay() -> None:
     app = on_page(ATTENTION, model="own-sizes", n_heads="3")
     assert "d_model is 64; it must be a multiple of heads, which is 3" in said(app)
     assert len(app.get("page_link")) >= 1
 
 
 @pytest.mark.parametrize("source", ["", "   "])
-def test_an_empty_source_is_called_so(source: str) -> None:
+def test_empty_source_is_explained(source: str) -> None:
     app = on_page(ATTENTION, model="reverse", source=source)
     assert said(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
 
@@ -96,13 +97,13 @@ def test_an_empty_source_is_called_so(source: str) -> None:
         ),
     ],
 )
-def test_of_several_edits_the_one_that_is_wrong_is_named(edits: tuple[str, ...], expected: str) -> None:
+def test_error_names_the_wrong_edit(edits: tuple[str, ...], expected: str) -> None:
     app = on_page(ATTENTION, model="reverse", part="what-if", edits=edits)
     assert said(app) == expected
 
 
 @pytest.mark.browser
-def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
+def test_typed_addresses_are_not_links(visitor: Visitor) -> None:
     page = visitor.open(
         "tokens?source=http%3A%2F%2Fa.example+HTTPS%3A%2F%2Fb.example+WWW.c.example+d%40e.example&target=www.f.example"
     )
@@ -111,12 +112,12 @@ def test_an_address_that_was_typed_is_no_link(visitor: Visitor) -> None:
 
 
 def pictures(app: AppTest) -> list[str]:
-    """Every chart and component of the page itself."""
+    """The ids of all charts and components in the main part of the page."""
     return [element.proto.id for kind in ("plotly_chart", "bidi_component") for element in app.main.get(kind)]
 
 
 @pytest.mark.parametrize("page", READING)
-def test_while_a_text_cannot_be_read_the_last_picture_stays(page: str) -> None:
+def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     app = on_page(page, model="reverse", source="abc")
     before = pictures(app)
     assert before
@@ -131,17 +132,17 @@ def test_while_a_text_cannot_be_read_the_last_picture_stays(page: str) -> None:
     assert any("dba" in element.value for element in app.main.markdown)
 
 
-def test_on_a_first_visit_with_a_text_that_cannot_be_read_there_is_no_picture_but_examples() -> None:
+def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
     app = on_page("pages/home/page.py", model="reverse", source=" ")
     assert "nothing to read" in said(app)
     assert not any("page shows" in info.value for info in app.main.info)
-    assert len(app.main.get("bidi_component")) == 2  # examples and the tour; no map
+    assert len(app.main.get("bidi_component")) == 2  # examples and the tour, no map
     app.switch_page(ATTENTION).run()
     assert "nothing to read" in said(app)
     assert pictures(app) == []
 
 
-def test_in_one_run_of_a_page_a_text_is_split_once_and_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
     decoded: list[int] = []
     split, decode = Vocabulary.split, pipelines.greedy

@@ -1,4 +1,4 @@
-"""Models and traces that are kept for everybody: what is, and what is not."""
+"""The shared caches of models and traces: keys, limits and errors."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from transformer import ConfigError, InputError
 from transformer.pipeline.untrained import Untrained
 
 
-def test_models_are_kept_by_value_and_by_their_bytes() -> None:
+def test_models_are_cached_by_value_within_bytes() -> None:
     kept = runs.Runs()
     one, same, other = (Untrained.of("vanilla", [words], sizes={"d_model": 16, "d_ff": 8}) for words in "aab")
     assert kept.pipeline(one) is kept.pipeline(same)
@@ -18,18 +18,18 @@ def test_models_are_kept_by_value_and_by_their_bytes() -> None:
     assert kept.trace(one, ("a",), (None,), ()) is not kept.trace(one, ("a", "a"), (None, None), ())
     assert kept.trace(one, ("a",), (None,), ()) is not kept.trace(one, ("a",), ("a",), ())
     base = Untrained.of("vanilla", ["a"])
-    assert 2 * 4 * base.parameters < MODEL_BYTES  # two people may look at models of the paper's size
+    assert 2 * 4 * base.parameters < MODEL_BYTES  # room for two models of the paper's size
     assert 4 * PARAMETERS < MODEL_BYTES
 
 
-def test_a_failure_to_build_is_not_kept() -> None:
+def test_model_errors_are_not_cached() -> None:
     kept = runs.Runs()
     for _ in range(2):
         with pytest.raises(InputError):
             kept.pipeline("nobody")
 
 
-def test_too_many_parameters_are_refused_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Untrained, "build", lambda _: pytest.fail("built"))
     largest = {field: most for name, most in SIZES.items() for field in FIELDS[name]}
     with pytest.raises(ConfigError, match=f"parameters; one that is built here has up to {PARAMETERS:,}"):

@@ -1,4 +1,4 @@
-"""The sidebar: every kind of model, a batch, and what a page is told of them."""
+"""The sidebar and the view it gives to a page: every kind of model, a batch, and examples."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,7 +17,7 @@ WORDS = text("sidebar")
 
 
 def script() -> None:
-    """The sidebar alone, and what a page is told it holds."""
+    """The sidebar alone; puts its view into the session as `seen`."""
     import streamlit as st
 
     from pages.shell.error_boundary import explained
@@ -49,7 +49,7 @@ def chosen(app: AppTest, model: str) -> AppTest:
 # --- the view ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_worked_example_is_a_link() -> None:
+def test_link_opens_the_worked_example() -> None:
     app = opened(**LINKED)
     view = seen(app)
     assert view.model == "shared_heads"
@@ -63,7 +63,7 @@ def test_the_worked_example_is_a_link() -> None:
 
 
 @pytest.mark.parametrize("model", [*PRESETS, "own-sizes"])
-def test_the_worked_example_is_one_of_the_examples(model: str) -> None:
+def test_worked_example_is_offered_as_a_button(model: str) -> None:
     app = chosen(opened(), model)
     label = f"{LINKED['source']} (+ 1 more)"
     button = next(button for button in app.sidebar.button if button.label.replace("\\", "") == label)
@@ -75,14 +75,14 @@ def test_the_worked_example_is_one_of_the_examples(model: str) -> None:
     assert any("7 616 010" in info.value for info in app.sidebar.info)
 
 
-def test_without_more_the_batch_is_the_first_sentence() -> None:
+def test_batch_without_further_texts_is_the_first_sentence() -> None:
     view = seen(opened(model="reverse", source="abc"))
     assert (view.source, view.target, view.sources, view.targets) == ("abc", None, ("abc",), (None,))
     assert view.batch_trace() is view.trace()  # the same key, so the same trace
     assert view.trace().target_tokens == (("<sos>", "c", "b", "a"),)
 
 
-def test_a_batch_is_padded_and_keeps_own_answers_where_no_target_is_typed() -> None:
+def test_batch_is_padded_and_missing_targets_become_answers() -> None:
     view = seen(opened(model="reverse", source="abc", batch="\nab\n\nx\n", batch_targets="\nyy"))
     assert view.sources == ("abc", "ab", "x")
     assert view.targets == (None, None, "yy")
@@ -102,13 +102,13 @@ def test_a_batch_is_padded_and_keeps_own_answers_where_no_target_is_typed() -> N
         ("yy\nz\n\n\n", ("yy", "z")),
     ],
 )
-def test_an_empty_line_leaves_a_text_to_the_model_the_last_one_too(typed: str, targets: tuple[str | None, ...]) -> None:
+def test_empty_target_lines_become_answers(typed: str, targets: tuple[str | None, ...]) -> None:
     view = seen(opened(model="reverse", source="abc", batch="ab\nx", batch_targets=typed))
     assert view.problem is None
     assert view.targets == (None, *targets)
 
 
-def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
+def test_forced_view_reads_its_own_answer() -> None:
     for model, source in (("reverse", "abc"), ("own-sizes", "1 5 6"), ("own-sizes", "big cat")):
         view = seen(opened(model=model, source=source))
         assert view.forced().trace().target_tokens == view.trace().target_tokens
@@ -130,7 +130,7 @@ def test_the_view_reads_its_own_answer_when_it_is_forced_to() -> None:
         ),
     ],
 )
-def test_a_batch_that_cannot_be_read_leaves_the_first_text(query: dict[str, str], expected: str) -> None:
+def test_unreadable_batch_leaves_the_first_text(query: dict[str, str], expected: str) -> None:
     whole = {"model": "reverse", "source": "abc", "target": "cb", **query}
     view = seen(opened(**whole))
     assert expected in str(view.problem)
@@ -140,28 +140,28 @@ def test_a_batch_that_cannot_be_read_leaves_the_first_text(query: dict[str, str]
 
 @pytest.mark.parametrize("model", ["vanilla", "own-sizes"])
 @pytest.mark.parametrize("source", [f"1 {LARGEST_ID + 1}", "3 -1"])
-def test_what_is_no_id_is_explained(model: str, source: str) -> None:
+def test_invalid_ids_are_explained(model: str, source: str) -> None:
     assert f"allowed are 0 to {LARGEST_ID}" in said(opened(model=model, source=source))
 
 
-def test_own_sizes_are_those_of_the_model() -> None:
+def test_own_sizes_set_the_configuration() -> None:
     app = opened(model="own-sizes", variant="pytorch", n_layers="3", n_heads="2", d_model="10", d_ff="7")
     config = seen(app).pipeline.config
     assert (config.encoder_layers, config.decoder_layers, config.heads, config.d_model, config.d_ff) == (3, 3, 2, 10, 7)
-    assert config.final_norm  # the variant's own
+    assert config.final_norm  # not set by a box, so it comes from the variant
     count = sum(each.numel() for each in seen(app).pipeline.model.parameters())
     assert f"{count:,} parameters" in [caption.value for caption in app.sidebar.caption]
 
 
-def test_sizes_beyond_the_limits_of_a_link_are_not_taken() -> None:
+def test_sizes_in_a_link_above_the_limits_are_ignored() -> None:
     app = opened(model="own-sizes", **{name: str(most + 1) for name, most in SIZES.items()})
     config = seen(app).pipeline.config
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
 
 
 @pytest.mark.parametrize("said", ["inf", "-inf", "1e999", "nan", "a lot", ""])
-def test_what_is_no_number_in_a_link_is_passed_over(said: str) -> None:
-    """Streamlit fails on an infinite one, and would at every rerun, so that nothing could be done about it on the page."""
+def test_invalid_numbers_in_a_link_are_ignored(said: str) -> None:
+    """Streamlit raises on an infinite number in every rerun, so the visitor could not correct it on the page."""
     app = opened(model="own-sizes", d_model=said, n_heads="2")
     config = seen(app).pipeline.config
     assert (config.d_model, config.heads) == (FIRST_SIZES["d_model"], 2)
@@ -169,26 +169,26 @@ def test_what_is_no_number_in_a_link_is_passed_over(said: str) -> None:
     assert seen(app).pipeline.config.d_model == 10
 
 
-def test_a_preset_of_any_text_that_fits_is_under_the_limit() -> None:
+def test_presets_with_the_longest_texts_are_below_the_parameter_limit() -> None:
     texts = [" ".join(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{side}" for at in range(LONGEST)) for side in "wxyz"]
     for preset in PRESETS:
         assert Untrained.of(preset, texts, texts).parameters <= PARAMETERS
 
 
-def test_importance_and_edits_work_on_an_untrained_model() -> None:
+def test_untrained_model_has_importance_and_edits() -> None:
     for source in ("the cat", "1 5 0"):
         view = seen(opened(model="own-sizes", source=source))
         edits = interventions("silence cross layer 1", view.pipeline.config)
         assert view.forced().trace(edits).target_tokens == view.trace().target_tokens
         before, drops = view.importance(edits, 0, lambda *_: None)
         assert before < 0
-        assert abs(drops["cross"][0]).max() < 1e-5 < abs(drops["cross"][1]).max()  # layer 1 is silent already
+        assert abs(drops["cross"][0]).max() < 1e-5 < abs(drops["cross"][1]).max()  # layer 1 is silenced by the edit
 
 
 # --- changing models ---------------------------------------------------------------------------------------------------
 
 
-def test_another_model_brings_its_first_example_and_takes_the_rest_away() -> None:
+def test_another_model_replaces_all_texts_by_its_first_example() -> None:
     app = opened(**LINKED)
     view = seen(chosen(app, "reverse"))
     assert (view.sources, view.targets) == (("headlight",), (None,))
@@ -196,7 +196,7 @@ def test_another_model_brings_its_first_example_and_takes_the_rest_away() -> Non
     assert (view.sources, view.targets) == ((WORDS["untrained_examples"][0]["source"],), (None,))
 
 
-def test_every_model_has_examples_that_it_reads() -> None:
+def test_every_model_reads_its_examples() -> None:
     for model in (*Pipeline.available(), "own-sizes"):
         offered = starts(model)
         assert len(offered) >= 6
@@ -213,14 +213,14 @@ def test_every_model_has_examples_that_it_reads() -> None:
                 assert not pipeline.read(start.source).unknown
 
 
-def test_what_to_look_for_is_said_while_all_of_the_example_stands() -> None:
+def test_hint_is_shown_only_while_the_example_is_unchanged() -> None:
     app = opened(**LINKED)
     assert any("7 616 010" in info.value for info in app.sidebar.info)
     app.sidebar.text_area(key="batch_targets").set_value("1 5 6").run()
     assert not app.sidebar.info
 
 
-def test_the_sidebar_describes_every_model_and_marks_the_untrained() -> None:
+def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
     app = opened()
     for model in app.sidebar.selectbox(key="model").options:
         chosen(app, model)

@@ -1,4 +1,4 @@
-"""The tour: the pages in their order, each with its way on."""
+"""The tour: its pages in order, each with links to the previous and next stop."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_each_stop_links_to_the_stops_before_and_after() -> None:
         assert labels[-1].endswith(text(name_of(onward))["title"])
 
 
-def test_a_page_without_a_place_in_the_tour_is_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_without_a_tour_place_is_not_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_masks(page: str) -> dict[str, object]:
         return {name: value for name, value in text(page).items() if page != "masks" or not name.startswith("tour_")}
 
