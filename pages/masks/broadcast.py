@@ -1,4 +1,4 @@
-"""How a mask with an axis of size 1 serves every head and every query, drawn with the real sizes."""
+"""Broadcasting of a mask: its axes of size 1 are repeated for every head and query, drawn with the real sizes."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
 def show_broadcast(trace: Trace, kind: Kind) -> None:
-    """Draw the shape of an attention mask above that of the scores it is added to, axis by axis."""
+    """Draw the shape of an attention mask above that of the scores it is applied to, axis by axis."""
     words = text("masks")
     mask, scores = trace[kind.mask].values, trace[kind.path(0) / "scores"].shape
     names = ("batch", "head", f"query: {kind.queries}", f"key: {kind.keys}")
@@ -36,7 +36,7 @@ def show_broadcast(trace: Trace, kind: Kind) -> None:
 def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> Markup:
     """An HTML row for a tensor: its name and shape, and along each axis one square for each index; broadcast copies are dashed.
 
-    On a phone there is no row of axis names above, so each cell carries its own.
+    Each cell repeats the name of its axis, because phones hide the row of names above.
     """
     cells = [Markup('<div class="name">{}<br><span class="shape">{}</span></div>').format(name, shape(sizes))]
     square, copy = Markup("<i></i>"), Markup("<i class=copy></i>")

@@ -76,7 +76,7 @@ def show_sum(view: View, trace: Trace) -> Side:
 
 
 def pick_table(view: View, side: Side) -> Table:
-    """The table picked by kind and size. A model's own learned table keeps the model's width; any other can have any width."""
+    """The table picked by kind and size. A model's own learned table keeps the model's width; other tables can have any."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     before = (BEFORE,) if pipeline.trained else ()
     kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")

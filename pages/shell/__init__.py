@@ -1,1 +1,1 @@
-"""What surrounds every page."""
+"""The parts around every page: sidebar, navigation, the run and its banner, errors, footer."""

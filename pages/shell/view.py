@@ -66,7 +66,7 @@ class View:
         return runs().reading(self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
-        """What the model writes for a sentence, from the shared cache."""
+        """The model's answer to a sentence, from the shared cache."""
         return runs().answer(self.key, self.sources[item], edits)
 
     def forced(self) -> "View":

@@ -64,7 +64,7 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
 
 
 def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
-    """The class of each token of a vocabulary, in words; "no class known" for a word of a vocabulary without a world."""
+    """The class of each token of a vocabulary, in words; "no class known" for a word that has none."""
     words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
     names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
     return tuple(

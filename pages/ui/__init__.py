@@ -1,1 +1,1 @@
-"""Pieces that any page may use."""
+"""Widgets and helpers that any page can use."""
