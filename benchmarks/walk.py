@@ -75,7 +75,7 @@ def texts() -> tuple[str, str]:
 def pages() -> Iterator[dict[str, str]]:
     """Addresses of the app with either picture, each with its own server."""
     with ExitStack() as stack:
-        # Streamlit looks for pages beside the script.
+        # Streamlit loads pages from the script's folder.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for entry in ROOT.iterdir():
             (folder / entry.name).symlink_to(entry)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from transformer.figures.mosaic import Mosaic
 from transformer.figures.panels import MOST_COLUMNS, TensorView
 
-NARROW = 520  # width below which the result stands under the inputs
+NARROW = 520  # width below which the result is placed under the inputs
 TALLEST, LARGEST_CELL = 430, 24  # of the cells of one tensor; of one cell
-GAP, SPACE = 5, 26  # between heads; between tensors
+GAP, SPACE = 5, 26  # gap between heads; gap between tensors
 OPERATION, OPERATION_BELOW = 140, 64  # room of the operation: between inputs and result, and below the inputs
 LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # of a label: a letter, the longest, one line
 TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 20, 16, 34  # room of each beside the cells

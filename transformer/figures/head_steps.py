@@ -38,7 +38,7 @@ class Matrix:
     Attributes:
         values: any numbers; −∞ is drawn as masked.
         rows, columns: the tokens on each axis; None for dimensions, which are numbered from 0.
-        row_title, column_title: what the axes are.
+        row_title, column_title: names of the two axes.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.
         title: its name; written only if several are side by side.
         selected_row: framed.
@@ -170,7 +170,7 @@ def _frames(matrix: Matrix) -> list[dict[str, Any]]:
         frames.append(_frame(0, width, matrix.selected_row, matrix.selected_row + 1, matrix.color, 3))
     if matrix.selected_cell is not None:
         row, column = matrix.selected_cell
-        # Two lines, so that it stands out from dark and from light.
+        # Two lines, so that it is visible on dark and on light colours.
         frames += [_frame(column, column + 1, row, row + 1, *line) for line in (("black", 3), ("white", 1))]
     return frames
 
@@ -188,10 +188,10 @@ def terms_bars(
 
     Args:
         terms: (label, left, right, value) of each; value is added to the sum, the others are shown on hover.
-        result: what they add up to.
+        result: the sum.
         color: of the sum, and of the picked term.
-        picked: a term that stands out from the others.
-        total: what the last bar is called; by default the word for a sum.
+        picked: index of a term to highlight.
+        total: label of the last bar; by default the word for a sum.
         told: the hover text of a term, with places for its left, right and value.
     """
     total = labels["sum"] if total is None else total

@@ -16,7 +16,7 @@ LABELS: Mapping[str, str] = {
     "true": "True",
     "false": "False",
     "nan": "NaN: not a number",
-    # edits and what they change
+    # edits and their effects
     "change": "change",
     "change_of_weight": "change of weight",
     "probability": "probability",

@@ -113,7 +113,7 @@ def growth(
     figure.update_yaxes(title={"text": escaped(counted)}, zeroline=False, exponentformat="power", **scale)
     drawn = np.concatenate([values[values > 0] for values in lines.values()])
     if logarithmic and drawn.size and drawn.max() > 100 * drawn.min():
-        figure.update_yaxes(dtick=1)  # tens, hundreds, thousands, and nothing between
+        figure.update_yaxes(dtick=1)  # ticks at powers of ten only
     return finished(figure, height=460).update_layout(hovermode="closest", **_legend())
 
 

@@ -1,7 +1,7 @@
 """Colours and fonts that all figures share. `.streamlit/config.toml` repeats some; a test compares the two.
 
-The hues are those of Okabe and Ito (2008), which stay apart for every common kind of colour blindness. Nothing here depends
-on whether the page is light or dark: Streamlit colours text and grid to fit, and marks over data are mid grey.
+The hues are from Okabe and Ito (2008): they can be told apart with every common colour blindness. No colour depends
+on a light or dark page: Streamlit colours text and grid to fit, and marks over data are mid grey.
 """
 
 import html
@@ -18,8 +18,8 @@ WEIGHTS = "Viridis"
 # Signed tensors, centred on zero.
 SIGNED = "RdBu"
 
-# For series without a colour of their own, such as classes of words or one of several lines: hue and shape tell them
-# apart, and the shape changes once all hues are used.
+# For series without a colour of their own, such as classes of words or several lines: hue and shape distinguish them,
+# and the shape changes once all hues are used.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 SHAPES = ("circle", "diamond", "square", "cross")
 
@@ -28,7 +28,7 @@ LINE = "rgb(128, 128, 128)"
 MASK_SIGN = "╱"
 
 # A colour per head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
-# eight as far apart as can be, also for the three kinds of colour blindness. The numbers on the buttons tell them apart too.
+# eight as far apart as possible, also for the three kinds of colour blindness. Heads also have numbers on their buttons.
 HEAD_COLORS = {
     "light": (
         *("#0072B2", "#D55E00", "#45A28B", "#0F07BA", "#8414FC", "#1F380C"),

@@ -47,7 +47,7 @@ def stop_figure(
         inputs: in the order of the formula; may be empty.
         operation: the operation from the inputs to the result.
         result: the tensor of the stop.
-        width: of the figure, in px; on a wider page all cells stretch alike, and below 520 the result stands under the inputs.
+        width: of the figure, in px; on a wider page all cells stretch alike; below 520 the result is below the inputs.
         labels: words of the figure.
     """
     views = [*inputs, result]

@@ -205,9 +205,9 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
 
 
 class _Undrawn(TorchFunctionMode):
-    """Within this context, in this thread only, initialisation draws nothing and leaves the weights uninitialised.
+    """A context in which, for this thread only, initialisation draws no random numbers and leaves weights uninitialised.
 
-    They are about to be overwritten, and another thread may be training with PyTorch's one generator.
+    The weights will be overwritten, and another thread may be training with PyTorch's only generator.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -107,7 +107,7 @@ class Pipeline:
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models: name → one line of what it does. A file that is truncated, is not one of ours or has no card is
+        """The shipped models, as name → description. A file that is truncated, is not one of ours or has no card is
         left out with a warning in the log, so that the others stay usable. Only `load` checks the tensors."""
         descriptions = {}
         for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
@@ -151,7 +151,7 @@ class Pipeline:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, nothing to read in it, or more tokens than the model has positions for.
+            InputError: not a text, an empty text, or more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         most_characters = CHARACTERS_PER_TOKEN * (most + 1)

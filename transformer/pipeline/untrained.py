@@ -96,7 +96,7 @@ class Ids(Vocabulary):
         """The tokens as numbers.
 
         Raises:
-            InputError: one of them is not a whole number, or beyond the last id.
+            InputError: a token is not a whole number, or is greater than the last id.
         """
         listed = as_tokens(tokens)
         for token in listed:
@@ -183,7 +183,7 @@ class Untrained:
 
 
 class _Drawn(TorchFunctionMode):
-    """Within this context, in this thread only, initialisation draws from a generator of its own.
+    """A context in which, for this thread only, initialisation draws from its own generator.
 
     PyTorch's global generator is shared by all threads, so seeding it and restoring its state would change the numbers that
     another thread draws meanwhile. Each tensor is seeded by its place in the order, so that one more word in a table leaves

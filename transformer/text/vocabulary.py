@@ -201,7 +201,7 @@ class Vocabulary:
         """The inverse of `to_json`.
 
         Raises:
-            ConfigError: `text` is not what `to_json` writes.
+            ConfigError: `text` is not the JSON of a vocabulary.
         """
         try:
             data = json.loads(text)

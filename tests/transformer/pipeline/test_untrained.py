@@ -223,7 +223,7 @@ def test_weights_have_the_spread_of_the_variants_initialisation(preset: str):
         assert values.std().item() == pytest.approx(theirs[name].std().item(), rel=0.15), name
         assert abs(values.mean().item()) < 0.1 * values.std().item(), name
         assert not torch.equal(values, theirs[name])
-    # Each tensor has a seed of its own, and no two are alike.
+    # Each tensor has its own seed, and no two are equal.
     matrices = torch.stack([values.flatten() for values in ours.values() if values.shape == (128, 128)])
     alike = torch.corrcoef(matrices) - torch.eye(len(matrices))
     assert alike.abs().max() < 0.05

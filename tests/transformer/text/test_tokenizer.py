@@ -118,7 +118,7 @@ def test_a_blank_character_separates_words(sign: str):
         ("❤\ufe0f\u200d🔥", ["❤\u200d🔥"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),  # Persian: one word
         ("क\u094d\u200dष", ["क", "\u094d\u200dष"]),  # Hindi: a mark is a token of its own, as without a joiner
-        ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # nothing to join
+        ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # these characters do not join
         ("\u200d👩\u200d \u200d", ["👩"]),
         ("e\u0301\u200d", ["é"]),
         ("x\u0301", ["x", "\u0301"]),  # these compose no letter
