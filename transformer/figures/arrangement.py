@@ -7,11 +7,11 @@ from transformer.figures.mosaic import Mosaic
 from transformer.figures.panels import MOST_COLUMNS, TensorView
 
 NARROW = 520  # width below which the result is placed under the inputs
-TALLEST, LARGEST_CELL = 430, 24  # of the cells of one tensor; of one cell
+TALLEST, LARGEST_CELL = 430, 24  # most height of the cells of one tensor; most size of one cell
 GAP, SPACE = 5, 26  # gap between heads; gap between tensors
-OPERATION, OPERATION_BELOW = 140, 64  # room of the operation: between inputs and result, and below the inputs
-LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # of a label: a letter, the longest, one line
-TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 20, 16, 34  # room of each beside the cells
+OPERATION, OPERATION_BELOW = 140, 64  # space for the operation: between inputs and result, and below the inputs
+LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # of labels: width of a letter, most width, height of a line
+TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 20, 16, 34  # space for each beside the cells
 LABELLED_ROW, LABELLED_COLUMN = 11, 13  # least height and width of a cell with its own token
 
 Length = int | float

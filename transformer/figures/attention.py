@@ -13,15 +13,15 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished
 # A weight is sent as one byte: 0 to 254 for 0 to 1, and 255 for "masked".
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_WRITTEN = 18  # tokens on the longer side up to which each cell carries its number
-MOST_LABELLED = 32  # tokens of an axis up to which each is written; of more, every second or third
+MOST_WRITTEN = 18  # most tokens on the longer side for which each cell has its number
+MOST_LABELLED = 32  # most tokens on an axis for which each is written; of more, every second or third
 # px: the side of a cell with a number in it, of one with a label beside it, of others; and the space beside the cells.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
 BLACK = '<span style="color:black">{}</span>'
-MOST_HATCHED = 32  # tokens on the longer side up to which masked cells are hatched, not only grey
+MOST_HATCHED = 32  # most tokens on the longer side for which masked cells are hatched, not only grey
 
 
 def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*any"]) -> UInt8[np.ndarray, "*any"]:

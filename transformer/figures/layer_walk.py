@@ -17,8 +17,8 @@ from transformer.figures.theme import LINE, MASKED, ROLE_COLORS, SIGNED, WEIGHTS
 
 # Lengths are in px of a figure of the given width, which are also the units of its axes.
 WIDTH = 960
-WIDEST, HIGHEST, LEAST = 280, 110, 8  # of the cells of a tensor
-CAPTION, PART, SPACE, EDGE = 38, 28, 30, 10  # room of name and shape, of a part's title, between tensors, in a branch's frame
+WIDEST, HIGHEST, LEAST = 280, 110, 8  # most width, most height and least size of the cells of a tensor
+CAPTION, PART, SPACE, EDGE = 38, 28, 30, 10  # space for name and shape, for a part's title, between tensors, in a frame
 WORDS = 12
 
 

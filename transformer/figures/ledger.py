@@ -83,7 +83,7 @@ def growth(
         limit: a size to mark, and its name.
         labels: words of the figure.
     """
-    # A line has a dot at the present size alone.
+    # A line has a dot only at the present size.
     figure, marked = go.Figure(), np.array([size == here for size in sizes], dtype=np.float32)
     for name, values in lines.items():
         if not values.any():

@@ -11,8 +11,8 @@ from transformer.figures.attention import MOST_HATCHED, hover
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, finished, numbered, token_axis
 
-MOST_TICKS = 20  # tokens written on an axis of a picture a third of a page wide
-MOST_SLANTED = 8  # tokens up to which slanted labels stay apart
+MOST_TICKS = 20  # most tokens written on an axis of a picture a third of a page wide
+MOST_SLANTED = 8  # most tokens for which slanted labels do not overlap
 PICTURE_HEIGHT = 410
 
 

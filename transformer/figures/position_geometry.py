@@ -11,8 +11,8 @@ from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
-MOST_MARKED = 160  # up to this many positions, each has a dot on its wave
-LEAST, MOST = 260, 560  # pixels of a picture of many positions
+MOST_MARKED = 160  # most positions for which each has a dot on its wave
+LEAST, MOST = 260, 560  # px: least and most size of a picture of many positions
 
 
 def position_map(

@@ -15,7 +15,7 @@ from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIG
 ROWS = ((15, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
-MOST_COSINES = 12  # tokens up to which each cell has its number; the map takes half a page
+MOST_COSINES = 12  # most tokens for which each cell has its number; the map is half a page wide
 
 
 def aligned_maps(

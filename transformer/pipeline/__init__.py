@@ -1,1 +1,1 @@
-"""From a text to an answer and a trace; models in files, and untrained ones."""
+"""Pipelines from a text to an answer and a trace, with models from files or untrained."""

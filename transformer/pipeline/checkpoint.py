@@ -81,7 +81,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
 
 
 def _read(path: Path, name: str) -> Checkpoint:
-    """`load_checkpoint` of a file that errors call `name`."""
+    """The checkpoint in a file; errors call the file `name`."""
     with opened(path, name) as file:
         metadata = _ours(file, name)
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
@@ -135,7 +135,7 @@ def read_card(path: str | Path) -> Card:
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """The texts of one of our files: `PARTS`, `headlight` (the format) and `digest`. They are not compared with the digest.
+    """The metadata of one of our files: `PARTS`, `headlight` (the format) and `digest`, which is not verified here.
 
     Raises:
         CheckpointError: the file is missing, truncated or not one of ours.
@@ -283,7 +283,7 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
         check: called with the temporary file before it is renamed; raises to refuse it.
 
     Raises:
-        CheckpointError: the system does not let it be written.
+        CheckpointError: the system cannot write it.
     """
     beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:

@@ -26,7 +26,7 @@ from transformer.validation import as_list
 CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
-CHARACTERS_PER_TOKEN = 100  # a text with more characters per token that fits is refused before it is split
+CHARACTERS_PER_TOKEN = 100  # a longer text, in characters per allowed token, is refused before it is split
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
 
@@ -151,7 +151,7 @@ class Pipeline:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, an empty text, or more tokens than the model has positions.
+            InputError: not a text, a text without tokens, or more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         most_characters = CHARACTERS_PER_TOKEN * (most + 1)

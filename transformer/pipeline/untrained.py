@@ -113,7 +113,7 @@ class Ids(Vocabulary):
 
 @dataclass(frozen=True)
 class Untrained:
-    """A complete description of an untrained model, to build it from and as a cache key: equal descriptions have equal weights.
+    """A complete description of an untrained model. It is a cache key: equal descriptions build equal weights.
 
     Attributes:
         preset: the variant.

@@ -1,4 +1,4 @@
-"""Text ⇄ tokens. A tokenizer is two plain functions and a name; a checkpoint stores the name."""
+"""Tokenizers: two plain functions each, text → tokens and back, and a name, which a checkpoint stores."""
 
 import re
 import unicodedata
@@ -34,7 +34,7 @@ INVISIBLE = (
     "\\x00-\\x08\\x0e-\\x1b\\x7f-\\x84\\x86-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-BLANK = "\u2800\u3164\uffa0"  # as wide as a letter, but empty: Braille's blank and the fillers of Hangul
+BLANK = "\u2800\u3164\uffa0"  # letters without ink, treated as spaces: Braille's blank and the fillers of Hangul
 # ZWNJ and ZWJ: they have a meaning only between letters of scripts without case (Hindi, Persian), their marks, and emoji.
 JOINERS = "\u200c\u200d"
 JOINED = ("Lo", "Mn", "Mc", "So", "Sk")  # Unicode's categories of those characters
@@ -44,7 +44,7 @@ LETTERS = r"[^\W\d_]+"
 WORD = rf"{LETTERS}(?:[{JOINERS}]{LETTERS})*"
 SIGN = rf"[^\w\s](?:[{JOINERS}]\S)*"
 ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|{SIGN}")
-# `l'`, `qu'`, … are tokens of their own; `aujourd'hui` is one word in spite of its apostrophe.
+# `l'`, `qu'`, … are separate tokens; `aujourd'hui` is one word despite its apostrophe.
 FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|{SIGN}")
 WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|{SIGN}")
 CHARACTERS = re.compile(rf"\S(?:[{JOINERS}]\S)*")

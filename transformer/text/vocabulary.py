@@ -1,4 +1,4 @@
-"""Tokens ⇄ ids."""
+"""Vocabularies: tokens to ids and back."""
 
 import difflib
 import json
@@ -36,7 +36,7 @@ def as_tokens(tokens: Any) -> list[str]:
     """A list of the tokens in any ordered collection.
 
     Raises:
-        InputError: the collection has no order, or an item is not a text.
+        InputError: it is not an ordered collection, or an item is not a text.
     """
     listed = as_list(tokens)
     if listed is None:
@@ -51,7 +51,7 @@ def as_ids(ids: Any) -> list[int]:
     """A list, as Python integers, of the ids in any ordered collection.
 
     Raises:
-        InputError: the collection has no order, or an item is not a whole number.
+        InputError: it is not an ordered collection, or an item is not a whole number.
     """
     listed = as_list(ids)
     if listed is None:
