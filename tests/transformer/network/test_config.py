@@ -308,7 +308,7 @@ def test_any_mixture_of_choices_runs_after_a_json_round_trip(values: dict[str, o
     ],
     ids=lambda value: value[:40],
 )
-def test_json_of_anything_else_is_refused(text: str, message: str):
+def test_invalid_json_is_refused(text: str, message: str):
     with pytest.raises(ConfigError) as caught:
         TransformerConfig.from_json(text)
     assert message in str(caught.value)

@@ -71,7 +71,7 @@ def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[obje
 @pytest.mark.parametrize(
     "text", ["", "garbage", "[]", "null", "3", "{}", "[" * 100_000, '{"what": 1}'], ids=lambda text: text[:9]
 )
-def test_json_of_anything_else_is_refused(text: str):
+def test_invalid_json_is_refused(text: str):
     with pytest.raises(CheckpointError, match="is not a Headlight card"):
         Card.from_json(text)
 

@@ -99,9 +99,7 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_loading_leaves_the_global_generator_alone_while_the_model_is_built(
-    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Restoring the generator's state afterwards would not help another thread that trains meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
     state, initialize, seen = torch.get_rng_state(), Transformer.initialize, []

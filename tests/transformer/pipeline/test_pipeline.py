@@ -36,7 +36,7 @@ def untrained(request: pytest.FixtureRequest) -> Pipeline:
 # --- reading -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_source_stands_between_sos_and_eos(reverse: Pipeline):
+def test_a_source_is_read_between_sos_and_eos(reverse: Pipeline):
     reading = reverse.read("Cab")
     assert reading.tokens == ("<sos>", "c", "a", "b", "<eos>")
     assert reading.ids == (1, *reverse.source_vocabulary.ids("cab"), 2)
@@ -66,7 +66,7 @@ def test_any_text_can_be_answered_and_traced(reverse: Pipeline, text: str):
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u2003", "\u202e\u0000", "\u200b", "\ufeff \u2060"])
-def test_nothing_to_read_is_refused(reverse: Pipeline, text: str):
+def test_a_text_without_tokens_is_refused(reverse: Pipeline, text: str):
     for read in (reverse.read, reverse.answer, reverse.trace):
         with pytest.raises(InputError, match="There is nothing to read in your text; type 1 to 12 letters from a to z"):
             read(text)
@@ -182,7 +182,7 @@ def test_edits_apply_to_the_answer_and_to_its_trace(reverse: Pipeline):
 
 
 @pytest.mark.parametrize("item", [0, 1, 2])
-def test_an_edit_of_one_text_names_its_place_in_the_batch_whichever_targets_are_given(reverse: Pipeline, item: int):
+def test_items_of_an_edit_count_all_texts_of_the_batch(reverse: Pipeline, item: int):
     sources = ["abc", "defg", "hi"]
     silent = [Ablate(f"decoder.layers.{layer}.cross_attention.weights", items=(item,)) for layer in (0, 1)]
 

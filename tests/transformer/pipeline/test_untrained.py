@@ -147,7 +147,7 @@ def test_a_text_beyond_the_longest_is_refused(unit: str):
 
 
 @pytest.mark.parametrize("text", ["", "   "])
-def test_nothing_to_read_is_refused(text: str):
+def test_a_text_without_tokens_is_refused(text: str):
     with pytest.raises(InputError, match="There is nothing to read"):
         small("vanilla", text).build().trace(text)
     with pytest.raises(InputError, match="There is nothing to read"):
@@ -189,7 +189,7 @@ def test_the_global_generator_is_not_touched(preset: str):
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
-def test_threads_that_build_models_at_once_do_not_change_each_others_random_numbers():
+def test_building_in_several_threads_changes_no_random_numbers():
     torch.manual_seed(3)
     undisturbed = torch.rand(2_000)
     alone = {preset: small(preset, WORDS).build().model.state_dict() for preset in PRESETS}

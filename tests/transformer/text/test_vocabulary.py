@@ -174,7 +174,7 @@ START = '{"tokenizer": "english", "tokens": ["<pad>", "<sos>", "<eos>", "<unk>"'
     ],
     ids=lambda text: text[:60],
 )
-def test_json_of_anything_else_is_refused(text: str):
+def test_invalid_json_is_refused(text: str):
     with pytest.raises(HeadlightError):
         Vocabulary.from_json(text)
 

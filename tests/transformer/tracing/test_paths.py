@@ -116,7 +116,7 @@ def test_an_unknown_tap_is_refused_with_the_nearest_ones() -> None:
         find_tap(taps, "?")
 
 
-def test_the_path_of_an_attention_stands_for_one_of_its_taps() -> None:
+def test_the_path_of_an_attention_finds_one_of_its_taps() -> None:
     assert find_tap(small().taps, SCORES.whole) == f"{SCORES.whole}.weights"
     assert find_tap(small().taps, str(SCORES.whole), "output") == f"{SCORES.whole}.output"
 

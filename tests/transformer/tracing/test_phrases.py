@@ -112,7 +112,7 @@ def test_phrases_written_by_the_page_are_parsed() -> None:
 @pytest.mark.parametrize(
     "phrase", ["no positions", "no scaling cross layer 1", "no residual decoder layer 2 cross_attention", "no causal mask"]
 )
-def test_every_edit_changes_what_a_trained_model_computes(phrase: str) -> None:
+def test_every_edit_changes_the_logits_of_a_trained_model(phrase: str) -> None:
     pipeline = Pipeline.load("reverse")
     edits = interventions(phrase, pipeline.config)
     assert not pipeline.trace("headlight", "thgildaeh", edits).logits.equal(pipeline.trace("headlight", "thgildaeh").logits)
