@@ -38,8 +38,8 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     order = captions = None
     if by != "layer":
         values = measures[by]
-        order = sorted(np.ndindex(values.shape), key=lambda at: -values[at])
-        captions = [fixed(float(values[at]), 2) for at in order]
+        order = sorted(np.ndindex(values.shape), key=lambda position: -values[position])
+        captions = [fixed(float(values[position]), 2) for position in order]
     overview(
         weights,
         allowed,
@@ -67,8 +67,8 @@ def weights_table(
     columns_by_name = {
         "layer": layers + first_layer,
         "head": heads + 1,
-        "query": [linked_token(at, queries[at]) for at in rows.tolist()],
-        "key": [linked_token(at, keys[at]) for at in columns.tolist()],
+        "query": [linked_token(position, queries[position]) for position in rows.tolist()],
+        "key": [linked_token(position, keys[position]) for position in columns.tolist()],
         "weight": weights[allowed],
     }
     return pd.DataFrame(columns_by_name).rename_axis("number")
@@ -88,10 +88,10 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     left, right = st.columns(2)
     hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
-        rows, columns = ([at for at, token in enumerate(side) if token not in SPECIAL] for side in (queries, keys))
+        rows, columns = ([position for position, token in enumerate(side) if token not in SPECIAL] for side in (queries, keys))
         again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
         weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
-        queries, keys = [queries[at] for at in rows], [keys[at] for at in columns]
+        queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
         if again:
             total = weights.sum(-1, keepdims=True)
             weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -140,8 +140,8 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
         on_change=lambda: _follow_heads(heads_on(key, len(weights)), head),
         head=head,
     )
-    _to_url("locked", ",".join(f"{side[0]}{at}" for side, at in state.locked))
-    _to_url("heads", ",".join(str(at + 1) for at in state.heads) if tuple(state.heads) != (head,) else "")
+    _to_url("locked", ",".join(f"{side[0]}{position}" for side, position in state.locked))
+    _to_url("heads", ",".join(str(position + 1) for position in state.heads) if tuple(state.heads) != (head,) else "")
     _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
     name = f"{view.model}-{kind}-layer{layer + 1}-lines"
     saving(key, name, lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1))

@@ -114,7 +114,9 @@ def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesSta
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]
-    locked = {side: _positions([at for name, at in pairs if name == side], count[side]) for side in ("query", "key")}
+    locked = {
+        side: _positions([position for name, position in pairs if name == side], count[side]) for side in ("query", "key")
+    }
     named = _listed(view.get("heads"))
     heads = _positions(named, count["head"])
     # All heads are on if none was named, or if a model with fewer heads has none of the named ones.

@@ -53,8 +53,8 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
         with st.container(border=True):
             say(steps.index(step) + 1, step, trace.config, kind, head)
             cell = _pick_cell(step, sides)
-            found = explain(model, trace, kind, layer, head, step.name, *cell)
-            show_number(step, found, sides, KIND_COLORS[kind])
+            explained = explain(model, trace, kind, layer, head, step.name, *cell)
+            show_number(step, explained, sides, KIND_COLORS[kind])
             _show_matrix(step, trace, kind, head, sides, row, cell)
     with overview:
         _show_overview(steps, trace.config, head, sides, row, (name, cell))
@@ -112,9 +112,9 @@ def _show_overview(
 def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
     """Show every step in words, side by side."""
     for first in range(0, len(steps), ACROSS):
-        for column, at in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
+        for column, place in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
             with column.container(border=True, height="stretch"):
-                say(at + 1, steps[at], config, kind, head)
+                say(place + 1, steps[place], config, kind, head)
 
 
 def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:

@@ -39,8 +39,8 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             labels=figure_labels(),
         )
         show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
-    said = words["result" if summed else "result_plain"]
-    st.markdown(said.format(result=number(explained.result), traced=number(explained.traced)))
+    sentences = words["result" if summed else "result_plain"]
+    st.markdown(sentences.format(result=number(explained.result), traced=number(explained.traced)))
     if not explained.agrees:
         st.warning(words["edited"], icon=":material/edit:")
     if summed or explained.operation == "softmax":
@@ -51,16 +51,16 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
 
 
 def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
-    said = text("steps")["explanations"]
+    sentences = text("steps")["explanations"]
     own = {"given": "given", "kept": "kept", "replaced": "replaced", "nothing to look at": "empty"}
     row, column = (
-        literal(names[at]) if (names := labels(step, sides, axis)) else str(at)
-        for axis, at in enumerate((explained.row, explained.column))
+        literal(names[position]) if (names := labels(step, sides, axis)) else str(position)
+        for axis, position in enumerate((explained.row, explained.column))
     )
     extra = {name: number(value) for name, value in explained.extra}
     if explained.operation == "joined":
         extra = {"head": str(int(explained["head"]) + 1), "dimension": str(int(explained["dimension"]))}
-    return said[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
+    return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
 def _worked_out(explained: Explanation) -> str:

@@ -21,32 +21,32 @@ Sides = dict[str, list[str]]
 
 def say(place: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
     """Show a step's title, its reason, its formula and its shape; `place` counts the steps from 1."""
-    words, said = text("steps"), text("steps")["steps"][step.name]
-    st.markdown(f"**{words['heading'].format(number=place, title=said['title'])}**")
-    st.markdown(_why(said, step, config, kind))
-    st.latex(_formula(said, step, config, kind, head))
+    words, step_words = text("steps"), text("steps")["steps"][step.name]
+    st.markdown(f"**{words['heading'].format(number=place, title=step_words['title'])}**")
+    st.markdown(_why(step_words, step, config, kind))
+    st.latex(_formula(step_words, step, config, kind, head))
     st.caption(_shape(step, head))
 
 
-def _why(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
+def _why(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
     variants = {
         "why_cross": kind == "cross",
         "why_shared": config.head_projection == "shared",
         "why_wide": config.score_divisor == "d_model",
         "why_open": not step.hidden.any(),
     }
-    return next((said[name] for name, fits in variants.items() if fits and name in said), said["why"])
+    return next((step_words[name] for name, fits in variants.items() if fits and name in step_words), step_words["why"])
 
 
-def _formula(said: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
+def _formula(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
     """The formula with this variant's symbols; scores are S, S′, S″, in the order in which the variant scales and masks."""
-    shared = config.head_projection == "shared" and "formula_shared" in said
+    shared = config.head_projection == "shared" and "formula_shared" in step_words
     letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
     with_bias = config.output_bias if step.name == "output" else config.projection_bias
     own = "" if shared or step.name == "output" else f"_{{{head + 1}}}"
     first = (step.name == "masked_scores") == config.mask_before_scaling
     rows, columns = step.values.shape
-    return Template(said["formula_shared" if shared else "formula"]).substitute(
+    return Template(step_words["formula_shared" if shared else "formula"]).substitute(
         {
             "rows": rows,
             "columns": columns,
@@ -75,14 +75,14 @@ def _shape(step: AttentionStep, head: int) -> str:
 def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
     """The function or method that computes a step."""
     layer = EncoderLayer if Kind.of(kind).stack == "encoder" else DecoderLayer
-    found = {
+    functions = {
         **dict.fromkeys(("input", "memory"), layer.forward),
         **dict.fromkeys(("query", "key", "value"), PROJECTIONS[config.head_projection].forward),
         "scaled_scores": MultiHeadAttention.scale,
         "masked_scores": MultiHeadAttention.hide,
         "weights": attention_softmax,
     }
-    return found.get(name, MultiHeadAttention.forward)
+    return functions.get(name, MultiHeadAttention.forward)
 
 
 def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:

@@ -73,8 +73,10 @@ def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
         _button(words["average"], at_head("average", kind, layer, head), words["average_help"])
         _button(words["silence_layer"], at_head("silence", kind, layer))
         with st.popover(words["block"], icon=":material/block:"):
-            query = st.selectbox(words["query"], range(len(queries)), format_func=lambda at: token_at(at, queries[at]))
-            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda at: token_at(at, keys[at]))
+            query = st.selectbox(
+                words["query"], range(len(queries)), format_func=lambda position: token_at(position, queries[position])
+            )
+            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda position: token_at(position, keys[position]))
             _button(words["block_button"], block(kind, layer, head, query, key))
         with st.popover(words["more"], icon=":material/tune:"):
             actions = words["actions"]

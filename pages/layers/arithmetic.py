@@ -35,81 +35,81 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     inside = {stop.part: str(TensorPath.parse(stop.path).whole) for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "sublayer")
     tokens = trace.tokens_of(TensorPath.parse(inside[part]).side)[item]
-    at = pick_position(words["position"], tokens)
+    position = pick_position(words["position"], tokens)
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
         if step == "norm":
-            _norm(view, trace, stops, inside[part], at, item)
+            _norm(view, trace, stops, inside[part], position, item)
         elif step == "residual":
-            _residual(trace, stops, inside[part], at, item)
+            _residual(trace, stops, inside[part], position, item)
         elif part == "feed_forward":
-            _feed_forward(view, trace, stops, inside[part], at, item)
+            _feed_forward(view, trace, stops, inside[part], position, item)
 
 
-def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["residual"]
-    found = residual(trace, sublayer, at, item)
+    worked = residual(trace, sublayer, position, item)
     st.subheader(words["title"], anchor=False)
     st.markdown(words["why"])
-    most = max(np.abs(vector).max() for vector in (found.x, found.added, found.result))
-    x, added = (_row(stops[path], vector, most) for path, vector in zip(found.inputs, (found.x, found.added), strict=True))
-    picture([x, added], words["sign"], _row(stops[found.path], found.result, most), words["says"], "work_residual", False)
-    _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (found.x, found.added, found.result)])
+    most = max(np.abs(vector).max() for vector in (worked.x, worked.added, worked.result))
+    x, added = (_row(stops[path], vector, most) for path, vector in zip(worked.inputs, (worked.x, worked.added), strict=True))
+    picture([x, added], words["sign"], _row(stops[worked.path], worked.result, most), words["says"], "work_residual", False)
+    _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (worked.x, worked.added, worked.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
-    _table(words, found.x, found.added, found.result, found.traced)
-    _agrees(found)
+    _table(words, worked.x, worked.added, worked.result, worked.traced)
+    _agrees(worked)
 
 
-def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["norm"]
-    found = layer_norm(view.pipeline.model, trace, sublayer, at, item)
+    worked = layer_norm(view.pipeline.model, trace, sublayer, position, item)
     st.subheader(words["title"], anchor=False)
     st.markdown(words["why"])
-    most = max(np.abs(found.x).max(), np.abs(found.result).max())
-    before, after = _row(stops[found.inputs[0]], found.x, most), _row(stops[found.path], found.result, most)
+    most = max(np.abs(worked.x).max(), np.abs(worked.result).max())
+    before, after = _row(stops[worked.inputs[0]], worked.x, most), _row(stops[worked.path], worked.result, most)
     picture([before], words["sign"], after, words["says"], "work_norm", False)
-    root = float(np.sqrt(found.variance + found.eps))
-    _numbers(words["numbers"], [number(value, 4) for value in (found.mean, found.variance, root)])
-    mean, variance, eps = latex(found.mean, 4), latex(found.variance, 4), latex(found.eps, 3)
+    root = float(np.sqrt(worked.variance + worked.eps))
+    _numbers(words["numbers"], [number(value, 4) for value in (worked.mean, worked.variance, root)])
+    mean, variance, eps = latex(worked.mean, 4), latex(worked.variance, 4), latex(worked.eps, 3)
     st.latex(
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
         rf"\frac{{x - ({mean})}}{{\sqrt{{{variance} + {eps}}}}} \odot \gamma + \beta"
     )
-    _table(words, found.x, found.standard, found.gamma, found.beta, found.result, found.traced)
-    _agrees(found)
+    _table(words, worked.x, worked.standard, worked.gamma, worked.beta, worked.result, worked.traced)
+    _agrees(worked)
     with st.expander(text("arithmetic")["source"], icon=":material/code:"):
         show_source(AddNorm)
 
 
-def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, at: int, item: int) -> None:
+def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["feed_forward"]
-    found = feed_forward(view.pipeline.model, trace, sublayer, at, item)
+    worked = feed_forward(view.pipeline.model, trace, sublayer, position, item)
     st.subheader(words["title"], anchor=False)
     st.markdown(words["why"])
-    most = float(np.abs(found.hidden).max())
+    most = float(np.abs(worked.hidden).max())
     hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]
     picture(
-        [_row(hidden, found.hidden, most)],
+        [_row(hidden, worked.hidden, most)],
         words["sign"],
-        _row(activated, found.activated, most),
+        _row(activated, worked.activated, most),
         words["says"],
         "work_ff",
         False,
     )
-    fires = int(found.fires.sum())
-    _numbers(words["numbers"], [whole(fires), share(found.share, 1), number(float(np.linalg.norm(found.result)), 4)])
+    fires = int(worked.fires.sum())
+    _numbers(words["numbers"], [whole(fires), share(worked.share, 1), number(float(np.linalg.norm(worked.result)), 4)])
     st.latex(r"H = x\,W_1 + b_1 \qquad H' = \max(0, H) \qquad y = H'\,W_2 + b_2")
-    units = found.strongest(MOST_UNITS)
+    units = worked.strongest(MOST_UNITS)
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
         show(
-            unit_bars(units, found.push[units], words["unit"], labels=figure_labels()),
+            unit_bars(units, worked.push[units], words["unit"], labels=figure_labels()),
             "work_units",
             words["units_alt"].format(count=len(units)),
         )
-    _table(words, found.hidden, found.activated, found.push, found.traced_hidden)
-    _agrees(found)
+    _table(words, worked.hidden, worked.activated, worked.push, worked.traced_hidden)
+    _agrees(worked)
     with st.expander(text("arithmetic")["source"], icon=":material/code:"):
         show_source(FeedForward)
 
@@ -128,12 +128,12 @@ def _numbers(labels: list[str], values: list[str]) -> None:
 def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
     """Show a table with a row per number of a vector."""
     with st.expander(text("arithmetic")["table"], icon=":material/table:"):
-        found = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
-        st.dataframe(pd.DataFrame(found).rename_axis(words["row"]), height=320)
+        named_columns = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
+        st.dataframe(pd.DataFrame(named_columns).rename_axis(words["row"]), height=320)
 
 
-def _agrees(found: Worked) -> None:
+def _agrees(worked: Worked) -> None:
     words = text("arithmetic")
-    size = float(np.abs(found.traced).max(initial=1e-9))
-    agrees = found.off <= 1e-4 * max(1.0, size)
-    st.caption(words["agrees" if agrees else "differs"].format(path=found.path, off=number(found.off, 1)))
+    size = float(np.abs(worked.traced).max(initial=1e-9))
+    agrees = worked.off <= 1e-4 * max(1.0, size)
+    st.caption(words["agrees" if agrees else "differs"].format(path=worked.path, off=number(worked.off, 1)))

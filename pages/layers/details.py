@@ -26,14 +26,14 @@ from transformer.tracing.paths import TensorPath
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 
-def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop, go: Callable[[str], None]) -> None:
+def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, go: Callable[[str], None]) -> None:
     """Show all details of a stop; `go` is called with the path of the input whose button is clicked."""
     words = text("walk")
-    st.table(_table(view, trace, stops, here))
-    _statistics(trace, here)
-    st.latex(written(here, trace.config)[1])
+    st.table(_table(view, trace, stops, stop))
+    _statistics(trace, stop)
+    st.latex(written(stop, trace.config)[1])
     with st.container(horizontal=True):
-        for path in here.inputs:
+        for path in stop.inputs:
             if path in stops:
                 st.button(
                     words["go"].format(title=title(stops[path])),
@@ -43,34 +43,34 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop
                     icon=":material/subdirectory_arrow_left:",
                     help=path,
                 )
-    _parameters(view, here)
-    _source(view, here)
+    _parameters(view, stop)
+    _source(view, stop)
 
 
-def _table(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> pd.DataFrame:
+def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> pd.DataFrame:
     """Inputs, parameters and result with their shapes."""
     words = text("walk")
     given, learned, made = words["roles"]
     rows = []
-    for path in here.inputs:
+    for path in stop.inputs:
         if path in stops:
             rows.append((given, named_shape(stops[path].axes, stops[path].shape), path))
         else:
             side = "source" if path == SOURCE_IDS else "target"
             ids = trace.ids_of(side)
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
-    rows += [(learned, shape(_parameter(view, name).shape), name) for name in here.parameters]
-    rows.append((made, named_shape(here.axes, here.shape), here.path))
+    rows += [(learned, shape(_parameter(view, name).shape), name) for name in stop.parameters]
+    rows.append((made, named_shape(stop.axes, stop.shape), stop.path))
     return pd.DataFrame(rows, columns=words["columns"])
 
 
-def _statistics(trace: Trace, here: Stop) -> None:
-    words, masked = text("walk"), hidden(trace, here)
-    if here.kind in ("source_mask", "target_mask"):
-        values = trace[here.path].numpy()
+def _statistics(trace: Trace, stop: Stop) -> None:
+    words, masked = text("walk"), hidden(trace, stop)
+    if stop.kind in ("source_mask", "target_mask"):
+        values = trace[stop.path].numpy()
         st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
         return
-    numbers, count = statistics(trace[here.path], masked)
+    numbers, count = statistics(trace[stop.path], masked)
     row = [number(value, 4) for value in numbers]
     st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
     if masked is None:
@@ -83,18 +83,18 @@ def _parameter(view: View, name: str) -> np.ndarray:
     return view.pipeline.model.get_parameter(name).detach().numpy()
 
 
-def _parameters(view: View, here: Stop) -> None:
+def _parameters(view: View, stop: Stop) -> None:
     words = text("walk")
-    if not here.parameters:
+    if not stop.parameters:
         st.caption(words["parameters_none"])
         return
-    found = {name: _parameter(view, name) for name in here.parameters}
-    label = words["parameters"].format(count=whole(sum(values.size for values in found.values())))
+    parameters = {name: _parameter(view, name) for name in stop.parameters}
+    label = words["parameters"].format(count=whole(sum(values.size for values in parameters.values())))
     opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
     if not opened.open:
         return
     with opened:
-        for name, values in found.items():
+        for name, values in parameters.items():
             st.markdown(
                 words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=whole(values.size))
             )
@@ -107,18 +107,18 @@ def _parameters(view: View, here: Stop) -> None:
             show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=shape(values.shape)))
 
 
-def _source(view: View, here: Stop) -> None:
+def _source(view: View, stop: Stop) -> None:
     words = text("walk")
     opened = st.expander(words["source"], icon=":material/code:", key="walk_source", on_change="rerun")
     if not opened.open:
         return
     with opened:
-        method, line = caller(view.pipeline.model, here.path)
-        st.markdown(words["source_line"].format(number=line, tap=TensorPath.parse(here.path).last))
+        method, line = caller(view.pipeline.model, stop.path)
+        st.markdown(words["source_line"].format(number=line, tap=TensorPath.parse(stop.path).last))
         show_source(method)
-        called = CALLED.get(here.kind)
-        if here.kind == "embedding.position":
-            called = Learned if here.parameters else sinusoid
+        called = CALLED.get(stop.kind)
+        if stop.kind == "embedding.position":
+            called = Learned if stop.parameters else sinusoid
         if called is not None:
             st.markdown(words["source_called"])
             show_source(called)

@@ -52,18 +52,18 @@ def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, 
     return (stream.added_norm if name == "added" else stream.cosine), steps
 
 
-def _in_words(stream: Stream, token: str, at: int, steps: list[str]) -> None:
+def _in_words(stream: Stream, token: str, position: int, steps: list[str]) -> None:
     """Show which sub-layer added most to the followed token, and how similar its last vector is to its first."""
     words = text("residual")
     # Relative to the vector it is added to, because the same addition changes a long vector less than a short one.
-    share = stream.added_norm[:, at] / np.maximum(stream.norm[: len(steps), at], 1e-12)
+    share = stream.added_norm[:, position] / np.maximum(stream.norm[: len(steps), position], 1e-12)
     most = int(share.argmax())
-    said = words["sentence"].format(
+    sentence = words["sentence"].format(
         token=literal(token),
         step=steps[most],
-        added=fixed(float(stream.added_norm[most, at]), 2),
-        norm=fixed(float(stream.norm[most, at]), 2),
-        cosine=fixed(stream.cosine[most, at], 2),
-        similarity=fixed(stream.similarity[-1, at], 2),
+        added=fixed(float(stream.added_norm[most, position]), 2),
+        norm=fixed(float(stream.norm[most, position]), 2),
+        cosine=fixed(stream.cosine[most, position], 2),
+        similarity=fixed(stream.similarity[-1, position], 2),
     )
-    st.markdown(said)
+    st.markdown(sentence)

@@ -131,8 +131,8 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
 
 def picked(key: str, paths: Sequence[str]) -> str | None:
     """The path just clicked in a strip or an outline, or None. Values from the browser are untrusted: only `paths` count."""
-    said = st.session_state.get(key)
-    path = said.get("pick") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    path = state.get("pick") if isinstance(state, Mapping) else None
     return path if isinstance(path, str) and path in paths else None
 
 
@@ -165,8 +165,8 @@ def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:
-    found = drawn.tokens.get(axis)
-    return [str(token) for token in found] if found is not None and len(found) == count else None
+    tokens = drawn.tokens.get(axis)
+    return [str(token) for token in tokens] if tokens is not None and len(tokens) == count else None
 
 
 def _cells(panel: Panel) -> tuple[int, int]:

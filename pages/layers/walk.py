@@ -30,19 +30,19 @@ def show_walk(view: View, trace: Trace) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
     stops = walk(trace)
     by_path = {stop.path: stop for stop in stops}
-    here = by_path[_navigation(stops)]
-    _picture(view, trace, by_path, here)
+    current = by_path[_navigation(stops)]
+    _picture(view, trace, by_path, current)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
         words = text("walk")  # read once: there can be hundreds of stops
         groups = [
-            (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in found])
-            for name, found in groupby(stops, lambda stop: stop.group)
+            (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
+            for name, group in groupby(stops, lambda stop: stop.group)
         ]
-        outline(groups, here.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
+        outline(groups, current.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
     with right:
-        show_details(view, trace, by_path, here, _go)
+        show_details(view, trace, by_path, current, _go)
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
@@ -58,7 +58,7 @@ def _navigation(stops: Sequence[Stop]) -> str:
     """Show back, next, play, speed and the list to choose from; returns the path of the current stop."""
     words, paths = text("walk"), [stop.path for stop in stops]
     # The first visit starts at the first step with numbers; the masks before it often hide nothing.
-    first = next((at for at, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
+    first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
     # The stop may come from another model and be missing in this one.
     if st.session_state.get(STOP, paths[first]) not in paths:
         st.session_state[STOP] = paths[first]
@@ -67,13 +67,13 @@ def _navigation(stops: Sequence[Stop]) -> str:
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         # Drawn before the buttons beside it, because it reads the stop from the link.
         chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
-        at = paths.index(chosen)
-    last = at + 1 == len(paths)
+        index = paths.index(chosen)
+    last = index + 1 == len(paths)
     playing = bool(st.session_state.get(PLAYING)) and not last
     with buttons:
         back, forward = (":material/arrow_back:", "Left"), (":material/arrow_forward:", "Right")
-        _button(words["back"], paths[max(0, at - 1)], at == 0, *back)
-        _button(words["next"], paths[min(len(paths) - 1, at + 1)], last, *forward)
+        _button(words["back"], paths[max(0, index - 1)], index == 0, *back)
+        _button(words["next"], paths[min(len(paths) - 1, index + 1)], last, *forward)
         does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
         # Never disabled, not even at the end: a disabled button loses the keyboard focus.
         again = paths[0] if last else None
@@ -83,7 +83,7 @@ def _navigation(stops: Sequence[Stop]) -> str:
         # A fragment also runs at once; `_tick` skips runs before this time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
         st.fragment(_tick, run_every=seconds)(paths)
-    return paths[at]
+    return paths[index]
 
 
 def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> None:
@@ -111,26 +111,26 @@ def _tick(paths: Sequence[str]) -> None:
     """Go one stop further; stop playing at the end."""
     if time.monotonic() < st.session_state.get(DUE, 0.0):
         return
-    at = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
-    st.session_state[STOP] = paths[at]
-    st.session_state[PLAYING] = at + 1 < len(paths)
+    index = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
+    st.session_state[STOP] = paths[index]
+    st.session_state[PLAYING] = index + 1 < len(paths)
     st.rerun()
 
 
 # --- one stop -------------------------------------------------------------------------------------------------------------
 
 
-def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) -> None:
+def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop) -> None:
     """Show the step in a sentence, and its inputs and result drawn to scale."""
     words, pipeline = text("walk"), view.pipeline
-    st.subheader(heading(here), anchor=False)
-    st.markdown(written(here, trace.config)[0])
-    item, head = _pickers(trace, stops, here)
-    result = tensor_of(pipeline, trace, here, item, head)
-    *before, result = in_one_scale(here, [*inputs(pipeline, trace, stops, here, item, head), result])
+    st.subheader(heading(current), anchor=False)
+    st.markdown(written(current, trace.config)[0])
+    item, head = _pickers(trace, stops, current)
+    result = tensor_of(pipeline, trace, current, item, head)
+    *before, result = in_one_scale(current, [*inputs(pipeline, trace, stops, current, item, head), result])
     names = words["inputs_and"].join(f"{view.title} {view.shape}" for view in before)
-    operation = words["operations"][here.operation]
-    no_inputs = words["not_described" if here.operation == UNDESCRIBED.operation else "nothing"]
+    operation = words["operations"][current.operation]
+    no_inputs = words["not_described" if current.operation == UNDESCRIBED.operation else "nothing"]
     shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
     alt = words["picture"].format_map(shown)
     picture(before, operation, result, alt, PICTURE)
@@ -138,13 +138,13 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], here: Stop) ->
     def page() -> str:
         return offline(stop_figure(before, operation, result, labels=figure_labels()), alt)
 
-    saving(PICTURE, here.path, lambda: numbers(result), page)
+    saving(PICTURE, current.path, lambda: numbers(result), page)
 
 
-def _pickers(trace: Trace, stops: Mapping[str, Stop], here: Stop) -> tuple[int, int | None]:
+def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:
     """Show pickers for the text of the batch and the head, if there are several; returns both (head None for all)."""
     words = text("walk")
-    shown = [here, *(stops[path] for path in here.inputs if path in stops)]
+    shown = [current, *(stops[path] for path in current.inputs if path in stops)]
     head = None
     left, right = st.columns([1, 4]) if trace.batch_size > 1 else [st.container()] * 2
     with left:

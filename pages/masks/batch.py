@@ -45,7 +45,7 @@ class Batch(NamedTuple):
     def alone(self, side: Side) -> tuple[int, ...]:
         """The ids of the picked sentence, without the padding at its end."""
         ids, pad = self.ids(side), self.view.pipeline.vocabulary(side).pad
-        real = max((at for at, token in enumerate(ids) if token != pad), default=0)
+        real = max((position for position, token in enumerate(ids) if token != pad), default=0)
         return ids[: real + 1]
 
 

@@ -44,17 +44,17 @@ def pick_head(batch: Batch) -> Head:
     return Head(Kind.of(kind), layer, head)
 
 
-def show_conventions(batch: Batch, at: Head) -> None:
+def show_conventions(batch: Batch, chosen: Head) -> None:
     """Draw one column for each convention: the mask, the scores before and after it, and the weights."""
     words, trace, item = text("masks"), batch.trace, batch.item
-    scores = trace[at.path / "scores"].values[item, at.head]
-    side = at.kind.keys
+    scores = trace[chosen.path / "scores"].values[item, chosen.head]
+    side = chosen.kind.keys
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
-    found = conventions(scores, ids, at.kind, trace.config)
-    queries, keys = trace.tokens(at.kind, item)
+    compared = conventions(scores, ids, chosen.kind, trace.config)
+    queries, keys = trace.tokens(chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures are equally tall, so bottom alignment keeps them level under texts of different length.
-    for place, one in zip(st.columns(3, vertical_alignment="bottom"), found, strict=True):
+    for place, one in zip(st.columns(3, vertical_alignment="bottom"), compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
             st.caption(words["conventions"][one.name])
@@ -62,14 +62,14 @@ def show_conventions(batch: Batch, at: Head) -> None:
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show(
-                convention_stages(stages, queries, keys, KIND_COLORS[at.kind], labels=figure_labels()),
+                convention_stages(stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
                 f"convention-{one.name}",
                 alt,
             )
-    own = trace[at.path / "weights"].values[item, at.head].numpy()
+    own = trace[chosen.path / "weights"].values[item, chosen.head].numpy()
     st.markdown(f"**{words['compare']}**")
-    st.dataframe(_compared(found, own), hide_index=True, width="stretch")
-    st.caption(_verdict(found, batch))
+    st.dataframe(_compared(compared, own), hide_index=True, width="stretch")
+    st.caption(_verdict(compared, batch))
 
 
 def _titles(one: Convention) -> tuple[str, str, str, str]:
@@ -84,10 +84,10 @@ def _titles(one: Convention) -> tuple[str, str, str, str]:
     )
 
 
-def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
+def _compared(compared: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
     """A table with one row for each convention: its settings, hidden and empty cells, entropy, difference from the model."""
     names, rows = text("masks")["compare_columns"], []
-    for one in found:
+    for one in compared:
         weights = one.weights.numpy()
         rows.append(
             {
@@ -103,19 +103,19 @@ def _compared(found: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _verdict(found: tuple[Convention, ...], batch: Batch) -> str:
+def _verdict(compared: tuple[Convention, ...], batch: Batch) -> str:
     """A sentence on which convention the model uses."""
     words, config = text("masks"), batch.view.pipeline.config
-    own = [one.name for one in found if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
+    own = [one.name for one in compared if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
     return words["own"].format(name=own[0]) if own else words["own_none"]
 
 
-def show_empty_row(batch: Batch, at: Head) -> None:
+def show_empty_row(batch: Batch, chosen: Head) -> None:
     """Draw the weights of a query whose keys are all masked: uniform, NaN or zeros, by convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
-    queries, keys = trace.tokens(at.kind, item)
-    scores = trace[at.path / "scores"].values[item, at.head, -1]
-    values = trace[at.path / "value.heads"].values[item, at.head]
+    queries, keys = trace.tokens(chosen.kind, item)
+    scores = trace[chosen.path / "scores"].values[item, chosen.head, -1]
+    values = trace[chosen.path / "value.heads"].values[item, chosen.head]
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))

@@ -81,8 +81,8 @@ def show_distances(table: Table) -> None:
     st.markdown(words["distances_trained" if table.trained else "distances_untrained"])
     if not table.trained:
         names = shipped_with_learned_positions()
-        told = ", ".join(f"`{name}`" for name in names)
-        st.info(words["shipped" if names else "none_shipped"].format(names=told), icon=":material/school:")
+        listed = ", ".join(f"`{name}`" for name in names)
+        st.info(words["shipped" if names else "none_shipped"].format(names=listed), icon=":material/school:")
 
 
 @kept

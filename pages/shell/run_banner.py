@@ -56,8 +56,8 @@ def show_run(batch: bool = False) -> tuple[View, Trace]:
         except HeadlightError:  # this page cannot draw the last view either
             raise error from None
         st.error(literal(sentence(error)), icon=":material/error:")
-        said = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
-        st.info(said, icon=":material/history:")
+        notice = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
+        st.info(notice, icon=":material/history:")
     st.session_state[LAST] = replace(run.view, problem=None)
     _show(run)
     return run.view, run.trace

@@ -65,11 +65,11 @@ class Runs:
         expected = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
         token = expected[position]
-        found = None
-        for found in head_importance(pipeline.model, sources, targets, position, token, edits):
-            report(found.done, found.total)
-        assert found is not None
-        return found.before, found.drops
+        progress = None
+        for progress in head_importance(pipeline.model, sources, targets, position, token, edits):
+            report(progress.done, progress.total)
+        assert progress is not None
+        return progress.before, progress.drops
 
 
 def load(key: Key) -> Pipeline:

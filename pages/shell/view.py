@@ -73,7 +73,7 @@ class View:
         """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so
         that an edited model can be run on the same tokens."""
         as_target = self.pipeline.as_target
-        targets = [as_target(self.answer(item=at)) if given is None else given for at, given in enumerate(self.targets)]
+        targets = [as_target(self.answer(item=item)) if given is None else given for item, given in enumerate(self.targets)]
         return replace(self, targets=tuple(targets))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:

@@ -161,6 +161,6 @@ def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
     mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
     st.markdown(template.format(token=f"`{token}`", length=fixed(length, 3), largest=number(largest, 3), mean=fixed(mean, 3)))
     shown = [pad, sentence.first_word]
-    names = [sentence.vocabulary.tokens[at] for at in shown]
+    names = [sentence.vocabulary.tokens[token_id] for token_id in shown]
     figure = aligned_maps({words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
     show(figure, "tokens-padding", words["padding_alt"].format(pad=names[0], word=names[1]))

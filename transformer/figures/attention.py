@@ -107,23 +107,23 @@ def in_cells(
         form: how a number is written, as for `str.format`; a zero never has a sign.
         scale, low, high: the colours of the heatmap, and the values at their two ends.
     """
-    told = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
-    if max((len(said) for row in told for said in row), default=0) > SHORT:
-        return {"text": told, "texttemplate": "%{text}"}
+    written = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
+    if max((len(cell) for row in written for cell in row), default=0) > SHORT:
+        return {"text": written, "texttemplate": "%{text}"}
     places = np.nan_to_num((np.clip(values, low, high) - low) / (high - low)).astype(float)
     shades = np.array(sample_colorscale(scale, places.ravel().tolist(), colortype="tuple")).reshape(*values.shape, 3)
     linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
     black = linear @ LUMINANCE > EVEN
     text = [
-        [BLACK.format(said) if said and dark else said for said, dark in zip(*pair, strict=True)]
-        for pair in zip(told, black, strict=True)
+        [BLACK.format(cell) if cell and dark else cell for cell, dark in zip(*pair, strict=True)]
+        for pair in zip(written, black, strict=True)
     ]
     return {"text": text, "texttemplate": "%{text}", "textfont": {"size": SHORT_SIZE}}
 
 
-def unsigned_zero(said: str) -> str:
+def unsigned_zero(written: str) -> str:
     """A written number; a zero loses its sign."""
-    return said.replace("-", "−") if said.strip("+-0.") else said.lstrip("+-")
+    return written.replace("-", "−") if written.strip("+-0.") else written.lstrip("+-")
 
 
 def token_map(

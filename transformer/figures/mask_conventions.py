@@ -167,9 +167,9 @@ def _numbers(
     ]
 
 
-def _title(said: str, top: float) -> dict[str, Any]:
+def _title(title: str, top: float) -> dict[str, Any]:
     at = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
-    return {"text": said, "showarrow": False, "align": "left"} | at
+    return {"text": title, "showarrow": False, "align": "left"} | at
 
 
 def written_number(value: float, digits: int = 6) -> str:
