@@ -26,16 +26,18 @@ class HeadlightError(ValueError):
         self.template, self.values = template, values
         super().__init__(self.sentence())
 
-    def sentence(self, translations: Mapping[str, str] | None = None) -> str:
+    def sentence(self, translations: Mapping[str, str] | None = None, **clauses: str) -> str:
         """The sentence with its values filled in. Each value is shortened, since any of them may hold a piece of a file.
 
         Args:
             translations: English template → the same sentence in another language. Templates that are missing, or name a
                 place that this error does not have, stay English.
+            clauses: values that are words themselves, in the language of `translations`; each takes the place of the value
+                that this error has under its name.
         """
         translations = translations or {}
         values = {
-            name: value.sentence(translations) if isinstance(value, HeadlightError) else value
+            name: value.sentence(translations, **clauses) if isinstance(value, HeadlightError) else clauses.get(name, value)
             for name, value in self.values.items()
         }
         try:

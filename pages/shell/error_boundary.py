@@ -40,11 +40,9 @@ def explained() -> Iterator[None]:
 
 def sentence(error: HeadlightError) -> str:
     """The sentence of an error in the language of the page."""
-    values = {name: sentence(value) if isinstance(value, HeadlightError) else value for name, value in error.values.items()}
     model = st.session_state.get("model")
-    if "accepts" in values and model:
-        values["accepts"] = accepts(model)
-    return HeadlightError(error.template, **values).sentence(text("errors") if has_text("errors") else {})
+    clauses = {"accepts": accepts(model)} if model else {}
+    return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:

@@ -154,10 +154,10 @@ def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor, brow
     visitor.settle()
     assert parse_qs(urlparse(page.url).query)["call"] == ["encoder.layers.0"]
     expect(row(visitor, 4, "layers 0")).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_text("Every source token looks at every source token")).to_be_visible()
+    expect(page.get_by_text("Self-attention over the source, then the feed-forward network")).to_be_visible()
     other = Visitor(browser, visitor.url)
     again = other.open(page.url.removeprefix(f"{visitor.url}/"))
-    expect(again.get_by_text("Every source token looks at every source token")).to_be_visible()
+    expect(again.get_by_text("Self-attention over the source, then the feed-forward network")).to_be_visible()
     expect(again.locator('.tree [aria-selected="true"]')).to_contain_text("EncoderLayer")
     other.close()
     assert other.complaints == []

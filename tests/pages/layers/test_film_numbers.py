@@ -51,5 +51,5 @@ def test_the_csv_file_holds_the_tensors_of_the_chosen_text(visitor: Visitor, tmp
     weights = trace[path].numpy()[1]
     part = table.loc[path].dropna(axis="columns")
     np.testing.assert_array_equal(part.to_numpy(), weights.reshape(-1, weights.shape[-1]))
-    assert part.index[0] == f"head 1, 0 {trace.source_tokens[1][0]}"
+    assert part.index[0] == f"head 1, 0 · {trace.source_tokens[1][0]}"
     assert {where.rpartition(".layers.1")[0] for where in table.index.get_level_values("tensor")} == {"encoder"}

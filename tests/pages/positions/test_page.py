@@ -152,7 +152,7 @@ def test_origin_gives_all_positions_only_if_some_are_not_shown(max_len: int, mor
 
 
 def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
-    app = at("reverse", "a b", d_model=33)
+    app = at("reverse", "a b", width=33)
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
     fine(app)
     assert app.number_input(key="width").value is None

@@ -37,7 +37,7 @@ def test_link_picks_the_text_of_the_batch(part: str, link: str, item: int) -> No
     app = opened(**BATCH, part=part, item=link)
     assert picker(app).value == item + 1
     assert picker(app).label == text("common")["item"]
-    assert app.query_params.get("item", ["1"]) == [str(item + 1)]
+    assert "".join(app.query_params.get("item", "1")) == str(item + 1)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -55,7 +55,7 @@ def test_walk_draws_the_picked_text(item: int) -> None:
     trace = Runs().trace("reverse", TEXTS, (None, None), ())
     assert described["row_tokens"] == list(trace.source_tokens[item])
     values = trace[WEIGHTS].numpy()[item]
-    drawn = np.frombuffer(parcel[end:], np.uint8)[described["at"] :][: values.nbytes].view("<f4")
+    drawn = np.frombuffer(parcel[end:], np.uint8)[described["offset"] :][: values.nbytes].view("<f4")
     np.testing.assert_array_equal(drawn, values.reshape(-1))
     assert not np.array_equal(values, trace[WEIGHTS].numpy()[1 - item])
 
@@ -91,7 +91,7 @@ def test_tokens_page_reads_the_text_from_the_link() -> None:
 def test_picked_text_stays_across_parts_and_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("layers?" + "&".join(f"{name}={value}" for name, value in BATCH.items()))
     visitor.choose("Text of the batch", "2")
-    for part in ("filmstrip", "arithmetic", "residual-stream", "walk"):
+    for part in ("filmstrip", "arithmetic", "residual stream", "walk"):
         visitor.choose("Look at", part)
         chosen = page.locator(".st-key-item [role=radio][aria-checked=true]")
         assert chosen.inner_text() == "2"

@@ -156,7 +156,10 @@ def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor)
     answer = page.locator("strong", has_text="cat").first
     assert answer.inner_text() == "the :material/home: :streamlit: -> cat"
     assert answer.locator("img, [role=img]").count() == 0
-    for typed in (f"the {OVERRIDE}cat", f"{HEBREW} the", f"the {HEBREW}"):
+    page = visitor.open(f"attention?model=english-french&source={quote(f'the {OVERRIDE}cat')}")
+    assert page.get_by_role("alert").count() == 0  # the model reads the text without the character
+    assert page.locator("strong", has_text="cat").first.inner_text() == "the cat"
+    for typed in (f"{HEBREW} the", f"the {HEBREW}"):
         page = visitor.open(f"attention?model=english-french&source={quote(typed)}")
         assert order(page, "The source has|which this model|reads it as") == [
             "The source has",
@@ -164,6 +167,5 @@ def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor)
             "reads it as",
         ]
         warned = page.get_by_role("alert").first.inner_text()
-        assert ("“U+202E (invisible)”" in warned) == (OVERRIDE in typed)
         assert not [sign for sign in warned.replace("\n", "") if unseen(sign) and not sign.isspace()]
         assert page.evaluate("() => document.body.innerText.includes('→')")

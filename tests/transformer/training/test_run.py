@@ -229,8 +229,8 @@ def test_a_state_of_another_recipe_or_name_is_refused(tmp_path: Path):
 
 
 def test_a_missing_state_is_refused(tmp_path: Path):
-    for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(CheckpointError, match="There is no file"):
+    for path, problem in ((tmp_path / "none", "There is no file"), (tmp_path, "is a folder; give the path of a file")):
+        with pytest.raises(CheckpointError, match=problem):
             Training("reverse", TINY).load_state(path)
 
 
@@ -265,13 +265,13 @@ WEIGHT = "output_projection.weight"
         ({"seconds": None}, {}, "its step, seconds or history is invalid"),
         ({"seconds": math.nan}, {}, "its step, seconds or history is invalid"),
         ({"history": [3]}, {}, "its step, seconds or history is invalid"),
-        ({"step": 0}, {}, "is none of its tensors"),
-        ({}, {f"parameter/{WEIGHT}": None}, f"parameter/{WEIGHT} is missing"),
-        ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\), must have "),
-        ({}, {f"exp_avg/{WEIGHT}": torch.zeros(3, 3)}, rf"exp_avg/{WEIGHT} has shape \(3, 3\), must have "),
-        ({}, {f"exp_avg_sq/{WEIGHT}": None}, f"exp_avg_sq/{WEIGHT} is missing"),
-        ({}, {"step/output_projection.bias": torch.tensor(torch.nan)}, "not finite numbers"),
-        ({}, {"parameter/one_too_many": torch.zeros(1)}, "parameter/one_too_many is none of its tensors"),
+        ({"step": 0}, {}, "which its model lacks"),
+        ({}, {f"parameter/{WEIGHT}": None}, f"lacks the tensor parameter/{WEIGHT}"),
+        ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\); it must have "),
+        ({}, {f"exp_avg/{WEIGHT}": torch.zeros(3, 3)}, rf"exp_avg/{WEIGHT} has shape \(3, 3\); it must have "),
+        ({}, {f"exp_avg_sq/{WEIGHT}": None}, f"lacks the tensor exp_avg_sq/{WEIGHT}"),
+        ({}, {"step/output_projection.bias": torch.tensor(torch.nan)}, "holds values that are not finite"),
+        ({}, {"parameter/one_too_many": torch.zeros(1)}, "has a tensor parameter/one_too_many, which its model lacks"),
     ],
     ids=lambda value: str(value)[:40],
 )
