@@ -39,7 +39,9 @@ def show_future(batch: Batch) -> None:
     first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:
-        position = pick_position(words["change"], tokens, "position", range(1, len(tokens)), first_place, words["change_help"])
+        position = pick_position(
+            words["change"], tokens, "position", range(1, len(tokens)), first_place, words["change_help"], as_list=False
+        )
     others = _others(batch, position)
     first = first_token if position == first_place else next((token for token in target if token in others), others[0])
     with right:

@@ -94,21 +94,24 @@ def pick_position(
     first: int | None = None,
     help: str | None = None,
     on_change: Callable[[], None] | None = None,
+    as_list: bool = True,
 ) -> int:
-    """The position of a picked token. Always a list, because tokens can be long and buttons would render Markdown in them.
+    """The position of a picked token.
 
     Args:
-        label: text above the list.
+        label: text above the choice.
         tokens: all tokens of the text.
         key: the key in the session and in the address.
         positions: the positions offered; None for all.
         first: the default position.
         help: tooltip of the question mark.
         on_change: callback for a picked position.
+        as_list: a list, because tokens can be long and buttons render Markdown in them. False for buttons, for words that a
+            model has written itself.
     """
     labels = dict(enumerate(numbered_tokens(tokens)))
     options = range(len(tokens)) if positions is None else positions
-    return pick(label, options, key, help, first, as_list=True, labels=labels, on_change=on_change)
+    return pick(label, options, key, help, first, as_list=as_list, labels=labels, on_change=on_change)
 
 
 def search_box(label: str, placeholder: str, max_chars: int) -> str:
