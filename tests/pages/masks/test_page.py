@@ -203,7 +203,7 @@ def test_batch_table_escapes_tokens_and_marks_padding() -> None:
 
 @pytest.mark.browser
 def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no+causal+mask")
+    page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no-causal-mask")
     visitor.choose("Word to change", "2 · chat")
     page.get_by_role("combobox", name=re.compile("Put in its place")).click()
     page.get_by_role("combobox", name=re.compile("Put in its place")).fill("chien")
