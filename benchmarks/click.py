@@ -1,0 +1,116 @@
+"""What does a click cost the server, page by page, next to a bare Streamlit page with as many widgets?
+
+    python -m benchmarks.click [--clicks 20]
+
+Two servers run side by side: the app, and a peer whose one page has nothing but as many text boxes as the page in question has
+widgets.
+Both are clicked in turns, over the websocket (`benchmarks.session`), in short rounds in random order. Counted is the processor
+time of the server's process, so that the client beside it does not matter.
+
+- `seen`: every view that is clicked has been shown before: the pickers of the page go through their first choices, and the
+  text goes back and forth between two.
+- `new`: each click types a text that the server has never read.
+"""
+
+import argparse
+import asyncio
+import itertools
+import random
+import statistics
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.session import ROOT, SIDEBAR, Server, Session, serving
+from pages.shell.navigation import name_of, page_files
+
+MODEL = "reverse"
+SEEN, NEW = 2.5, 5.0  # promised, as ratios to the bare page
+ROUNDS = 4
+BARE = """
+import streamlit as st
+
+st.title("As many widgets")
+for index in range(int(st.query_params["widgets"])):
+    st.text_input(f"Box {index}", key=f"box{index}")
+"""
+
+
+def views(session: Session) -> list[dict[str, str]]:
+    """Clicks that stay on the page: two choices of each of its pickers, and two texts."""
+    own = {key: options for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1}
+    pickers = [{key: option} for key, options in own.items() for option in (options[1], options[0])]
+    return [*pickers, {"source": "headlight"}, {"source": "lamp"}]
+
+
+def new_texts(seed: int) -> Iterator[dict[str, str]]:
+    """Texts of eight letters, none of them twice."""
+    letters = random.Random(seed)
+    known: set[str] = set()
+    while True:
+        text = "".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=8))
+        if text not in known:
+            known.add(text)
+            yield {"source": text}
+
+
+async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -> float:
+    """Milliseconds of processor time a click."""
+    before = server.cpu_seconds
+    for click in clicks:
+        await session.click(**click)
+    return 1000 * (server.cpu_seconds - before) / len(clicks)
+
+
+async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str, float]:
+    """Milliseconds of processor time a click on one page, by what was clicked; `widgets` is how many it has."""
+    ours = Session(app, page, {"model": MODEL, "source": "headlight"})
+    await ours.open()
+    widgets = len(ours.widgets)
+    peer = Session(bare, "", {"widgets": str(widgets)})
+    await peer.open()
+    seen = views(ours)
+    for click in (*seen, *seen):  # a click on one picker may bring others to the page
+        await ours.click(**click)
+    fresh = new_texts(hash(page))
+    found: dict[str, list[float]] = defaultdict(list)
+    for _ in range(ROUNDS):
+        seen_clicks = list(itertools.islice(itertools.cycle(seen), clicks))
+        tasks = {
+            "bare": (bare, peer, [{"box0": str(number)} for number in range(clicks)]),
+            "seen": (app, ours, seen_clicks),
+            "new": (app, ours, list(itertools.islice(fresh, clicks))),
+        }
+        for name in random.sample(list(tasks), len(tasks)):
+            found[name].append(await cost(*tasks[name]))
+    await ours.close()
+    await peer.close()
+    return {name: statistics.median(values) for name, values in found.items()} | {"widgets": widgets}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clicks", type=int, default=20, help="in a round")
+    parser.add_argument("--pages", help="names of pages, separated by commas; all by default")
+    options = parser.parse_args()
+    names = options.pages.split(",") if options.pages else [name_of(file) for file in page_files()]
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "bare.py")
+        script.write_text(BARE, encoding="utf-8")
+        with serving(ROOT / "app.py") as app, serving(script) as bare:
+            print("| page | widgets | bare ms | seen ms | seen ÷ bare | new ms | new ÷ bare |")
+            print("| --- | --- | --- | --- | --- | --- | --- |")
+            for name in names:
+                costs = asyncio.run(measure(app, bare, "" if name == "home" else name, options.clicks))
+                ratios = {kind: costs[kind] / costs["bare"] for kind in ("seen", "new")}
+                print(
+                    f"| {name} | {costs['widgets']} | {costs['bare']:.1f} "
+                    + " ".join(f"| {costs[kind]:.1f} | {ratios[kind]:.2f}" for kind in ("seen", "new"))
+                    + " |"
+                )
+    print(f"\nPromised: seen at most {SEEN} times the bare page, new at most {NEW} times.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""A class at once: many sessions over the websocket, each a person who thinks between two clicks.
+
+    python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5] [--heavy]
+
+The client runs beside the server on the same machine, and what it costs is said. Half of the sessions look at one shared text,
+as a class does that opened one link; the others type a text of their own before every third click. Every other click is on a
+picker of the page; with `--page mix` every fifth opens another page.
+
+Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
+connecting to the end of the first run. With `--heavy`, one more person asks without a pause for work that is dear (the largest
+model that can be built, the importance of every head); the figures are of all the others.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+import psutil
+
+from benchmarks.click import new_texts
+from benchmarks.session import ROOT, SIDEBAR, PageError, Server, Session, serving
+from pages.shell.navigation import name_of, page_files
+
+SHARED_TEXT = "headlight"
+MODEL = "reverse"
+SECONDS_TO_ARRIVE = 10.0  # the time in which a class opens the link
+
+
+@dataclass
+class Figures:
+    """What was measured. Times in milliseconds, memory in megabytes."""
+
+    sessions: int
+    page: str
+    first: list[float] = field(default_factory=list)
+    clicks: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    peak_megabytes: float = 0.0
+    server_cpu_seconds: float = 0.0
+    client_cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+
+    def summary(self) -> dict[str, float | int | str]:
+        """The figures as a row of a table."""
+        return {
+            "sessions": self.sessions,
+            "page": self.page,
+            "first p50": percentile(self.first, 50),
+            "first p95": percentile(self.first, 95),
+            "click p50": percentile(self.clicks, 50),
+            "click p95": percentile(self.clicks, 95),
+            "click p99": percentile(self.clicks, 99),
+            "clicks a second": round(len(self.clicks) / self.wall_seconds, 1),
+            "errors": len(self.errors),
+            "peak MB": round(self.peak_megabytes),
+            "server CPU s": round(self.server_cpu_seconds, 1),
+            "client CPU s": round(self.client_cpu_seconds, 1),
+        }
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which `share` per cent of them lie; NaN of none."""
+    if not values:
+        return float("nan")
+    if len(values) == 1:
+        return round(values[0], 1)
+    return round(statistics.quantiles(values, n=100, method="inclusive")[round(share) - 1], 1)
+
+
+async def visit(number: int, server: Server, figures: Figures, pages: Sequence[str], clicks: int, think: float) -> None:
+    """One person: arrives, clicks with pauses, leaves."""
+    dice = random.Random(number)
+    texts = new_texts(number)
+    await asyncio.sleep(dice.uniform(0, SECONDS_TO_ARRIVE))
+    own_texts = number % 2 == 1
+    start = next(texts)["source"] if own_texts else SHARED_TEXT
+    session = Session(server, dice.choice(pages), {"model": MODEL, "source": start})
+    try:
+        figures.first.append(1000 * (await session.open()).seconds)
+        for click in range(clicks):
+            await asyncio.sleep(dice.expovariate(1 / think) if think else 0)
+            if len(pages) > 1 and click % 5 == 4:
+                reply = await session.go(dice.choice(pages))
+            elif own_texts and click % 3 == 2:
+                reply = await session.click(**next(texts))
+            else:
+                reply = await session.click(**picker_click(session, dice))
+            figures.clicks.append(1000 * reply.seconds)
+    except (PageError, OSError, TimeoutError) as error:
+        figures.errors.append(f"{session.page}: {error}"[:300])
+    finally:
+        await session.close()
+
+
+def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
+    """Another choice in one of the page's pickers; the text again where it has none."""
+    pickers = sorted(key for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1)
+    if not pickers:
+        return {"source": SHARED_TEXT}
+    key = dice.choice(pickers)
+    return {key: dice.choice(session.choices[key])}
+
+
+async def heavy_work(server: Server) -> None:
+    """One person who asks for the dearest things there are, again and again, until cancelled."""
+    texts = new_texts(10**6)
+    session = Session(server, "attention", {"model": "vanilla", "source": "one two three"})
+    await session.open()
+    try:
+        while True:
+            words = " ".join(next(texts)["source"] for _ in range(30))
+            await session.click(source=words)
+    finally:
+        await session.close()
+
+
+async def measure(server: Server, options: argparse.Namespace) -> Figures:
+    pages = [options.page] if options.page != "mix" else [name_of(file) for file in page_files()]
+    pages = ["" if name == "home" else name for name in pages]
+    figures = Figures(options.sessions, options.page)
+    client = psutil.Process()
+    before, own_before, start = server.cpu_seconds, sum(client.cpu_times()[:2]), time.perf_counter()
+    heavy = asyncio.create_task(heavy_work(server)) if options.heavy else None
+    visits = asyncio.gather(
+        *(visit(number, server, figures, pages, options.clicks, options.think) for number in range(options.sessions))
+    )
+    while not visits.done():
+        figures.peak_megabytes = max(figures.peak_megabytes, server.megabytes)
+        await asyncio.wait([visits], timeout=0.5)
+    await visits
+    if heavy:
+        heavy.cancel()
+    figures.wall_seconds = time.perf_counter() - start
+    figures.server_cpu_seconds = server.cpu_seconds - before
+    figures.client_cpu_seconds = sum(client.cpu_times()[:2]) - own_before
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=100)
+    parser.add_argument("--page", default="attention", help="name of a page, or mix")
+    parser.add_argument("--clicks", type=int, default=10, help="of each session")
+    parser.add_argument("--think", type=float, default=5.0, help="mean seconds between two clicks")
+    parser.add_argument("--heavy", action="store_true", help="one more person asks for heavy work all the time")
+    parser.add_argument("--json", help="file for all the figures")
+    options = parser.parse_args()
+    with serving(ROOT / "app.py") as server:
+        figures = asyncio.run(measure(server, options))
+    summary = figures.summary()
+    print("| " + " | ".join(summary) + " |")
+    print("|" + " --- |" * len(summary))
+    print("| " + " | ".join(map(str, summary.values())) + " |")
+    for error in sorted(set(figures.errors))[:5]:
+        print("error:", error)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(asdict(figures), file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""A visitor without a browser: one session of a Streamlit server, over the same websocket that a browser uses.
+
+The messages are Streamlit's own (`streamlit.proto`). They are no public interface, so this is written for the version that
+`requirements.txt` pins. What a browser does with the answer (drawing) is not part of any time measured here.
+"""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import psutil
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+ROOT = Path(__file__).parents[1]
+# Element of the page → the field of `WidgetState` that holds its value.
+VALUE_FIELDS = {
+    "selectbox": "string_value",
+    "radio": "string_value",
+    "text_input": "string_value",
+    "text_area": "string_value",
+    "checkbox": "bool_value",
+    "number_input": "double_value",
+    "button": "trigger_value",
+    "button_group": "string_array_value",
+    "multiselect": "string_array_value",
+    "slider": "double_array_value",
+}
+FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+SECONDS_ALLOWED = 60.0
+
+
+class Server(NamedTuple):
+    """A running Streamlit server.
+
+    Attributes:
+        address: `http://127.0.0.1:<port>`.
+        process: to ask for its memory and processor time.
+    """
+
+    address: str
+    process: psutil.Process
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time it has used so far, in all its threads."""
+        times = self.process.cpu_times()
+        return times.user + times.system
+
+    @property
+    def megabytes(self) -> float:
+        """Memory it holds now (resident)."""
+        return self.process.memory_info().rss / 1e6
+
+
+@contextlib.contextmanager
+def serving(script: Path, **environment: str) -> Iterator[Server]:
+    """A fresh server of a script on this machine only; stopped at the end of the context.
+
+    Raises:
+        RuntimeError: it did not start within a minute.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(script), *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                break
+            time.sleep(0.1)
+        else:
+            raise RuntimeError("the server did not start within 60 s")
+        yield Server(address, psutil.Process(child.pid))
+    finally:
+        child.terminate()
+        child.wait(10)
+
+
+class PageError(Exception):
+    """The page showed an exception, or its script did not come to its end."""
+
+
+class Reply(NamedTuple):
+    """The server's answer to one click.
+
+    Attributes:
+        seconds: from the request until the script had finished.
+        received: bytes of all messages in between, uncompressed.
+    """
+
+    seconds: float
+    received: int
+
+
+@dataclass
+class Session:
+    """One visitor. Open it with `open`, click with `click`, end with `close`.
+
+    Attributes:
+        widgets: key → (id, kind of element), of the widgets that the page has shown so far.
+        choices: key → what can be chosen, of pickers.
+        fragments: key → the fragment that the widget is in, for those in one.
+        parameters: key → the URL parameter that the widget is bound to, for those that are; a click writes it into `query`.
+        texts: headings and paragraphs of the last run, in the order they came.
+        cookie: what a proxy in front of the server gave the visitor, to be sent back.
+    """
+
+    server: Server
+    page: str
+    query: dict[str, str]
+    widgets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fragments: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    cookie: str = ""
+    _values: dict[str, Any] = field(default_factory=dict)
+    _known: dict[str, None] = field(default_factory=dict)  # hashes of messages that need not be sent again
+    _page_hash: str = ""
+    _socket: Any = None
+
+    async def open(self) -> Reply:
+        """Connect and run the page for the first time. Raises `PageError`."""
+        start = time.perf_counter()
+        self._page_hash, self._known = "", {}
+        self._socket = await websockets.connect(
+            self.server.address.replace("http", "ws", 1) + "/_stcore/stream",
+            subprotocols=[websockets.Subprotocol("streamlit")],
+            origin=websockets.Origin(self.server.address),
+            max_size=None,
+            ping_interval=None,
+            open_timeout=SECONDS_ALLOWED,
+            additional_headers={"Cookie": self.cookie} if self.cookie else None,
+            compression=None,  # packing costs the client; a browser does it in native code
+        )
+        return await self._run(start)
+
+    async def click(self, **values: Any) -> Reply:
+        """Give widgets, by their keys, other values, and wait until the page has been run. Raises `PageError`."""
+        self._values |= values
+        self.query |= {self.parameters[key]: str(value) for key, value in values.items() if key in self.parameters}
+        return await self._run(time.perf_counter(), next(iter(values), None))
+
+    async def go(self, page: str) -> Reply:
+        """Open another page of the navigation in the same session. Raises `PageError`."""
+        self.page, self._page_hash = page, ""
+        for of_page in (self.widgets, self.choices, self.fragments, self.parameters, self._values):
+            for key in [key for key in of_page if key not in SIDEBAR]:
+                del of_page[key]
+        return await self._run(time.perf_counter())
+
+    async def close(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _run(self, start: float, clicked: str | None = None) -> Reply:
+        await self._socket.send(self._request(clicked).SerializeToString())
+        received, started, failure = 0, False, ""
+        self.texts = []
+        while True:
+            raw = await self._socket.recv()
+            received += len(raw)
+            message = ForwardMsg.FromString(raw)
+            match message.WhichOneof("type"):
+                case "new_session":
+                    started = True
+                    self._page_hash = message.new_session.page_script_hash or self._page_hash
+                case "navigation":
+                    self._page_hash = message.navigation.page_script_hash or self._page_hash
+                case "delta":
+                    failure = self._receive(message) or failure
+                case "script_finished" if started:
+                    if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                        started = False
+                        continue
+                    if failure or message.script_finished not in FINISHED:
+                        raise PageError(failure or ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
+                    return Reply(time.perf_counter() - start, received)
+
+    def _request(self, clicked: str | None) -> BackMsg:
+        message = BackMsg()
+        state: ClientState = message.rerun_script
+        state.query_string = urlencode(self.query)
+        state.context_info.timezone, state.context_info.locale = "Europe/Berlin", "en"
+        state.cached_message_hashes.extend(self._known)
+        if self._page_hash:
+            state.page_script_hash = self._page_hash
+        else:
+            state.page_name = self.page
+        if clicked in self.fragments:
+            state.fragment_id = self.fragments[clicked]
+        for key, value in list(self._values.items()):
+            if key not in self.widgets:
+                continue
+            widget_id, kind = self.widgets[key]
+            widget = state.widget_states.widgets.add()
+            widget.id = widget_id
+            name = VALUE_FIELDS[kind]
+            if name.endswith("array_value"):
+                getattr(widget, name).data.append(value)
+            else:
+                setattr(widget, name, value)
+            if kind == "button":
+                del self._values[key]
+        return message
+
+    def _receive(self, message: ForwardMsg) -> str:
+        """Note what an element says of itself; return what is wrong if it is an exception."""
+        if message.metadata.cacheable and message.hash:
+            self._known[message.hash] = None
+        if message.delta.WhichOneof("type") != "new_element":
+            return ""
+        kind = message.delta.new_element.WhichOneof("type") or ""
+        element: Any = getattr(message.delta.new_element, kind, None)
+        if kind in ("markdown", "heading"):
+            self.texts.append(element.body)
+        if kind == "exception":
+            return f"{element.type}: {element.message}"
+        widget_id = getattr(element, "id", "")
+        if isinstance(widget_id, str) and widget_id.startswith("$$"):
+            key = widget_id.split("-", 2)[2]
+            name = key if key != "None" else widget_id
+            self.widgets[name] = (widget_id, kind)
+            if parameter := getattr(element, "query_param_key", ""):
+                self.parameters[name] = parameter
+            if kind == "button_group":
+                self.choices[name] = tuple(option.content for option in element.options)
+            elif kind in ("selectbox", "radio"):
+                self.choices[name] = tuple(element.options)
+            if message.delta.fragment_id:
+                self.fragments[name] = message.delta.fragment_id
+        return ""
+
+
+# Keys of the sidebar, whose values outlive a change of page.
+SIDEBAR = ("model", "source", "target", "batch", "batch_targets")
