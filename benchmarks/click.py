@@ -74,7 +74,7 @@ async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str
     for click in (*seen, *seen):  # a click on one picker may bring others to the page
         await ours.click(**click)
     fresh = new_texts(hash(page))
-    found: dict[str, list[float]] = defaultdict(list)
+    milliseconds: dict[str, list[float]] = defaultdict(list)
     for _ in range(ROUNDS):
         seen_clicks = list(itertools.islice(itertools.cycle(seen), clicks))
         tasks = {
@@ -83,10 +83,10 @@ async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str
             "new": (app, ours, list(itertools.islice(fresh, clicks))),
         }
         for name in random.sample(list(tasks), len(tasks)):
-            found[name].append(await cost(*tasks[name]))
+            milliseconds[name].append(await cost(*tasks[name]))
     await ours.close()
     await peer.close()
-    return {name: statistics.median(values) for name, values in found.items()} | {"widgets": widgets}
+    return {name: statistics.median(values) for name, values in milliseconds.items()} | {"widgets": widgets}
 
 
 def main() -> None:

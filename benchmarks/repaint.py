@@ -167,7 +167,7 @@ def pages() -> Iterator[dict[str, str]]:
 
 def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], list[Clicked]]:
     """A mapping from (page, changed picker) to its clicks."""
-    found: dict[tuple[str, str], list[Clicked]] = defaultdict(list)
+    results: dict[tuple[str, str], list[Clicked]] = defaultdict(list)
     choice = random.Random(0)
     with pages() as addresses:
         visits = {name: Visit(browser, address, size) for name, address in addresses.items()}
@@ -179,18 +179,18 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
                 visit.page.bring_to_front()
                 clicked = visit.click(what, visit.another(what, choice))
                 if turn:  # the first is a warm-up
-                    found[name, what].append(clicked)
-    return found
+                    results[name, what].append(clicked)
+    return results
 
 
 def row(size: Size, name: str, what: str, clicks: Sequence[Clicked]) -> list[str]:
     seconds, kilobytes = ([getattr(click, field) for click in clicks] for field in ("seconds", "kilobytes"))
     median, most, sent = statistics.median(seconds), max(seconds), max(kilobytes)
-    kept = ""
+    promise = ""
     if name == "ours":
-        kept = "yes" if median <= size.seconds and sent <= size.kilobytes else "NO"
-        kept += f" (≤{size.seconds:g} s, ≤{size.kilobytes:g} kB)"
-    return [str(size), name, what, f"{median:.2f}", f"{most:.2f}", f"{sent:.0f}", kept]
+        promise = "yes" if median <= size.seconds and sent <= size.kilobytes else "NO"
+        promise += f" (≤{size.seconds:g} s, ≤{size.kilobytes:g} kB)"
+    return [str(size), name, what, f"{median:.2f}", f"{most:.2f}", f"{sent:.0f}", promise]
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
             picked=None if summed else explained.column,
             total=words["sum"],
-            told=words["hover_product" if summed else "hover_softmax"],
+            hover_text=words["hover_product" if summed else "hover_softmax"],
             labels=figure_labels(),
         )
         show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))

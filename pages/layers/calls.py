@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.format import setting
 from pages.ui.pickers import pick
 from pages.ui.source import show_source
@@ -43,28 +43,28 @@ def show_calls(view: View, trace: Trace) -> None:
         built = which == "constructing"
         root = _built(view.key) if built else _ran(view.key, trace.source_ids, trace.target_ids)
     calls = named(root)
-    here = st.query_params.get("call", "")
-    here = here if here in calls else next(iter(calls))
+    shown = st.query_params.get("call", "")
+    shown = shown if shown in calls else next(iter(calls))
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption(words["hint"])
         lines = [_line(name, level, call, built) for (name, call), level in zip(calls.items(), levels(root), strict=True)]
-        tree(lines, here, words["trees"][which], f"{KEY}-{which}", lambda: _open(f"{KEY}-{which}", list(calls)))
+        tree(lines, shown, words["trees"][which], f"{KEY}-{which}", lambda: _open(f"{KEY}-{which}", list(calls)))
         if built:
             st.caption(words["taps"].format(count=len(view.pipeline.model.taps)))
     with right:
-        _show(calls[here])
+        _show(calls[shown])
     st.subheader(words["configuration"], anchor=False)
     _configuration(view.pipeline.config)
     show_computed(words["computed_text"], forward_calls)
 
 
-@kept
+@cached
 def _built(key: Key) -> Call:
     return constructor_calls(runs().pipeline(key).model)
 
 
-@kept
+@cached
 def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
     pipeline = runs().pipeline(key)
     return forward_calls(pipeline.model, *as_batches(pipeline, sources, targets))
@@ -72,14 +72,14 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 def named(root: Call) -> dict[str, Call]:
     """Every call by a unique name for the link, in calling order: `encoder.layers.0.self_attention:scale`."""
-    found: dict[str, Call] = {}
+    names: dict[str, Call] = {}
     for call in root:
         name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}".lstrip(":")
         name, number = name or call.name, 1
-        while (unique := f"{name}:{number}" if number > 1 else name) in found:
+        while (unique := f"{name}:{number}" if number > 1 else name) in names:
             number += 1
-        found[unique] = call
-    return found
+        names[unique] = call
+    return names
 
 
 def levels(call: Call, level: int = 0) -> Iterator[int]:
@@ -103,9 +103,9 @@ def _line(name: str, level: int, call: Call, built: bool) -> Line:
 
 
 def _open(key: str, names: list[str]) -> None:
-    found = picked(key, names)
-    if found is not None:
-        st.query_params["call"] = found
+    chosen = picked(key, names)
+    if chosen is not None:
+        st.query_params["call"] = chosen
 
 
 def _show(call: Call) -> None:
@@ -125,10 +125,10 @@ def _show(call: Call) -> None:
         else:
             st.caption(words["nothing_in"])
         st.markdown(f"**{words['explained']}**")
-        said = explanation(call)
-        if said:
-            height = LONG_HEIGHT if len(said) > LONG else "content"
-            st.code(said, language=None, wrap_lines=True, height=height)
+        sentences = explanation(call)
+        if sentences:
+            height = LONG_HEIGHT if len(sentences) > LONG else "content"
+            st.code(sentences, language=None, wrap_lines=True, height=height)
         else:
             st.caption(words["unexplained"])
         st.markdown(f"**{words['source']}**")
@@ -137,19 +137,19 @@ def _show(call: Call) -> None:
 
 def _configuration(config: TransformerConfig) -> None:
     """Show every field with its meaning, its value in this model, the usual value, and the effect of a larger one."""
-    words, columns, said = text("calls"), text("calls")["columns"], text("parameters")
+    words, columns, explained = text("calls"), text("calls")["columns"], text("parameters")
     presets = {name: TransformerConfig.preset(name) for name in PRESETS}
     fields = [field.name for field in dataclasses.fields(config)]
     st.markdown(words["configuration_intro"].format(count=len(fields)))
     only = st.toggle(words["only_differing"], key="differing", bind="query-params")
     rows = []
     for name in fields:
-        here, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}
-        if not only or {here, *usual.values()} != {here}:
-            found = said[name]
-            mark = words["differs"] if here != usual["vanilla"] and "usual" not in found else ""
-            as_usual = found.get("usual") or _usual(usual, found.get("paper"))
-            rows.append((name, f"{setting(here)}{mark}", as_usual, found["meaning"], found["grows"]))
+        value, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}
+        if not only or {value, *usual.values()} != {value}:
+            field = explained[name]
+            mark = words["differs"] if value != usual["vanilla"] and "usual" not in field else ""
+            as_usual = field.get("usual") or _usual(usual, field.get("paper"))
+            rows.append((name, f"{setting(value)}{mark}", as_usual, field["meaning"], field["grows"]))
     st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
 
 

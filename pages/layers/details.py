@@ -50,7 +50,7 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
 def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> pd.DataFrame:
     """Inputs, parameters and result with their shapes."""
     words = text("walk")
-    given, learned, made = words["roles"]
+    given, learned, result = words["roles"]
     rows = []
     for path in stop.inputs:
         if path in stops:
@@ -60,7 +60,7 @@ def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> p
             ids = trace.ids_of(side)
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
     rows += [(learned, shape(_parameter(view, name).shape), name) for name in stop.parameters]
-    rows.append((made, named_shape(stop.axes, stop.shape), stop.path))
+    rows.append((result, named_shape(stop.axes, stop.shape), stop.path))
     return pd.DataFrame(rows, columns=words["columns"])
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell.footer import show_computed
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.charts import show
 from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
 from pages.ui.limits import SEARCH_CHARACTERS
@@ -54,23 +54,23 @@ def show_ledger(view: View, trace: Trace) -> None:
 
 
 def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
-    words, found = text("ledger"), total(row.cost for row in rows)
+    words, sum_of_rows = text("ledger"), total(row.cost for row in rows)
     held = byte_size(sum(row.held for row in rows))
     sums = (
         (words["steps"], whole(len(rows)), words["steps_help"]),
-        (words["parameters"], whole(found.parameters), words["parameters_help"]),
-        (words["flops"], amount(found.flops), words["flops_help"]),
-        (words["bytes"], byte_size(found.bytes), words["bytes_help"].format(held=held)),
+        (words["parameters"], whole(sum_of_rows.parameters), words["parameters_help"]),
+        (words["flops"], amount(sum_of_rows.flops), words["flops_help"]),
+        (words["bytes"], byte_size(sum_of_rows.bytes), words["bytes_help"].format(held=held)),
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
     with st.spinner(text("common")["running"]):
         measured = _counted(view.key, trace.source_ids, trace.target_ids)
-    said = words["agree" if measured == found.flops else "differ"]
-    st.caption(said.format(count=measured, closed=found.flops))
+    sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
+    st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
 
 
-@kept
+@cached
 def _counted(key: Key, sources: Ids, targets: Ids) -> int:
     """The FLOPs that PyTorch counts in a second run of the traced ids."""
     pipeline = runs().pipeline(key)
@@ -78,14 +78,14 @@ def _counted(key: Key, sources: Ids, targets: Ids) -> int:
 
 
 def _shares(rows: tuple[Row, ...]) -> None:
-    words, found = text("ledger"), totals(rows, lambda row: row.work)
-    costs = {counted: {work: _amount(part, counted) for work, part in found.items()} for counted in COUNTED}
-    said = [
+    words, costs_of_work = text("ledger"), totals(rows, lambda row: row.work)
+    costs = {counted: {work: _amount(part, counted) for work, part in costs_of_work.items()} for counted in COUNTED}
+    sentences = [
         words["shares_said"].format(counted=counted, work=most, share=share(parts[most] / sum(parts.values())))
         for counted, parts in costs.items()
         for most in [max(parts, key=lambda work: parts[work])]
     ]
-    show(figures.shares(costs, labels=figure_labels()), "ledger-shares", words["shares_alt"].format(said=" ".join(said)))
+    show(figures.shares(costs, labels=figure_labels()), "ledger-shares", words["shares_alt"].format(said=" ".join(sentences)))
 
 
 # --- the table ---------------------------------------------------------------------------------------------------------
@@ -101,19 +101,19 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
         work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
     with right:
         part = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
-    kept = [
+    matching = [
         (number, row)
         for number, row in enumerate(rows, 1)
         if layer in (EVERYTHING, row.group)
         and work in (EVERYTHING, row.work)
         and part.strip().lower() in f"{row.path} {row.operation}".lower()
     ]
-    if not kept:
+    if not matching:
         st.info(words["nothing"], icon=":material/search_off:")
         return
-    found = total(row.cost for _, row in kept)
-    st.caption(words["found"].format(count=len(kept), all=len(rows), **found._asdict()))
-    frame, columns = _frame(kept), words["columns"]
+    sum_of_rows = total(row.cost for _, row in matching)
+    st.caption(words["found"].format(count=len(matching), all=len(rows), **sum_of_rows._asdict()))
+    frame, columns = _frame(matching), words["columns"]
     st.dataframe(
         frame,
         hide_index=True,
@@ -163,11 +163,11 @@ def _near(path: str, seen_from: str) -> str:
     return TensorPath.parse(path).near(TensorPath.parse(seen_from))
 
 
-def _totals(title: str, heading: str, found: dict[str, Cost], key: str) -> None:
+def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
     words = text("ledger")
     st.markdown(f"**{title}**")
     names = [words[name] for name in ("parameters", "flops", "bytes")]
-    frame = pd.DataFrame([(name, *part) for name, part in found.items()], columns=pd.Index([heading, *names]))
+    frame = pd.DataFrame([(name, *part) for name, part in costs.items()], columns=pd.Index([heading, *names]))
     numbers = {name: st.column_config.NumberColumn(format="localized") for name in names}
     st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
 
@@ -184,20 +184,20 @@ def _growth(trace: Trace) -> None:
         logarithmic = st.toggle(
             words["logarithmic"], key="logarithmic", bind="query-params", help=words["logarithmic_help"], value=True
         )
-    found = growth(config, lengths, along)
-    lines = {work: np.array([_amount(costs[work], count) for costs in found.costs], dtype=np.float64) for work in WORK}
+    curve = growth(config, lengths, along)
+    lines = {work: np.array([_amount(costs[work], count) for costs in curve.costs], dtype=np.float64) for work in WORK}
     lines = {work: values for work, values in lines.items() if values.any()}
     whole = np.sum(list(lines.values()), axis=0)
-    limit = None if found.limit is None else (found.limit, words["limit"])
+    limit = None if curve.limit is None else (curve.limit, words["limit"])
     figure = figures.growth(
-        found.sizes, lines | {figures.TOTAL: whole}, along, count, found.here, logarithmic, limit, labels=figure_labels()
+        curve.sizes, lines | {figures.TOTAL: whole}, along, count, curve.present, logarithmic, limit, labels=figure_labels()
     )
-    at = found.sizes.index(found.here)
-    said = ", ".join(
-        words["growth_said"].format(work=work, share=share(values[at] / whole[at], 1)) for work, values in lines.items()
+    now = curve.sizes.index(curve.present)
+    shares = ", ".join(
+        words["growth_said"].format(work=work, share=share(values[now] / whole[now], 1)) for work, values in lines.items()
     )
-    numbers = {"least": found.sizes[0], "most": found.sizes[-1], "here": found.here}
-    show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{said}.", **numbers))
+    numbers = {"least": curve.sizes[0], "most": curve.sizes[-1], "here": curve.present}
+    show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers))
     st.markdown(_lesson(trace, along))
 
 
@@ -208,8 +208,8 @@ def _lesson(trace: Trace, along: str) -> str:
         more = lengths.target - lengths.source if lengths.source else 0
         name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
         target = lessons[name].format(more=difference(more))
-        said = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
-        return said + lessons["length_limit"].format(max_len=config.max_len)
+        lesson = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
+        return lesson + lessons["length_limit"].format(max_len=config.max_len)
     if along == "d_model":
         return lessons["d_model"].format(ratio=number(config.d_ff / config.d_model, 3))
     if along == "heads":

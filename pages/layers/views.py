@@ -83,11 +83,11 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
 def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
     """Minimum, maximum, mean and standard deviation of the numbers that no mask hides, and their count."""
     values = step.numpy()
-    seen = values if hidden is None else values[~hidden]
-    if not seen.size:
+    visible = values if hidden is None else values[~hidden]
+    if not visible.size:
         return (float("nan"),) * 4, 0
-    seen = seen.astype(np.float64)
-    return (float(seen.min()), float(seen.max()), float(seen.mean()), float(seen.std())), seen.size
+    visible = visible.astype(np.float64)
+    return (float(visible.min()), float(visible.max()), float(visible.mean()), float(visible.std())), visible.size
 
 
 def _scale(stop: Stop) -> Scale:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.masks.batch import Batch
 from pages.shell.runs import Key, runs
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.charts import show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
@@ -143,7 +143,7 @@ def _furthest(batch: Batch) -> tuple[int, int]:
 
 
 # Cached by value: the model's key, the ids, and the edits as phrases.
-@kept
+@cached
 def _leak(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     """The result of one function of `transformer.analysis.leaks`, with edits applied."""
     pipeline = runs().pipeline(key)

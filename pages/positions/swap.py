@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
@@ -67,7 +67,7 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
     st.caption(words["swap_outputs"][run])
 
 
-@kept
+@cached
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its position encodings or without."""
     pipeline = runs().pipeline(key)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.charts import show
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
@@ -46,8 +46,8 @@ def show_waves(table: Table) -> None:
         return
     curves, names = None, [words["wave_learned"].format(dimension=dimension) for dimension in dimensions]
     if table.kind == "sinusoidal":
-        at = np.linspace(0, table.positions - 1, (table.positions - 1) * BETWEEN + 1)
-        curves = np.stack([wave(dimension, table.d_model, at) for dimension in dimensions], axis=1)
+        steps = np.linspace(0, table.positions - 1, (table.positions - 1) * BETWEEN + 1)
+        curves = np.stack([wave(dimension, table.d_model, steps) for dimension in dimensions], axis=1)
         cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
         names = [
             words["wave"].format(
@@ -85,7 +85,7 @@ def show_distances(table: Table) -> None:
         st.info(words["shipped" if names else "none_shipped"].format(names=listed), icon=":material/school:")
 
 
-@kept
+@cached
 def shipped_with_learned_positions() -> tuple[str, ...]:
     """The names of the shipped models with learned positions, read from the configuration in each file."""
     configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pages.ui.caches import RESULTS, Store, kept
+from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
@@ -33,11 +33,11 @@ class Runs:
 
     def __init__(self) -> None:
         models, traces = Store(MODEL_BYTES), Store(TRACE_BYTES)
-        self.pipeline: Callable[[Key], Pipeline] = models.keep(load)
-        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = traces.keep(self._trace)
-        self.reading: Callable[[Key, Side, str], Reading] = RESULTS.keep(self._reading)
-        self.answer: Callable[[Key, str, Edits], Answer] = RESULTS.keep(self._answer)
-        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = RESULTS.keep(
+        self.pipeline: Callable[[Key], Pipeline] = models.cached(load)
+        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = traces.cached(self._trace)
+        self.reading: Callable[[Key, Side, str], Reading] = RESULTS.cached(self._reading)
+        self.answer: Callable[[Key, str, Edits], Answer] = RESULTS.cached(self._answer)
+        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = RESULTS.cached(
             self._importance, ignored=1
         )
 
@@ -103,7 +103,7 @@ def runs() -> Runs:
     return _SHARED
 
 
-@kept
+@cached
 def available() -> dict[str, str]:
     """The shipped models: name → one line of what it does, in the order of the recipes."""
     order = list(RECIPES)

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.tokens.sentence import Sentence
-from pages.ui.caches import kept
+from pages.ui.caches import cached
 from pages.ui.charts import show
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
@@ -27,13 +27,13 @@ def show_similarity(sentence: Sentence) -> None:
     words = text("tokens")
     st.markdown(words["alike_text"])
     rows = sentence.table[list(sentence.ids)]
-    found = cosines(rows, rows)
+    similarities = cosines(rows, rows)
     show(
-        similarity_map(found, sentence.tokens, labels=figure_labels()),
+        similarity_map(similarities, sentence.tokens, labels=figure_labels()),
         "tokens-similarity",
         words["alike_alt"].format(count=len(rows)),
     )
-    if np.isnan(found).any():
+    if np.isnan(similarities).any():
         st.caption(words["no_direction"])
 
 
@@ -45,24 +45,24 @@ def show_nearest(sentence: Sentence) -> None:
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
     word = pick_or_none(words["nearest"], vocabulary.tokens, "word", until, words["nearest_help"], labels=labels, written=str)
     token_id = first if word is None else vocabulary.tokens.index(word)
-    found = nearest(sentence.table, token_id, NEAREST)
-    if not found:
+    neighbours = nearest(sentence.table, token_id, NEAREST)
+    if not neighbours:
         st.info(words["nearest_none"].format(token=literal(vocabulary.tokens[token_id])))
         return
-    st.markdown(words["nearest_text"].format(token=literal(vocabulary.tokens[token_id]), count=len(found)))
+    st.markdown(words["nearest_text"].format(token=literal(vocabulary.tokens[token_id]), count=len(neighbours)))
     columns = words["columns"]
     frame = pd.DataFrame(
         {
-            columns["token"]: [vocabulary.tokens[other] for other, _ in found],
-            columns["cosine"]: np.array([cosine for _, cosine in found], np.float32).round(4),
-            columns["id"]: [other for other, _ in found],
-            columns["class"]: [sentence.classes[other] for other, _ in found],
+            columns["token"]: [vocabulary.tokens[other] for other, _ in neighbours],
+            columns["cosine"]: np.array([cosine for _, cosine in neighbours], np.float32).round(4),
+            columns["id"]: [other for other, _ in neighbours],
+            columns["class"]: [sentence.classes[other] for other, _ in neighbours],
         }
     )
     st.dataframe(frame, hide_index=True, width="content")
 
 
-@kept
+@cached
 def _plane(key: Key, side: Side) -> Plane:
     """The embedding table of one side of a model, projected onto a plane. The axes are fitted to the words alone: a special
     token that was hardly trained has large numbers and would dominate them."""
@@ -75,13 +75,13 @@ def _plane(key: Key, side: Side) -> Plane:
 def show_plane(view: View, sentence: Sentence) -> None:
     """Draw every token of the vocabulary as a point, coloured by class."""
     words = text("tokens")
-    found = _plane(view.key, sentence.side)
+    plane = _plane(view.key, sentence.side)
     st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
     figure = vocabulary_map(
-        found.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, found.shares, labels=figure_labels()
+        plane.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, plane.shares, labels=figure_labels()
     )
     show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
-    first, second, both = (share(part, 1) for part in (*found.shares, sum(found.shares)))
+    first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))
     st.caption(words["plane_shares"].format(both=both, first=first, second=second))
     if not view.pipeline.trained:
         st.caption(words["plane_untrained"])

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from cachetools import LRUCache, cached
+import cachetools
 from cachetools.keys import hashkey
 
 from pages.ui.limits import RESULT_BYTES
@@ -25,7 +25,7 @@ class Store:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._cache: LRUCache[Any, Any] = LRUCache(most_bytes, getsizeof=byte_count)
+        self._cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(most_bytes, getsizeof=byte_count)
         self._condition = threading.Condition()
 
     @property
@@ -33,7 +33,7 @@ class Store:
         """Bytes of all cached results."""
         return int(self._cache.currsize)
 
-    def keep(self, function: Function, ignored: int = 0) -> Function:
+    def cached(self, function: Function, ignored: int = 0) -> Function:
         """The same function with its results cached by the values of its arguments. Arguments must be hashable and passed by
         position. Results are shared: never write to them.
 
@@ -42,10 +42,10 @@ class Store:
             ignored: number of trailing arguments that do not change the result, such as a callback for progress.
         """
 
-        def key(*given: Any) -> Any:
-            return hashkey(function, *given[: len(given) - ignored])
+        def key(*arguments: Any) -> Any:
+            return hashkey(function, *arguments[: len(arguments) - ignored])
 
-        shared: Any = cached(self._cache, key=key, condition=self._condition)(function)
+        shared: Any = cachetools.cached(self._cache, key=key, condition=self._condition)(function)
         return shared
 
     def clear(self) -> None:
@@ -57,13 +57,13 @@ class Store:
 def byte_count(value: object) -> int:
     """About how many bytes of memory a value takes: `nbytes` of arrays, traces and models, `sys.getsizeof` of everything else,
     with all items of collections and fields of dataclasses. An object that occurs twice is counted once."""
-    seen: set[int] = set()
+    counted: set[int] = set()
     waiting, total = [value], 0
     while waiting:
         part = waiting.pop()
-        if id(part) in seen:
+        if id(part) in counted:
             continue
-        seen.add(id(part))
+        counted.add(id(part))
         nbytes = None if isinstance(part, type) else getattr(part, "nbytes", None)
         if isinstance(nbytes, int):
             total += nbytes
@@ -82,6 +82,6 @@ def byte_count(value: object) -> int:
 RESULTS = Store(RESULT_BYTES)
 
 
-def kept(function: Function) -> Function:
-    """The same function with its results in the common cache (see `Store.keep`); use it as a decorator."""
-    return RESULTS.keep(function)
+def cached(function: Function) -> Function:
+    """The same function with its results in the common cache (see `Store.cached`); use it as a decorator."""
+    return RESULTS.cached(function)

@@ -43,11 +43,11 @@ def saving(
             },
         )
         if numbers is not None:
-            made = numbers
-            _button(words["csv"], lambda: made().to_csv(), f"{name}.csv", "text/csv")
+            frame = numbers
+            _button(words["csv"], lambda: frame().to_csv(), f"{name}.csv", "text/csv")
         if page is not None:
             _button(words["html"], page, f"{name}.html", "text/html")
 
 
-def _button(label: str, made: Callable[[], str], name: str, kind: str) -> None:
-    st.download_button(label, made, name, kind, key=f"save {label} {name}", on_click="ignore", width="stretch")
+def _button(label: str, content: Callable[[], str], name: str, kind: str) -> None:
+    st.download_button(label, content, name, kind, key=f"save {label} {name}", on_click="ignore", width="stretch")

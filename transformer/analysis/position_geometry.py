@@ -83,10 +83,10 @@ def cell(position: int, dimension: int, d_model: int) -> Cell:
     return Cell(position, dimension, pair, exponent, divisor, angle, "cos" if odd else "sin", (math.sin, math.cos)[odd](angle))
 
 
-def wave(dimension: int, d_model: int, at: Float[np.ndarray, " step"]) -> Float[np.ndarray, " step"]:
+def wave(dimension: int, d_model: int, steps: Float[np.ndarray, " step"]) -> Float[np.ndarray, " step"]:
     """The curve on which a column of `sinusoid` lies, at any positions, whole or not."""
     place = cell(1, dimension, d_model)
-    return (np.cos if place.function == "cos" else np.sin)(at / place.divisor)
+    return (np.cos if place.function == "cos" else np.sin)(steps / place.divisor)
 
 
 def sinusoidal_table(positions: int, d_model: int) -> Positions:

@@ -118,9 +118,9 @@ def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) 
 
 
 def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
-    said = f"<b>{escaped(matrix.title)}</b><br>{escaped(matrix.row_title)} × {escaped(matrix.column_title)}"
-    at = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    return {"text": said, "showarrow": False, "align": "left"} | at
+    title = f"<b>{escaped(matrix.title)}</b><br>{escaped(matrix.row_title)} × {escaped(matrix.column_title)}"
+    place = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    return {"text": title, "showarrow": False, "align": "left"} | place
 
 
 def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -128,7 +128,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
     masked, values = matrix.masked, matrix.values
     height, width = values.shape
     x, y = _names(matrix.columns, width), _names(matrix.rows, height)
-    here = f"{escaped(matrix.row_title)} %{{y}}<br>{escaped(matrix.column_title)} %{{x}}<br>"
+    cell = f"{escaped(matrix.row_title)} %{{y}}<br>{escaped(matrix.column_title)} %{{x}}<br>"
     shared = {"type": "heatmap", "x": x, "y": y, "hoverongaps": False, "showscale": False}
     shown = np.where(masked, np.nan, values).astype(np.float32)
     most = 1.0 if not matrix.signed or masked.all() else float(np.nanmax(np.abs(shown))) or 1.0
@@ -143,7 +143,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
                 "customdata": np.where(masked, _written(values), ""),
                 "texttemplate": MASK_SIGN if hatched else None,
                 "textfont": {"color": LINE},
-                "hovertemplate": f"{here}{labels['masked_value']}<extra></extra>".replace("{value}", "%{customdata}"),
+                "hovertemplate": f"{cell}{labels['masked_value']}<extra></extra>".replace("{value}", "%{customdata}"),
             }
         )
     heatmaps.append(
@@ -153,7 +153,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
             "zmin": -most if matrix.signed else 0,
             "zmax": most,
             "colorscale": SIGNED if matrix.signed else WEIGHTS,
-            "hovertemplate": f"{here}%{{z:.8~g}}<extra></extra>",
+            "hovertemplate": f"{cell}%{{z:.8~g}}<extra></extra>",
             "xgap": int(hatched),
             "ygap": int(hatched),
         }
@@ -181,7 +181,7 @@ def terms_bars(
     color: str = ROLE_COLORS["value"],
     picked: int | None = None,
     total: str | None = None,
-    told: str = "{left} × {right} = {value}",
+    hover_text: str = "{left} × {right} = {value}",
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
     """A waterfall of terms: each bar starts where the one before ended, and the last is the sum.
@@ -192,14 +192,16 @@ def terms_bars(
         color: of the sum, and of the picked term.
         picked: index of a term to highlight.
         total: label of the last bar; by default the word for a sum.
-        told: the hover text of a term, with places for its left, right and value.
+        hover_text: the hover text of a term, with places for its left, right and value.
     """
     total = labels["sum"] if total is None else total
     values = np.array([value for *_, value in terms], dtype=float)
     ends = np.cumsum(values)
     names = [escaped(label) for label, *_ in terms]
     colors = [color if index == picked else PLUS if value >= 0 else MINUS for index, value in enumerate(values)]
-    hover = [told.format(left=_number(left), right=_number(right), value=_number(value)) for _, left, right, value in terms]
+    hover = [
+        hover_text.format(left=_number(left), right=_number(right), value=_number(value)) for _, left, right, value in terms
+    ]
     figure = go.Figure(
         go.Bar(
             x=[*names, escaped(total)],

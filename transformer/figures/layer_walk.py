@@ -142,8 +142,8 @@ def _drawn(spot: _Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         shown["hovertemplate"] = f"{name}<br>%{{z:.8~g}}<extra></extra>"
     else:
         color = view.color if panel.scale == "mask" else MASKED
-        told = labels["open"] if panel.scale == "mask" else "%{z}"
-        shown |= {"colorscale": [[0, color], [1, color]], "hovertemplate": f"{name}<br>{told}<extra></extra>"}
+        value = labels["open"] if panel.scale == "mask" else "%{z}"
+        shown |= {"colorscale": [[0, color], [1, color]], "hovertemplate": f"{name}<br>{value}<extra></extra>"}
     yield grid | shown
     if masked.any():
         strokes = hatch(masked)

@@ -66,7 +66,7 @@ def growth(
     lines: Mapping[str, Float[np.ndarray, "*sizes"]],
     along: str,
     counted: str,
-    here: int,
+    present: int,
     logarithmic: bool,
     limit: tuple[int, str] | None = None,
     labels: Mapping[str, str] = LABELS,
@@ -78,13 +78,13 @@ def growth(
         lines: kind of work → amount at each size; kinds that are all zero are left out. One line may be called
             `TOTAL`; it is drawn dashed.
         along, counted: titles of the two axes.
-        here: the present size, one of `sizes`.
+        present: the present size, one of `sizes`.
         logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
         limit: a size to mark, and its name.
         labels: words of the figure.
     """
     # A line has a dot only at the present size.
-    figure, marked = go.Figure(), np.array([size == here for size in sizes], dtype=np.float32)
+    figure, marked = go.Figure(), np.array([size == present for size in sizes], dtype=np.float32)
     for name, values in lines.items():
         if not values.any():
             continue
@@ -102,12 +102,15 @@ def growth(
                 hovertemplate=f"{word}<br>{axes}<extra></extra>",
             )
         )
-    marks = [(here, labels["here"].format(size=f"{here:,}")), *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else [])]
-    for place, (size, said) in enumerate(marks):
+    marks = [
+        (present, labels["here"].format(size=f"{present:,}")),
+        *([(limit[0], f"{limit[1]}: {limit[0]:,}")] if limit else []),
+    ]
+    for place, (size, note_text) in enumerate(marks):
         figure.add_vline(x=size, line={"color": LINE, "width": 1.5, "dash": "dot"})
         x = float(np.log10(size)) if logarithmic else size
         note = {"x": x, "y": 1, "yref": "paper", "yshift": -16 * place, "showarrow": False, "yanchor": "top", "xanchor": "left"}
-        figure.add_annotation(text=f" {escaped(said)}", **note)
+        figure.add_annotation(text=f" {escaped(note_text)}", **note)
     scale: dict[str, Any] = {"type": "log"} if logarithmic else {"type": "linear", "rangemode": "tozero"}
     figure.update_xaxes(title={"text": escaped(along)}, zeroline=False, **scale, **(_ticks(sizes) if logarithmic else {}))
     figure.update_yaxes(title={"text": escaped(counted)}, zeroline=False, exponentformat="power", **scale)

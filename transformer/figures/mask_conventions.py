@@ -168,8 +168,8 @@ def _numbers(
 
 
 def _title(title: str, top: float) -> dict[str, Any]:
-    at = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
-    return {"text": title, "showarrow": False, "align": "left"} | at
+    place = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
+    return {"text": title, "showarrow": False, "align": "left"} | place
 
 
 def written_number(value: float, digits: int = 6) -> str:

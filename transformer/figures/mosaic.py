@@ -103,7 +103,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
         shared["customdata"] = part.heads
     traces: list[dict[str, Any]] = []
     if part.masked.any():
-        told = labels["hidden"] if panel.scale == "mask" else labels["masked_value"].format(value=_masked_value(part))
+        value = labels["hidden"] if panel.scale == "mask" else labels["masked_value"].format(value=_masked_value(part))
         traces.append(
             shared
             | {
@@ -111,7 +111,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
                 "colorscale": [[0, CLEAR], [1, MASKED]],
                 "zmin": 0,
                 "zmax": 1,
-                "hovertemplate": f"{place}<br>{told}<extra></extra>",
+                "hovertemplate": f"{place}<br>{value}<extra></extra>",
             }
         )
     shown = {"z": part.values, "hovertemplate": f"{place}<br>%{{z:.8~g}}<extra></extra>"}

@@ -76,6 +76,6 @@ def _names(figure: go.Figure) -> dict[str, str]:
     return dict(zip(axes, titles, strict=True)) if len(axes) > 1 else {}
 
 
-def _plain(said: Any) -> Any:
+def _plain(text: Any) -> Any:
     """A label without Plotly's markup."""
-    return html.unescape(re.sub(r"<br>", " ", re.sub(r"</?(b|i|sub|sup)>", "", said))) if isinstance(said, str) else said
+    return html.unescape(re.sub(r"<br>", " ", re.sub(r"</?(b|i|sub|sup)>", "", text))) if isinstance(text, str) else text

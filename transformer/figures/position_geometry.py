@@ -90,7 +90,7 @@ def waves(
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """A heatmap of the dot product of every position with every other."""
-    at, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
+    position, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(
             z=products.astype(np.float32),
@@ -98,7 +98,7 @@ def product_map(products: Float[np.ndarray, "position position"], labels: Mappin
             zmax=most,
             colorscale=SIGNED,
             colorbar={"thickness": 10, "nticks": 5},
-            hovertemplate=f"{at} %{{y}}<br>{at} %{{x}}<br>{labels['dot_product']} %{{z:.6~g}}<extra></extra>",
+            hovertemplate=f"{position} %{{y}}<br>{position} %{{x}}<br>{labels['dot_product']} %{{z:.6~g}}<extra></extra>",
         )
     )
     axis = {"title": {"text": labels["position"]}, "showgrid": False, "zeroline": False}
@@ -117,7 +117,8 @@ def distance_lines(
         names: of the line and of the band.
     """
     distance, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
-    at = f"{labels['distance']} %{{x}}"
+    distance = f"{labels['distance']} %{{x}}"
+    ends = labels["from_to"].format(first="%{customdata:.5g}", last="%{y:.5g}")
     figure = go.Figure(
         [
             go.Scatter(x=distance, y=least, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip"),
@@ -130,7 +131,7 @@ def distance_lines(
                 line={"width": 0},
                 fill="tonexty",
                 fillcolor="rgba(230, 159, 0, 0.4)",
-                hovertemplate=f"{at}<br>{labels['from_to'].format(first='%{customdata:.5g}', last='%{y:.5g}')}<extra></extra>",
+                hovertemplate=f"{distance}<br>{ends}<extra></extra>",
             ),
             go.Scatter(
                 name=escaped(names[0]),
@@ -138,7 +139,7 @@ def distance_lines(
                 y=mean,
                 mode="lines",
                 line={"color": KIND_COLORS["encoder"], "width": 2},
-                hovertemplate=f"{at}<br>{labels['mean']} %{{y:.5g}}<extra></extra>",
+                hovertemplate=f"{distance}<br>{labels['mean']} %{{y:.5g}}<extra></extra>",
             ),
         ]
     )
@@ -237,8 +238,8 @@ def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, "
     figure = go.Figure()
     for (name, values), color in zip(changes.items(), (KIND_COLORS["encoder"], KIND_COLORS["decoder"]), strict=False):
         bar: dict[str, Any] = {"marker": {"color": color}, "name": escaped(name)}
-        said = f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>"
-        figure.add_trace(go.Bar(bar, x=numbered(tokens), y=values.astype(np.float32), hovertemplate=said))
+        hover = f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>"
+        figure.add_trace(go.Bar(bar, x=numbered(tokens), y=values.astype(np.float32), hovertemplate=hover))
     step = -(-len(tokens) // 40)
     shown = list(range(0, len(tokens), step))
     figure.update_xaxes(tickmode="array", tickvals=shown, ticktext=[escaped(tokens[at]) for at in shown])

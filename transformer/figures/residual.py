@@ -35,19 +35,19 @@ def token_lines(
     """
     lines = []
     # The followed token's line comes last, so that it lies on top.
-    for at in sorted(range(len(tokens)), key=lambda at: at == followed):
-        name = f"{at} · {escaped(tokens[at])}"
-        stroke = STROKES[at // len(HUES) % len(STROKES)]
+    for index in sorted(range(len(tokens)), key=lambda index: index == followed):
+        name = f"{index} · {escaped(tokens[index])}"
+        stroke = STROKES[index // len(HUES) % len(STROKES)]
         lines.append(
             go.Scatter(
                 x=list(range(len(points))),
-                y=values[:, at].astype(np.float32),
+                y=values[:, index].astype(np.float32),
                 name=name,
-                legendrank=at,
+                legendrank=index,
                 mode="lines+markers",
-                line={"color": HUES[at % len(HUES)], "width": 5 if at == followed else 2, "dash": stroke},
-                marker={"size": 9 if at == followed else 5},
-                opacity=1.0 if followed in (None, at) else 0.45,
+                line={"color": HUES[index % len(HUES)], "width": 5 if index == followed else 2, "dash": stroke},
+                marker={"size": 9 if index == followed else 5},
+                opacity=1.0 if followed in (None, index) else 0.45,
                 hovertemplate=f"{name}<br>%{{x}}<br>%{{y:.4g}}<extra></extra>",
             )
         )

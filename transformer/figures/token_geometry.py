@@ -39,7 +39,7 @@ def aligned_maps(
     tall = height * next(pixels for most, pixels in ROWS if height <= most)
     pitch = tall + PANEL_TITLE
     total = count * pitch
-    here = f"{escaped(row_title)} %{{y}}<br>{escaped(column_title)} %{{x}}<br>%{{z:.6~g}}<extra></extra>"
+    cell = f"{escaped(row_title)} %{{y}}<br>{escaped(column_title)} %{{x}}<br>%{{z:.6~g}}<extra></extra>"
     most = max(float(np.abs(values).max()) for values in panels.values()) or 1.0
     heatmaps: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"shapes": [], "annotations": []}
@@ -60,7 +60,7 @@ def aligned_maps(
                 "y": numbered(tokens),
                 "yaxis": f"y{number}",
                 "coloraxis": "coloraxis",
-                "hovertemplate": f"{escaped(title)}<br>{here}",
+                "hovertemplate": f"{escaped(title)}<br>{cell}",
             }
         )
         heading = {"text": f"<b>{escaped(title)}</b>", "x": 0, "y": top, "xanchor": "left", "yanchor": "bottom"}
@@ -220,10 +220,10 @@ def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent:
         letters: number of letters in each label.
         extent: of the whole plot, in the units of the points.
     """
-    at = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
-    taken: list[Box] = [(x, y, GAP, GAP) for x, y in at.tolist()]
+    pixels = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
+    taken: list[Box] = [(x, y, GAP, GAP) for x, y in pixels.tolist()]
     chosen = []
-    for (x, y), count in zip(at.tolist(), letters, strict=True):
+    for (x, y), count in zip(pixels.tolist(), letters, strict=True):
         half = (count * LETTER / 2, LETTER_HEIGHT / 2)
         boxes = {
             name: (x + side * (half[0] + GAP), y + up * (half[1] + GAP / (1 + abs(side))), *half)

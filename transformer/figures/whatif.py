@@ -35,7 +35,7 @@ def probability_change(
         written: also write the change above the bars.
         labels: words of the figure.
     """
-    told = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
+    hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
     figure = go.Figure()
     changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
     for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"])):
@@ -46,7 +46,7 @@ def probability_change(
                 y=np.asarray(values, dtype=np.float32),
                 marker={"color": color},
                 customdata=changes,
-                hovertemplate=f"%{{x}}<br>{told}<extra>{escaped(name)}</extra>",
+                hovertemplate=f"%{{x}}<br>{hover}<extra>{escaped(name)}</extra>",
             )
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])

@@ -65,22 +65,22 @@ def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
         config: sizes and variant.
         lengths: of one traced forward pass with source and target.
     """
-    owned, run, made = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
-    return {work: Cost(owned.get(work, 0), run.get(work, 0), made.get(work, 0)) for work in WORK}
+    parameters, flops, sizes = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
+    return {work: Cost(parameters.get(work, 0), flops.get(work, 0), sizes.get(work, 0)) for work in WORK}
 
 
 class Growth(NamedTuple):
     """What each kind of work costs as one size grows and all others stay.
 
     Attributes:
-        sizes: of what grows, rising; `here`, as the model and the text have it, is one of them.
+        sizes: of what grows, rising; `present`, as the model and the text have it, is one of them.
         costs: for each of them, by kind of work.
         limit: the largest size this model can have, where `sizes` goes beyond; else None.
     """
 
     sizes: tuple[int, ...]
     costs: tuple[dict[str, Cost], ...]
-    here: int
+    present: int
     limit: int | None = None
 
 
@@ -99,36 +99,36 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
     if along not in ALONG:
         raise InputError("{along!r} cannot grow; allowed are {allowed}.", along=along, allowed=", ".join(ALONG))
     if along == "length":
-        less, here = lengths.target - lengths.source, lengths.source
+        less, present = lengths.target - lengths.source, lengths.source
         if not lengths.source:  # a decoder alone
-            less, here = 0, lengths.target
-        sizes = _spread(max(1, 1 - less), LONGEST, here)
+            less, present = 0, lengths.target
+        sizes = _spread(max(1, 1 - less), LONGEST, present)
         costs = [cost(config, Lengths(lengths.batch, size if lengths.source else 0, size + less)) for size in sizes]
-        return Growth(sizes, tuple(costs), here, config.max_len if config.max_len < sizes[-1] else None)
+        return Growth(sizes, tuple(costs), present, config.max_len if config.max_len < sizes[-1] else None)
     if along == "d_model":
         widest = min(WIDEST, LARGEST_TABLE // config.max_len) // config.heads
         sizes = tuple(config.heads * width for width in _spread(1, widest, config.d_head))
         ratio = config.d_ff / config.d_model
         configs = [config.replace(d_model=size, d_ff=min(LARGEST["d_ff"], max(1, round(ratio * size)))) for size in sizes]
-        here = config.d_model
+        present = config.d_model
     elif along == "heads":
         sizes = tuple(size for size in range(1, LARGEST["heads"] + 1) if config.d_model % size == 0)
-        configs, here = [config.replace(heads=size) for size in sizes], config.heads
+        configs, present = [config.replace(heads=size) for size in sizes], config.heads
     else:
         less = config.decoder_layers - config.encoder_layers
         deepest = min(max(DEEPEST, config.encoder_layers), LARGEST["decoder_layers"] - less)
         sizes = tuple(range(max(1, 1 - less), deepest + 1))
         configs = [config.replace(encoder_layers=size, decoder_layers=size + less) for size in sizes]
-        here = config.encoder_layers
-    return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), here)
+        present = config.encoder_layers
+    return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), present)
 
 
 def crossing(config: TransformerConfig, batch: int) -> int:
     """From how many tokens on, of source and target alike, scores and weights take more FLOPs than feed-forward networks."""
 
     def over(length: int) -> bool:
-        found = cost(config, Lengths(batch, length, length))
-        return found[SCORES].flops > found[FEED_FORWARD].flops
+        costs = cost(config, Lengths(batch, length, length))
+        return costs[SCORES].flops > costs[FEED_FORWARD].flops
 
     most = 1
     while not over(most):
@@ -136,10 +136,10 @@ def crossing(config: TransformerConfig, batch: int) -> int:
     return bisect.bisect_left(range(most + 1), True, lo=most // 2, key=over)
 
 
-def _spread(least: int, most: int, here: int, count: int = 60) -> tuple[int, ...]:
+def _spread(least: int, most: int, present: int, count: int = 60) -> tuple[int, ...]:
     """Whole numbers from the least to the most in about equal ratios; where we are is one of them, or the last."""
-    ratio = max(most, here) / least
-    return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), here}))
+    ratio = max(most, present) / least
+    return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), present}))
 
 
 def work_of(stack: str, sublayer: str, name: str) -> str:

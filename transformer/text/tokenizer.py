@@ -68,8 +68,8 @@ class Tokenizer(NamedTuple):
 def plain(text: str) -> str:
     """A text in lower case, with composed accents, straight apostrophes and hyphens, and without characters that cannot be
     seen. Joiners stay where they join letters or emoji."""
-    seen = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", text))
-    typed = unicodedata.normalize("NFC", seen).translate(APOSTROPHES).translate(DASHES).lower()
+    visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", text))
+    typed = unicodedata.normalize("NFC", visible).translate(APOSTROPHES).translate(DASHES).lower()
     return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)
 
 

@@ -31,7 +31,7 @@ def test_simultaneous_requests_compute_a_result_once() -> None:
         time.sleep(0.05)
         return key
 
-    shared = Store(10_000).keep(slow)
+    shared = Store(10_000).cached(slow)
     threads = [threading.Thread(target=shared, args=("a",)) for _ in range(20)]
     for thread in threads:
         thread.start()
@@ -49,7 +49,7 @@ def test_exceptions_are_not_cached() -> None:
             raise answer
         return answer
 
-    shared = Store(10_000).keep(sometimes)
+    shared = Store(10_000).cached(sometimes)
     with pytest.raises(ValueError, match="first"):
         shared("a")
     assert shared("a") == "second"
@@ -57,7 +57,7 @@ def test_exceptions_are_not_cached() -> None:
 
 def test_store_stays_within_its_bytes_and_drops_the_least_recently_used() -> None:
     store = Store(3500)
-    zeros, ones = (store.keep(lambda size, make=make: make(size, np.uint8)) for make in (np.zeros, np.ones))
+    zeros, ones = (store.cached(lambda size, make=make: make(size, np.uint8)) for make in (np.zeros, np.ones))
     first = zeros(1000)
     assert zeros(1000) is first
     assert (ones(1000) == 1).all()  # another function with equal arguments
@@ -83,7 +83,7 @@ def test_ignored_arguments_are_not_part_of_the_key() -> None:
         calls.append(value)
         return value
 
-    shared = Store(1000).keep(counted, ignored=1)
+    shared = Store(1000).cached(counted, ignored=1)
     assert shared(1, print) == shared(1, len) == 1
     assert calls == [1]
 

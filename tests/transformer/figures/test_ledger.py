@@ -45,7 +45,7 @@ def test_a_small_share_is_shown_on_hover_only() -> None:
 
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_lines_hold_the_numbers_and_mark_the_present_size(logarithmic: bool) -> None:
-    figure = growth(SIZES, LINES, "length", "FLOPs", here=4, logarithmic=logarithmic, limit=(8, "max_len"))
+    figure = growth(SIZES, LINES, "length", "FLOPs", present=4, logarithmic=logarithmic, limit=(8, "max_len"))
     lines = {trace.name: trace for trace in figure.data}
     assert set(lines) == {"feed-forward", "scores and weights", TOTAL}  # a kind that is all zero has no line
     for name, line in lines.items():
@@ -63,23 +63,23 @@ def test_lines_hold_the_numbers_and_mark_the_present_size(logarithmic: bool) -> 
 
 
 def test_without_a_limit_only_the_present_size_is_marked() -> None:
-    figure = growth(SIZES, LINES, "heads", "bytes", here=1, logarithmic=True)
+    figure = growth(SIZES, LINES, "heads", "bytes", present=1, logarithmic=True)
     assert [note.text.strip() for note in figure.layout.annotations] == ["here: 1"]
     assert figure.layout.xaxis.title.text == "heads"
     assert figure.layout.yaxis.title.text == "bytes"
 
 
 def test_sizes_along_a_logarithmic_axis_are_written_out() -> None:
-    figure = growth(SIZES, LINES, "heads", "bytes", here=1, logarithmic=True)
+    figure = growth(SIZES, LINES, "heads", "bytes", present=1, logarithmic=True)
     assert list(figure.layout.xaxis.ticktext) == ["1", "2", "4", "8"]
     many = range(3, 1300)
-    figure = growth(many, {TOTAL: np.arange(3, 1300, dtype=float)}, "length", "bytes", here=9, logarithmic=True)
+    figure = growth(many, {TOTAL: np.arange(3, 1300, dtype=float)}, "length", "bytes", present=9, logarithmic=True)
     assert list(figure.layout.xaxis.ticktext) == ["5", "10", "20", "50", "100", "200", "500", "1,000"]
     assert figure.layout.yaxis.dtick == 1
 
 
 def test_a_growth_figure_becomes_a_table() -> None:
-    table = numbers(growth(SIZES, LINES, "length", "FLOPs", here=4, logarithmic=True))
+    table = numbers(growth(SIZES, LINES, "length", "FLOPs", present=4, logarithmic=True))
     values = table[table["series"] == "scores and weights"]["y"].tolist()
     assert values == [1, 4, 16, 64]
     assert len(table) == 12
@@ -87,7 +87,7 @@ def test_a_growth_figure_becomes_a_table() -> None:
 
 def test_amounts_beyond_32_bits_are_drawn() -> None:
     large = np.array([1e12, 4e12, 16e12, 64e12])
-    figure = growth(SIZES, {"scores and weights": large}, "length", "FLOPs", here=4, logarithmic=True)
+    figure = growth(SIZES, {"scores and weights": large}, "length", "FLOPs", present=4, logarithmic=True)
     assert np.isfinite(figure.data[0].y).all()
     assert figure.data[0].customdata[0] == "1,000,000,000,000"
     np.testing.assert_allclose(figure.data[0].y, large, rtol=1e-6)

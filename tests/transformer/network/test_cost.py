@@ -117,7 +117,7 @@ def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str
     lengths = Lengths(2, 9, 7)
     found = growth(config, lengths, along)
     assert list(found.sizes) == sorted(set(found.sizes))
-    assert found.costs[found.sizes.index(found.here)] == cost(config, lengths)
+    assert found.costs[found.sizes.index(found.present)] == cost(config, lengths)
     assert total(found.costs[0].values()) != total(found.costs[-1].values())
     for size, costs in list(zip(found.sizes, found.costs, strict=True))[:5]:
         if along == "length":
@@ -138,10 +138,10 @@ def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str
 def test_growth_stays_within_buildable_sizes_and_marks_the_last_position() -> None:
     short = TransformerConfig.preset("shared_heads")
     found = growth(short, Lengths(1, 5, 9), "length")
-    assert (found.limit, found.here, found.sizes[0]) == (100, 5, 1)
+    assert (found.limit, found.present, found.sizes[0]) == (100, 5, 1)
     assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # then the target has one token
     alone = growth(short, Lengths(1, 0, 5), "length")
-    assert (alone.here, alone.sizes[0]) == (5, 1)
+    assert (alone.present, alone.sizes[0]) == (5, 1)
     assert alone.costs[0] == cost(short, Lengths(1, 0, 1))
     long = TransformerConfig.preset("vanilla", max_len=65_536)
     assert growth(long, Lengths(1, 5, 9), "length").limit is None
