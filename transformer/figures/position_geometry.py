@@ -116,15 +116,15 @@ def distance_lines(
         products: least, mean and largest dot product at every distance from 0.
         names: of the line and of the band.
     """
-    distance, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
+    distances, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
     distance = f"{labels['distance']} %{{x}}"
     ends = labels["from_to"].format(first="%{customdata:.5g}", last="%{y:.5g}")
     figure = go.Figure(
         [
-            go.Scatter(x=distance, y=least, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip"),
+            go.Scatter(x=distances, y=least, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip"),
             go.Scatter(
                 name=escaped(names[1]),
-                x=distance,
+                x=distances,
                 y=most,
                 customdata=least,
                 mode="lines",
@@ -135,7 +135,7 @@ def distance_lines(
             ),
             go.Scatter(
                 name=escaped(names[0]),
-                x=distance,
+                x=distances,
                 y=mean,
                 mode="lines",
                 line={"color": KIND_COLORS["encoder"], "width": 2},

@@ -96,7 +96,7 @@ def test_bars_run_to_the_sum():
 
 def test_a_term_can_be_highlighted_with_its_own_hover_text():
     terms = [("key 0", -np.inf, -np.inf, 0.0), ("key 1", 3.0, 0.0, 1.0)]
-    (bars,) = sent(terms_bars(terms, 1.0, color="#123456", picked=1, told="e to the {right}"))["data"]
+    (bars,) = sent(terms_bars(terms, 1.0, color="#123456", picked=1, hover_text="e to the {right}"))["data"]
     assert bars["marker"]["color"] == [PLUS, "#123456", "#123456"]
     assert bars["customdata"] == ["e to the −∞", "e to the 0", "1"]
 

@@ -61,11 +61,12 @@ def test_dot_products_are_exact_and_centred_on_zero() -> None:
 
 
 def test_a_band_runs_from_the_least_to_the_largest() -> None:
-    found = np.array([[1.0, 2.0, 4.0], [0.0, 0.5, 1.0]])
-    least, most, mean = sent(distance_lines(found, ("mean", "band")))["data"]
+    products = np.array([[1.0, 2.0, 4.0], [0.0, 0.5, 1.0]])
+    least, most, mean = sent(distance_lines(products, ("mean", "band")))["data"]
     assert array(least["y"]).tolist() == [1, 0]
     assert array(most["y"]).tolist() == [4, 1]
     assert array(mean["y"]).tolist() == [2, 0.5]
+    assert [array(line["x"]).tolist() for line in (least, most, mean)] == [[0, 1]] * 3
     assert (most["fill"], most["name"], mean["name"]) == ("tonexty", "band", "mean")
 
 
