@@ -1,11 +1,14 @@
 """The app opened by a link without a browser, and the worked example of many pages."""
 
+import functools
 import re
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import ROOT
 
+APP = str(ROOT / "app.py")
 HOME = "pages/home/page.py"
 EXAMPLE = {
     "source": "1 5 6 4 3 9 5 2 0",
@@ -19,12 +22,21 @@ WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.
 
 
 def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
-    """A page of the app, opened by a link with the query. `timeout` is in seconds for each run."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=timeout)
+    """A page of the app, opened directly by a link with the query. `timeout` is in seconds for each run."""
+    app = AppTest.from_file(APP, default_timeout=timeout)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
-    return app.switch_page(page).run() if page != HOME else app
+    if page != HOME:
+        # Else `switch_page` could find the page only after a run of Home, which would double the time of most tests.
+        app._registered_pages = registered_pages()
+        app.switch_page(page)
+    return app.run()
+
+
+@functools.cache
+def registered_pages() -> dict[str, Any]:
+    """The pages that a run of the app registers with `st.navigation`."""
+    return AppTest.from_file(APP, default_timeout=60).run()._registered_pages
 
 
 def said(app: AppTest) -> str:

@@ -177,12 +177,8 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
     """The example that turns is the one everybody tries: one click, and the page shows it."""
     if start["page"] not in PAGES:
         pytest.skip("its page is not there yet")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in start["query"].items():
-        app.query_params[name] = value
-    app.run()
     file = next(file for file in page_files() if file.parent.name == start["page"])
-    app.switch_page(str(file.relative_to(ROOT))).run()
+    app = on_page(str(file.relative_to(ROOT)), **start["query"])
     assert not app.exception
     assert not app.error
     assert not app.warning

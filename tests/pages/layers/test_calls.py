@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from pages.layers.calls import named
 from pages.ui.text import text
 from pages.ui.tree import picked
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.apps import on_page
+from tests.pages.conftest import Visitor
 from transformer import Pipeline, TransformerConfig
 from transformer.analysis.call_tree import constructor_calls
 from transformer.network.cost import parameters
@@ -23,10 +24,7 @@ LINK = "layers?part=calls&model=reverse&source=abc"
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in ({"part": "calls"} | query).items():
-        app.query_params[name] = value
-    app = app.run().switch_page("pages/layers/page.py").run()
+    app = on_page("pages/layers/page.py", **({"part": "calls"} | query))
     assert not app.exception
     assert not app.error
     return app

@@ -13,25 +13,17 @@ from streamlit.testing.v1 import AppTest
 
 from pages.layers.ledger import COUNTED
 from pages.ui.text import text
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.apps import EXAMPLE, on_page
+from tests.pages.conftest import Visitor
 from transformer import PRESETS, Pipeline, TransformerConfig
 from transformer.network.cost import ALONG, WORK, Lengths, cost, parameters, total
 
-EXAMPLE = {
-    "source": "1 5 6 4 3 9 5 2 0",
-    "target": "1 7 4 3 5 9 2",
-    "batch": "1 8 7 3 4 5 6 7 2",
-    "batch_targets": "1 5 6 2 4 7 6",
-}
 WORDS = text("ledger")
 COLUMNS = WORDS["columns"]
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in ({"part": "ledger"} | query).items():
-        app.query_params[name] = value
-    return app.run().switch_page("pages/layers/page.py").run()
+    return on_page("pages/layers/page.py", **({"part": "ledger"} | query))
 
 
 def table(app: AppTest) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.masks.batch_table import batch_table
+from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
-from tests.pages.shell.test_navigation import opened
 from transformer import Pipeline
 from transformer.analysis.leaks import change_later
 from transformer.tracing.phrases import interventions
@@ -21,7 +21,7 @@ BATCH = "she left\ni see it ."
 
 def masks_page(part: str = "", **values: object) -> AppTest:
     """The page opened at `part`, with these values in the session."""
-    app = opened(PAGE)
+    app = on_page(PAGE)
     for name, value in values.items():
         app.session_state[name] = value
     app.run()

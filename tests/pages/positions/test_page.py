@@ -15,7 +15,6 @@ from pages.positions.table import Table, origin, trained_rows
 from pages.positions.views import shipped_with_learned_positions
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
-from tests.pages.shell.test_navigation import opened
 from tests.transformer.figures.test_head_steps import array
 from transformer import Pipeline, Transformer, TransformerConfig
 from transformer.analysis.position_geometry import model_table, sinusoidal_table
@@ -25,7 +24,7 @@ FAR = ("inf", "1e999", "-inf", "Infinity", "1e400")
 
 
 def at(model: str, source: str, look: str = "table", **numbers: int) -> AppTest:
-    app = opened(PAGE)
+    app = on_page(PAGE)
     app.sidebar.selectbox(key="model").set_value(model).run()
     app.sidebar.text_input(key="source").set_value(source)
     app.segmented_control(key="part").set_value(look).run()

@@ -20,11 +20,6 @@ PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
 NONSENSE = ["", "   ", "a1b", "x" * 500, "🙂🙂", "<script>alert(1)</script>", "**bold** $x$ [a](b)", "\u202eabc", "a'b\"c`d"]
 
 
-def opened(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    return app.switch_page(page).run()
-
-
 def test_no_page_is_directly_in_the_pages_folder() -> None:
     assert [file.name for file in (ROOT / "pages").glob("*.py")] == ["__init__.py"]
     assert {file.parent.name for file in (ROOT / "pages").glob("*/*.py")} <= {
@@ -98,56 +93,55 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
     assert "pages.lengths is not allowed to import pages.home" in contracts.stdout
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_opens(page: str) -> None:
-    app = opened(page)
+@pytest.fixture(scope="module", params=PAGES)
+def page(request: pytest.FixtureRequest) -> str:
+    """Each page in turn; all tests of one page run one after another and share its app."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def app(page: str) -> AppTest:
+    """The page, open; the first test of a page sees it as it opens."""
+    return on_page(page)
+
+
+def check(app: AppTest) -> None:
+    """Fail where the page shows an exception, or an error that says the fault is ours."""
+    assert not app.exception
+    assert not [error.value for error in app.error if "our side" in error.value]
+
+
+def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
+    """Source sent while closed would load the highlighter on a first visit, and add its bytes to every click."""
     assert not app.exception
     assert not app.error
     assert app.title
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+    assert not app.code
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_chart_has_a_description(page: str) -> None:
-    for chart in opened(page).get("plotly_chart"):
-        assert chart.proto.alt
+def test_page_takes_any_text_on_either_side(app: AppTest) -> None:
+    for side in ("source", "target"):
+        before = app.sidebar.text_input(key=side).value
+        for text in NONSENSE:
+            app.sidebar.text_input(key=side).set_value(text).run()
+            check(app)
+        app.sidebar.text_input(key=side).set_value(before).run()
+    assert not app.error
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if not page.startswith("pages/layers")]
-)  # the parts of Layers have their own tests
-def test_computed_part_is_sent_only_when_open(page: str) -> None:
-    """Source sent while closed would load the highlighter on a first visit, and add its bytes to every click."""
-    assert not opened(page).code
+def test_page_shows_every_model(app: AppTest) -> None:
+    for model in app.sidebar.selectbox(key="model").options:
+        app.sidebar.selectbox(key="model").set_value(model).run()
+        assert not app.exception
+        assert not app.error, model
+
+
+def test_computed_part_is_sent_when_open(page: str) -> None:
+    if page.startswith("pages/layers"):
+        pytest.skip("the parts of Layers have tests of their own")
     app = on_page(page, computed="true")
     (unfolded,) = [each for each in app.expander if each.label == texts("common")["computed"]]
     assert unfolded.code
     assert unfolded.markdown
     assert not app.exception
-
-
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("text", NONSENSE)
-def test_page_takes_any_text(page: str, text: str) -> None:
-    app = opened(page)
-    app.sidebar.text_input(key="source").set_value(text).run()
-    assert not app.exception
-    fault = [error.value for error in app.error if "our side" in error.value]
-    assert not fault
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_page_takes_any_target(page: str) -> None:
-    app = opened(page)
-    for text in NONSENSE:
-        app.sidebar.text_input(key="target").set_value(text).run()
-        assert not app.exception
-        assert not [error.value for error in app.error if "our side" in error.value]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_page_shows_every_model(page: str) -> None:
-    app = opened(page)
-    for model in app.sidebar.selectbox(key="model").options:
-        app.sidebar.selectbox(key="model").set_value(model).run()
-        assert not app.exception
-        assert not app.error, model

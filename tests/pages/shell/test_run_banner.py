@@ -151,8 +151,8 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
     app = on_page(ATTENTION, model="english-french", source="the dog sees the cat")
     texts.clear()
     decoded.clear()
-    app.sidebar.text_input(key="source").set_value("the cat sees the dog")
+    app.sidebar.text_input(key="source").set_value("the woman sees the dog")
     app.sidebar.text_input(key="target").set_value("le chat voit").run()
     assert not said(app)
-    assert sorted(texts) == ["le chat voit", "the cat sees the dog"]
+    assert sorted(texts) == ["le chat voit", "the woman sees the dog"]
     assert len(decoded) == 1

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
 from pages.tokens.vocabulary import found_ids
+from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
-from tests.pages.shell.test_navigation import opened
 from tests.transformer.figures.test_head_steps import array
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
@@ -22,7 +22,7 @@ CHIP = re.compile(r'<li class="(\w+)"><b>(.*?)</b>(?:<small>(read as .*?)</small
 
 
 def at(model: str, source: str, **more: str) -> AppTest:
-    app = opened(PAGE)
+    app = on_page(PAGE)
     app.sidebar.selectbox(key="model").set_value(model).run()
     app.sidebar.text_input(key="source").set_value(source)
     app.sidebar.text_input(key="target").set_value(more.get("target", ""))
