@@ -3,6 +3,8 @@
 import { openInSession } from "../ui/compat.js";
 import { address } from "./address.js";
 
+const CLICK_REACH = 12; // px between press and release of a click
+
 /**
  * Make an anchor lead where a link leads.
  *
@@ -12,10 +14,20 @@ import { address } from "./address.js";
  */
 export function followLink(anchor, link, places = {}) {
   anchor.href = address(link, places, (name) => link.base[name]);
+  /** @type {PointerEvent | null} */
+  let down = null;
   anchor.onpointerdown = (event) => {
+    down = event;
     pressed = !event.button;
+    // The page may move under a pressed button; the release still belongs to this link.
+    if (pressed && event.pointerType === "mouse") anchor.setPointerCapture(event.pointerId);
   };
   anchor.onclick = (event) => {
+    // A person who moves away before they let go has changed their mind.
+    if (down && event.detail && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > CLICK_REACH) {
+      event.preventDefault();
+      return;
+    }
     // What was typed since the map was drawn stands in the address already.
     const current = new URLSearchParams(location.search);
     anchor.href = address(link, places, (name) => current.get(name));

@@ -89,6 +89,26 @@ def test_what_was_typed_just_before_goes_along_to_the_page_of_a_block(visitor: V
             page.go_back()
 
 
+def test_a_click_counts_although_the_page_moves_under_it_and_a_press_can_be_called_off(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
+    home = page.url
+    for away in (300, 0):  # px between press and release
+        block.scroll_into_view_if_needed()
+        box = block.bounding_box()
+        assert box
+        x, y = box["x"] + 20, box["y"] + 10
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.locator("h1").evaluate("title => title.style.marginBottom = `${(parseInt(title.style.marginBottom) || 0) + 90}px`")
+        page.mouse.move(x + away, y)
+        page.mouse.up()
+        if away:
+            visitor.settle()
+            assert page.url == home
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+
+
 def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     page.evaluate("window.here = true")
