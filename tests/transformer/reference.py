@@ -30,19 +30,19 @@ def vanilla(weights: Weights, source: Array | None, target: Array, heads: int, p
         table = weights[f"{side}_embedding.table.weight"]
         return table[ids] + sinusoid(ids.shape[1], table.shape[1])
 
-    def attend(at: str, x: Array, memory: Array, may_attend: Array, seen: list[Array]) -> Array:
+    def attend(path: str, x: Array, memory: Array, may_attend: Array, layer_weights: list[Array]) -> Array:
         width = x.shape[-1] // heads
-        query = linear(weights, f"{at}.query.projection", x)
-        key = linear(weights, f"{at}.key.projection", memory)
-        value = linear(weights, f"{at}.value.projection", memory)
+        query = linear(weights, f"{path}.query.projection", x)
+        key = linear(weights, f"{path}.key.projection", memory)
+        value = linear(weights, f"{path}.value.projection", memory)
         maps, outputs = [], []
         for head in range(heads):
             part = slice(head * width, (head + 1) * width)
             scores = query[..., part] @ key[..., part].swapaxes(1, 2) / np.sqrt(width)
             maps.append(softmax(np.where(may_attend, scores, -10_000.0)))
             outputs.append(maps[-1] @ value[..., part])
-        seen.append(np.stack(maps, axis=1))
-        return linear(weights, f"{at}.output_projection", np.concatenate(outputs, axis=-1))
+        layer_weights.append(np.stack(maps, axis=1))
+        return linear(weights, f"{path}.output_projection", np.concatenate(outputs, axis=-1))
 
     causal = np.tril(np.ones((target.shape[1], target.shape[1]), dtype=bool))[None]
     target_mask = causal & (target != pad)[:, :, None]
@@ -56,20 +56,20 @@ def shared_heads(weights: Weights, source: Array, target: Array, heads: int, pad
         positions = weights[f"{side}_embedding.positions.table.weight"]
         return weights[f"{side}_embedding.table.weight"][ids] + positions[: ids.shape[1]]
 
-    def attend(at: str, x: Array, memory: Array, may_attend: Array, seen: list[Array]) -> Array:
+    def attend(path: str, x: Array, memory: Array, may_attend: Array, layer_weights: list[Array]) -> Array:
         d_model = x.shape[-1]
         width = d_model // heads
         maps, outputs = [], []
         for head in range(heads):
             part = slice(head * width, (head + 1) * width)
-            query = x[..., part] @ weights[f"{at}.query.projection.weight"].T
-            key = memory[..., part] @ weights[f"{at}.key.projection.weight"].T
-            value = memory[..., part] @ weights[f"{at}.value.projection.weight"].T
+            query = x[..., part] @ weights[f"{path}.query.projection.weight"].T
+            key = memory[..., part] @ weights[f"{path}.key.projection.weight"].T
+            value = memory[..., part] @ weights[f"{path}.value.projection.weight"].T
             scores = np.where(may_attend, query @ key.swapaxes(1, 2), -np.inf) / np.sqrt(d_model)
             maps.append(softmax(scores))
             outputs.append(maps[-1] @ value)
-        seen.append(np.stack(maps, axis=1))
-        return np.concatenate(outputs, axis=-1) @ weights[f"{at}.output_projection.weight"].T
+        layer_weights.append(np.stack(maps, axis=1))
+        return np.concatenate(outputs, axis=-1) @ weights[f"{path}.output_projection.weight"].T
 
     causal = np.tril(np.ones((target.shape[1], target.shape[1]), dtype=bool))[None]
     return run(weights, source, target, embedded, attend, causal, pad, eps=1e-5)
@@ -88,28 +88,28 @@ def run(
     """The outputs after the parts that both share: layers, with a sum and a norm after each sub-layer, and the final linear."""
     result = Result()
 
-    def normalized(at: str, x: Array) -> Array:
-        return layer_norm(x, weights[f"{at}.norm.weight"], weights[f"{at}.norm.bias"], eps)
+    def normalized(path: str, x: Array) -> Array:
+        return layer_norm(x, weights[f"{path}.norm.weight"], weights[f"{path}.norm.bias"], eps)
 
-    def fed_forward(at: str, x: Array) -> Array:
-        inner = np.maximum(linear(weights, f"{at}.feed_forward.expand", x), 0.0)
-        return normalized(f"{at}.feed_forward_add_norm", x + linear(weights, f"{at}.feed_forward.contract", inner))
+    def fed_forward(path: str, x: Array) -> Array:
+        inner = np.maximum(linear(weights, f"{path}.feed_forward.expand", x), 0.0)
+        return normalized(f"{path}.feed_forward_add_norm", x + linear(weights, f"{path}.feed_forward.contract", inner))
 
     memory, source_mask = None, None
     if source is not None:
         memory, source_mask = embedded(source, "source"), (source != pad)[:, None, :]
-        for at in layers(weights, "encoder"):
-            output = attend(f"{at}.self_attention", memory, memory, source_mask, result.encoder)
-            memory = normalized(f"{at}.self_attention_add_norm", memory + output)
-            memory = fed_forward(at, memory)
+        for layer in layers(weights, "encoder"):
+            output = attend(f"{layer}.self_attention", memory, memory, source_mask, result.encoder)
+            memory = normalized(f"{layer}.self_attention_add_norm", memory + output)
+            memory = fed_forward(layer, memory)
     x = embedded(target, "target")
-    for at in layers(weights, "decoder"):
-        output = attend(f"{at}.self_attention", x, x, target_mask, result.decoder)
-        x = normalized(f"{at}.self_attention_add_norm", x + output)
+    for layer in layers(weights, "decoder"):
+        output = attend(f"{layer}.self_attention", x, x, target_mask, result.decoder)
+        x = normalized(f"{layer}.self_attention_add_norm", x + output)
         if memory is not None:
-            output = attend(f"{at}.cross_attention", x, memory, source_mask, result.cross)
-            x = normalized(f"{at}.cross_attention_add_norm", x + output)
-        x = fed_forward(at, x)
+            output = attend(f"{layer}.cross_attention", x, memory, source_mask, result.cross)
+            x = normalized(f"{layer}.cross_attention_add_norm", x + output)
+        x = fed_forward(layer, x)
     result.logits = linear(weights, "output_projection", x)
     return result
 
@@ -119,8 +119,8 @@ def layers(weights: Weights, stack: str) -> list[str]:
     return [f"{stack}.layers.{index}" for index in range(count)]
 
 
-def linear(weights: Weights, at: str, x: Array) -> Array:
-    return x @ weights[f"{at}.weight"].T + weights[f"{at}.bias"]
+def linear(weights: Weights, path: str, x: Array) -> Array:
+    return x @ weights[f"{path}.weight"].T + weights[f"{path}.bias"]
 
 
 def softmax(scores: Array) -> Array:

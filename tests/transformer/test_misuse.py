@@ -261,7 +261,7 @@ ACCEPTED = {
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, list[str]]:
     """For each snippet, the name and message of its error, or `nothing` and the `repr` of its value."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", BEFORE + AFTER],
         input=json.dumps([*REFUSED, *ACCEPTED]),
         capture_output=True,
@@ -269,8 +269,8 @@ def outcomes() -> dict[str, list[str]]:
         cwd=Path(__file__).parents[2],
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.mark.parametrize("code", REFUSED)

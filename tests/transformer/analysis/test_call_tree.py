@@ -19,7 +19,7 @@ from transformer.network.masks import attention_softmax
 
 def unfolded(call: Call) -> list[Call]:
     """Every call that was made, the folded ones as often as they were."""
-    return [call, *(found for below in call.calls for _ in range(below.count) for found in unfolded(below))]
+    return [call, *(nested for below in call.calls for _ in range(below.count) for nested in unfolded(below))]
 
 
 def find_call(root: Call, path: str, name: str) -> Call:
@@ -70,16 +70,16 @@ def test_constructors_tell_the_arguments_they_were_given() -> None:
 def test_a_forward_pass_is_told_as_hooks_would_tell_it(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, final_norm=norm_first)
     root = forward_calls(model, SOURCE, TARGET)
-    told = [call for call in unfolded(root) if call.function.endswith(".forward")]
+    recorded = [call for call in unfolded(root) if call.function.endswith(".forward")]
 
-    seen: list[list[object]] = []
+    hooked: list[list[object]] = []
     names = {module: path for path, module in model.named_modules()}
 
     def before(module: nn.Module, inputs: tuple[object, ...]) -> None:
-        seen.append([type(module).__name__, [described(value) for value in inputs if isinstance(value, Tensor)], module])
+        hooked.append([type(module).__name__, [described(value) for value in inputs if isinstance(value, Tensor)], module])
 
     def after(module: nn.Module, inputs: object, output: Tensor) -> None:
-        next(entry for entry in reversed(seen) if entry[-1] is module and len(entry) == 3).insert(2, described(output))
+        next(entry for entry in reversed(hooked) if entry[-1] is module and len(entry) == 3).insert(2, described(output))
 
     for module in names:
         module.register_forward_pre_hook(before)
@@ -90,8 +90,8 @@ def test_a_forward_pass_is_told_as_hooks_would_tell_it(preset: str, norm_first: 
     def tensors(call: Call) -> list[str]:
         return [value for _, value in call.inputs if value.startswith("[")]
 
-    assert [(call.name, tensors(call), call.output) for call in told] == [
-        (name, inputs, output) for name, inputs, output, _ in seen
+    assert [(call.name, tensors(call), call.output) for call in recorded] == [
+        (name, inputs, output) for name, inputs, output, _ in hooked
     ]
     # Where nothing was folded, each belongs to the very module that ran.
     first = [call.path for call in root if call.function.endswith(".forward")]
@@ -150,10 +150,10 @@ def test_recording_sees_its_own_thread_alone_and_leaves_nothing_behind() -> None
     model, other = small("vanilla", **layers), small("shared_heads", **layers)
     with torch.inference_mode():
         expected = model(SOURCE, TARGET)
-    alone, done, same, profiled = forward_calls(model, SOURCE, TARGET), threading.Event(), [], []
+    alone, stop, same, profiled = forward_calls(model, SOURCE, TARGET), threading.Event(), [], []
 
     def visit() -> None:
-        while not done.wait(0.001):
+        while not stop.wait(0.001):
             with torch.inference_mode():
                 other(SOURCE, TARGET)
                 same.append(torch.equal(model(SOURCE, TARGET), expected))
@@ -161,11 +161,11 @@ def test_recording_sees_its_own_thread_alone_and_leaves_nothing_behind() -> None
 
     thread = threading.Thread(target=visit)
     thread.start()
-    found = [forward_calls(model, SOURCE, TARGET) for _ in range(2)]
+    beside = [forward_calls(model, SOURCE, TARGET) for _ in range(2)]
     built = constructor_calls(model)
-    done.set()
+    stop.set()
     thread.join()
-    assert found == [alone] * 2
+    assert beside == [alone] * 2
     assert built == constructor_calls(model)
     assert same
     assert all(same)
@@ -194,7 +194,7 @@ def test_building_again_takes_no_memory_and_no_random_numbers(preset: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "description"),
     [
         (torch.zeros(2, 3), "[2, 3]"),
         (torch.zeros(2, 3, dtype=torch.bool), "[2, 3] bool"),
@@ -206,5 +206,5 @@ def test_building_again_takes_no_memory_and_no_random_numbers(preset: str) -> No
         ("x" * 99, "'" + "x" * 38 + "…"),
     ],
 )
-def test_values_are_described_for_a_reader_of_shapes(value: object, said: str) -> None:
-    assert described(value) == said
+def test_values_are_described_for_a_reader_of_shapes(value: object, description: str) -> None:
+    assert described(value) == description

@@ -39,12 +39,12 @@ def run(request: pytest.FixtureRequest) -> Run:
     return traced(*request.param)
 
 
-def close(found: Explanation) -> bool:
+def close(cell: Explanation) -> bool:
     """Independent of `Explanation.agrees`: 1e-5 of what is added up."""
-    if found.result == found.traced:
+    if cell.result == cell.traced:
         return True
-    size = max([1e-2, abs(found.traced), *(abs(term.value) for term in found.terms)])
-    return abs(found.result - found.traced) <= 1e-5 * size
+    size = max([1e-2, abs(cell.traced), *(abs(term.value) for term in cell.terms)])
+    return abs(cell.result - cell.traced) <= 1e-5 * size
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -55,10 +55,10 @@ def test_every_number_of_every_step_follows(run: Run, kind: str):
     for layer, head, item in ((0, 0, 0), (1, 2, 1)):
         for step in attention_steps(trace, kind, layer, head, item):
             for row, column in list(np.ndindex(step.values.shape))[::every]:
-                found = explain(model, trace, kind, layer, head, step.name, row, column, item)
-                assert found.traced == step.values[row, column]
-                assert close(found), (step.name, row, column, found)
-                assert found.agrees
+                cell = explain(model, trace, kind, layer, head, step.name, row, column, item)
+                assert cell.traced == step.values[row, column]
+                assert close(cell), (step.name, row, column, cell)
+                assert cell.agrees
 
 
 def test_rows_that_may_look_nowhere_were_among_them(run: Run):
@@ -71,14 +71,14 @@ def test_rows_that_may_look_nowhere_were_among_them(run: Run):
 def test_terms_add_up_to_the_result(run: Run, kind: str):
     model, trace = run
     for step in attention_steps(trace, kind, 0, 1, 1):
-        found = explain(model, trace, kind, 0, 1, step.name, 1, 1, 1)
-        extra = dict(found.extra)
-        if found.operation == "sum of products":
-            assert all(term.value == term.left * term.right for term in found.terms)
-            assert math.isclose(sum(term.value for term in found.terms) + extra.get("bias", 0), found.result)
-        if found.operation == "softmax":
-            assert all(term.value == math.exp(term.right) for term in found.terms)
-            assert math.isclose(found.terms[1].value / extra["total"], found.result)
+        cell = explain(model, trace, kind, 0, 1, step.name, 1, 1, 1)
+        extra = dict(cell.extra)
+        if cell.operation == "sum of products":
+            assert all(term.value == term.left * term.right for term in cell.terms)
+            assert math.isclose(sum(term.value for term in cell.terms) + extra.get("bias", 0), cell.result)
+        if cell.operation == "softmax":
+            assert all(term.value == math.exp(term.right) for term in cell.terms)
+            assert math.isclose(cell.terms[1].value / extra["total"], cell.result)
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -148,37 +148,37 @@ def test_hidden_numbers_are_marked_from_the_mask_on(run: Run):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_mask_keeps_or_replaces(preset: str):
     model, trace = traced(preset)
-    kept, replaced = (explain(model, trace, "decoder", 0, 0, "masked_scores", row, 1, 1) for row in (1, 0))
-    assert (kept.operation, kept.result) == ("kept", kept["score"])
-    assert (replaced.operation, replaced.result) == ("replaced", model.config.mask_fill)
-    assert replaced["score"] > -1000
+    allowed, hidden = (explain(model, trace, "decoder", 0, 0, "masked_scores", row, 1, 1) for row in (1, 0))
+    assert (allowed.operation, allowed.result) == ("kept", allowed["score"])
+    assert (hidden.operation, hidden.result) == ("replaced", model.config.mask_fill)
+    assert hidden["score"] > -1000
     with pytest.raises(PathError, match="allowed are score"):
-        kept["fill"]
+        allowed["fill"]
 
 
 @pytest.mark.parametrize(
     ("preset", "operation", "weight"), [("vanilla", "softmax", 1 / 5), ("pytorch", "nothing to look at", 0)]
 )
 def test_a_row_that_may_look_nowhere_is_uniform_or_zero(preset: str, operation: str, weight: float):
-    found = explain(*traced(preset), "encoder", 0, 0, "weights", 2, 3)
-    assert found.operation == operation
-    assert math.isclose(found.result, weight)
-    assert len(found.terms) == 5
+    cell = explain(*traced(preset), "encoder", 0, 0, "weights", 2, 3)
+    assert cell.operation == operation
+    assert math.isclose(cell.result, weight)
+    assert len(cell.terms) == 5
 
 
 def test_shared_projections_see_only_the_slice_of_their_head():
     model, trace = traced("shared_heads")
     steps = {step.name: step for step in attention_steps(trace, "encoder", 0, 2)}
-    found = explain(model, trace, "encoder", 0, 2, "query", 1, 3)
-    assert [term.label for term in found.terms] == [f"d_head {index}" for index in range(4)]
-    assert [term.left for term in found.terms] == steps["input"].values[1, 8:12].tolist()
-    assert found.extra == ()
+    cell = explain(model, trace, "encoder", 0, 2, "query", 1, 3)
+    assert [term.label for term in cell.terms] == [f"d_head {index}" for index in range(4)]
+    assert [term.left for term in cell.terms] == steps["input"].values[1, 8:12].tolist()
+    assert cell.extra == ()
 
 
 def test_a_joined_number_is_of_the_head_it_lies_in():
     model, trace = traced("vanilla")
-    found = explain(model, trace, "encoder", 0, 0, "concatenated", 1, 7)
-    assert (found.operation, found["head"], found["dimension"]) == ("joined", 1, 3)
+    cell = explain(model, trace, "encoder", 0, 0, "concatenated", 1, 7)
+    assert (cell.operation, cell["head"], cell["dimension"]) == ("joined", 1, 3)
 
 
 def test_a_divisor_is_that_of_the_variant():
@@ -189,8 +189,10 @@ def test_a_divisor_is_that_of_the_variant():
 
 def test_an_edit_shows_as_a_number_that_does_not_follow():
     model = small("pytorch")
-    at = "encoder.layers.0.self_attention"
-    trace = run_traced(model, SOURCE, TARGET, [Ablate(f"{at}.head_output", heads=(0,)), Block(at, edges=((1, 2),))])
+    attention = "encoder.layers.0.self_attention"
+    trace = run_traced(
+        model, SOURCE, TARGET, [Ablate(f"{attention}.head_output", heads=(0,)), Block(attention, edges=((1, 2),))]
+    )
     assert not explain(model, trace, "encoder", 0, 0, "head_output", 0, 0).agrees
     assert explain(model, trace, "encoder", 0, 1, "head_output", 0, 0).agrees
     blocked = explain(model, trace, "encoder", 0, 1, "masked_scores", 1, 2)
@@ -250,7 +252,7 @@ def test_a_model_in_bfloat16_is_explained_from_its_own_numbers(preset: str):
     model = small(preset).bfloat16()
     trace = run_traced(model, SOURCE, TARGET)
     for step in attention_steps(trace, "cross", 0, 1):
-        found = explain(model, trace, "cross", 0, 1, step.name, 1, 1)
-        assert found.traced == step.values[1, 1]
-        size = sum(abs(term.value) for term in found.terms if math.isfinite(term.value))
-        assert found.result == found.traced or abs(found.result - found.traced) <= 2**-7 * max(size, 1e-3)
+        cell = explain(model, trace, "cross", 0, 1, step.name, 1, 1)
+        assert cell.traced == step.values[1, 1]
+        size = sum(abs(term.value) for term in cell.terms if math.isfinite(term.value))
+        assert cell.result == cell.traced or abs(cell.result - cell.traced) <= 2**-7 * max(size, 1e-3)

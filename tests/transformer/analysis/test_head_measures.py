@@ -63,25 +63,25 @@ def test_alignment_of_a_task_becomes_rows_and_keys_behind_sos() -> None:
 def test_shift_is_one_for_a_head_that_turns_right_round() -> None:
     a, b = np.zeros((2, 3, 5)), np.zeros((2, 3, 5))
     a[1, 2, 1] = b[1, 2, 4] = 1
-    found = shift(a, b, 1, 4)
-    assert found[1, 2] == 1
-    assert found.sum() == 1
+    shifts = shift(a, b, 1, 4)
+    assert shifts[1, 2] == 1
+    assert shifts.sum() == 1
     assert shift(b, a, 1, 4)[1, 2] == -1
-    assert strongest(found) == (1, 2)
+    assert strongest(shifts) == (1, 2)
 
 
 def test_the_mean_leaves_out_what_a_sentence_does_not_have() -> None:
-    found = mean_of([{"self": np.array([[1.0]]), "alignment": np.array([[0.5]])}, {"self": np.array([[0.0]])}])
-    assert found["self"][0, 0] == 0.5
-    assert found["alignment"][0, 0] == 0.5
+    means = mean_of([{"self": np.array([[1.0]]), "alignment": np.array([[0.5]])}, {"self": np.array([[0.0]])}])
+    assert means["self"][0, 0] == 0.5
+    assert means["alignment"][0, 0] == 0.5
 
 
 def test_rollout_multiplies_the_layers_and_keeps_shares() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 4))
-    found = rollout(weights)
-    assert found.shape == (3, 4, 4)
-    assert found.sum(-1) == pytest.approx(1)
-    assert found[1] == pytest.approx((weights[1].mean(0) / 2 + np.eye(4) / 2) @ (weights[0].mean(0) / 2 + np.eye(4) / 2))
+    rolled = rollout(weights)
+    assert rolled.shape == (3, 4, 4)
+    assert rolled.sum(-1) == pytest.approx(1)
+    assert rolled[1] == pytest.approx((weights[1].mean(0) / 2 + np.eye(4) / 2) @ (weights[0].mean(0) / 2 + np.eye(4) / 2))
 
 
 def test_rollout_of_heads_that_look_at_themselves_stays_where_it_is() -> None:

@@ -29,8 +29,8 @@ def test_before_is_the_run_as_it_is_and_after_the_run_with_the_other_token(
     assert leak.tokens == ("elle", "est", "partie")
     expected = translator.target_vocabulary.ids(leak.tokens)
     runs = [translator.trace(SOURCE, target, off).probabilities[0] for target in (TARGET, "elle est chat")]
-    for probabilities, found in zip(runs, (leak.before, leak.after), strict=True):
-        assert found.tolist() == pytest.approx(probabilities[range(3), expected].tolist(), abs=1e-7)
+    for probabilities, measured in zip(runs, (leak.before, leak.after), strict=True):
+        assert measured.tolist() == pytest.approx(probabilities[range(3), expected].tolist(), abs=1e-7)
     assert leak.largest == pytest.approx(float((runs[0] - runs[1])[:3].abs().max()), abs=1e-7)
     assert leak.largest > 0.001
     assert not leak.same
@@ -51,13 +51,13 @@ def test_the_furthest_change_is_the_largest_of_all_that_were_tried(
 ) -> None:
     off, tokens = interventions("no causal mask", translator.config), (*ids[1][1:], 30, 40)
     changes = {
-        (at, token): change_later(translator, *ids, at, token, off).largest
-        for at in range(1, 4)
+        (position, token): change_later(translator, *ids, position, token, off).largest
+        for position in range(1, 4)
         for token in tokens
-        if token != ids[1][at]
+        if token != ids[1][position]
     }
-    found = furthest_change(translator, *ids, tokens, off)
-    assert changes[found] == pytest.approx(max(changes.values()), abs=1e-5)
+    furthest = furthest_change(translator, *ids, tokens, off)
+    assert changes[furthest] == pytest.approx(max(changes.values()), abs=1e-5)
     assert furthest_change(translator, *ids, tokens, off, most=1)[0] == 3
     with pytest.raises(InputError, match="at least one token"):
         furthest_change(translator, ids[0], ids[1][:1], tokens, off)
@@ -75,11 +75,11 @@ def test_appended_padding_moves_the_answer_only_without_its_mask(
     translator: Pipeline, ids: tuple[list[int], list[int]]
 ) -> None:
     off = interventions("no padding mask", translator.config)
-    kept, moved = append_padding(translator, *ids, 8), append_padding(translator, *ids, 8, off)
-    assert kept.tokens == moved.tokens == ("elle", "est", "partie", "<eos>")
-    assert kept.largest <= 1e-6
+    masked, moved = append_padding(translator, *ids, 8), append_padding(translator, *ids, 8, off)
+    assert masked.tokens == moved.tokens == ("elle", "est", "partie", "<eos>")
+    assert masked.largest <= 1e-6
     assert moved.largest >= 0.5
-    assert moved.before.tolist() == kept.before.tolist()  # without padding there is nothing for the mask to hide
+    assert moved.before.tolist() == masked.before.tolist()  # without padding there is nothing for the mask to hide
     padded = torch.tensor([[*ids[0], *[translator.source_vocabulary.pad] * 8]])
     run = run_traced(translator.model, padded, torch.tensor([ids[1]]), off).probabilities[0]
     expected = translator.target_vocabulary.ids(moved.tokens)

@@ -67,10 +67,10 @@ def test_what_is_counted_in_one_thread_is_what_pytorch_counts_in_a_process_of_it
     model = small("pytorch").requires_grad_(False)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(SOURCE, TARGET)
-    done, hooked = threading.Event(), []
+    stop, hooked = threading.Event(), []
 
     def visit() -> None:
-        while not done.wait(0.001):
+        while not stop.wait(0.001):
             hooked.append(bool(module._global_forward_hooks or module._global_forward_pre_hooks))
             with torch.inference_mode():
                 model(SOURCE, TARGET)
@@ -78,7 +78,7 @@ def test_what_is_counted_in_one_thread_is_what_pytorch_counts_in_a_process_of_it
     thread = threading.Thread(target=visit)
     thread.start()
     counts = [sum(counted(model, SOURCE, TARGET).values()) for _ in range(3)]
-    done.set()
+    stop.set()
     thread.join()
     assert counts == [counter.get_total_flops()] * 3
     assert hooked
@@ -133,9 +133,9 @@ def test_a_decoder_alone_leaves_out_what_it_skips() -> None:
 
 def test_totals_keep_the_order_of_the_network() -> None:
     model = small("vanilla")
-    found = totals(ledger(model, run_traced(model, SOURCE, TARGET)), lambda row: row.group)
-    assert [*found][:4] == ["source", "encoder 1", "encoder 2", "encoder"]
-    assert found["encoder 1"] == found["encoder 2"]
+    by_group = totals(ledger(model, run_traced(model, SOURCE, TARGET)), lambda row: row.group)
+    assert [*by_group][:4] == ["source", "encoder 1", "encoder 2", "encoder"]
+    assert by_group["encoder 1"] == by_group["encoder 2"]
 
 
 def test_a_trace_of_another_model_is_refused() -> None:
@@ -145,8 +145,8 @@ def test_a_trace_of_another_model_is_refused() -> None:
 
 
 def test_markdown_keeps_its_columns_whatever_is_in_them() -> None:
-    said = markdown(["path", "n"], [["a|b", 12], ["c", 3]])
-    assert said == "| path | n |\n| --- | ---: |\n| a\\|b | 12 |\n| c | 3 |\n"
+    table = markdown(["path", "n"], [["a|b", 12], ["c", 3]])
+    assert table == "| path | n |\n| --- | ---: |\n| a\\|b | 12 |\n| c | 3 |\n"
     assert markdown(["path"], []) == "| path |\n| --- |\n"
 
 

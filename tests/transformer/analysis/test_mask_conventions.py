@@ -35,13 +35,13 @@ def test_a_convention_is_what_a_network_of_that_variant_computes(preset: str, ki
             scores, masked, weights = (
                 trace[f"{path}.{name}"].values[item, head] for name in ("scores", "masked_scores", "weights")
             )
-            found = {one.name: one for one in conventions(scores, ids, kind, model.config)}[preset]
-            assert found.config == model.config
-            assert torch.equal(found.weights, weights)
+            convention = {one.name: one for one in conventions(scores, ids, kind, model.config)}[preset]
+            assert convention.config == model.config
+            assert torch.equal(convention.weights, weights)
             # The tap is before the division where the mask is.
             divided = masked / model.config.score_scale if model.config.mask_before_scaling else masked
-            assert torch.equal(found.masked, divided)
-            assert torch.equal(found.keep, trace.allowed(kind)[1, item, head])
+            assert torch.equal(convention.masked, divided)
+            assert torch.equal(convention.keep, trace.allowed(kind)[1, item, head])
 
 
 def test_the_numbers_of_each_convention_by_hand() -> None:
@@ -90,11 +90,11 @@ def test_another_kind_of_attention_is_refused() -> None:
 @pytest.mark.parametrize(("preset", "shape"), [("vanilla", (2, 1, 3, 1)), ("pytorch", (2, 1, 1, 3)), ("shared_heads", None)])
 def test_a_target_mask_is_the_and_of_its_parts(preset: str, shape: tuple[int, ...] | None) -> None:
     ids, config = torch.tensor([[1, 4, 0], [5, 0, 0]]), TransformerConfig.preset(preset)
-    found = target_masks(ids, config)
-    assert torch.equal(found.combined, target_mask(ids, config))
-    assert (None if found.padding is None else tuple(found.padding.shape)) == shape
-    padding = torch.tensor(True) if found.padding is None else found.padding
-    assert torch.equal(found.combined, (found.causal & padding).expand(2, 1, 3, 3))
+    masks = target_masks(ids, config)
+    assert torch.equal(masks.combined, target_mask(ids, config))
+    assert (None if masks.padding is None else tuple(masks.padding.shape)) == shape
+    padding = torch.tensor(True) if masks.padding is None else masks.padding
+    assert torch.equal(masks.combined, (masks.causal & padding).expand(2, 1, 3, 3))
 
 
 def test_an_empty_row_is_uniform_or_nothing_and_torch_alone_makes_it_nan() -> None:

@@ -35,12 +35,12 @@ WIDTHS = st.integers(1, 33)
 @given(st.integers(0, 500), WIDTHS, st.data())
 def test_a_cell_is_the_number_in_the_table_of_the_model_and_of_the_paper(position: int, d_model: int, data: st.DataObject):
     dimension = data.draw(st.integers(0, d_model - 1))
-    found = cell(position, dimension, d_model)
-    assert abs(found.value - reference.sinusoid(position + 1, d_model)[position, dimension]) <= 1e-12
-    assert abs(found.value - sinusoidal_table(position + 1, d_model)[position, dimension]) <= ROUNDING
-    assert dimension in (2 * found.pair, 2 * found.pair + 1)
-    assert found.value == getattr(math, found.function)(found.angle)
-    assert found.angle == position / found.divisor
+    explained = cell(position, dimension, d_model)
+    assert abs(explained.value - reference.sinusoid(position + 1, d_model)[position, dimension]) <= 1e-12
+    assert abs(explained.value - sinusoidal_table(position + 1, d_model)[position, dimension]) <= ROUNDING
+    assert dimension in (2 * explained.pair, 2 * explained.pair + 1)
+    assert explained.value == getattr(math, explained.function)(explained.angle)
+    assert explained.angle == position / explained.divisor
 
 
 @given(st.integers(1, 40), WIDTHS, st.data())
@@ -74,9 +74,9 @@ def test_an_untrained_table_is_drawn_as_pytorch_draws_one_and_leaves_its_generat
     assert (torch.randn(3) == expected).all()
     assert table.dtype == np.float32
     assert (untrained_table(100, 256) == table).all()
-    for found in (table, torch.nn.Embedding(100, 256).weight.detach().numpy()):
-        assert abs(found.mean()) < 0.03
-        assert abs(found.std() - 1) < 0.03
+    for values in (table, torch.nn.Embedding(100, 256).weight.detach().numpy()):
+        assert abs(values.mean()) < 0.03
+        assert abs(values.std() - 1) < 0.03
 
 
 @given(st.integers(2, 60), st.integers(1, 20).map(lambda pairs: 2 * pairs))
@@ -105,26 +105,26 @@ def test_an_untrained_table_knows_no_distance():
 @given(st.integers(1, 9), st.integers(0, 99))
 def test_pairs_are_gathered_by_their_distance(count: int, seed: int):
     square = np.random.default_rng(seed).normal(size=(count, count))
-    found = by_distance(square)
+    bands = by_distance(square)
     for distance in range(count):
         pairs = [square[first, first + distance] for first in range(count - distance)]
-        np.testing.assert_allclose(found[distance], (min(pairs), sum(pairs) / len(pairs), max(pairs)), atol=1e-12)
-    assert spread(square) == max(most - least for least, _, most in found)
+        np.testing.assert_allclose(bands[distance], (min(pairs), sum(pairs) / len(pairs), max(pairs)), atol=1e-12)
+    assert spread(square) == max(most - least for least, _, most in bands)
 
 
 @given(WIDTHS, st.integers(2, 80), st.data())
 def test_one_rotation_takes_every_position_k_further(d_model: int, positions: int, data: st.DataObject):
     shift = data.draw(st.integers(0, positions - 1))
     table = sinusoidal_table(positions, d_model)
-    found = turned(table, shift)
-    assert (found.pairs is None) == (d_model == 1)
-    assert found.pairs is None or found.pairs <= 4 * ROUNDING
-    assert (found.lone is None) == (d_model % 2 == 0)
-    if found.lone is not None:
+    errors = turned(table, shift)
+    assert (errors.pairs is None) == (d_model == 1)
+    assert errors.pairs is None or errors.pairs <= 4 * ROUNDING
+    assert (errors.lone is None) == (d_model % 2 == 0)
+    if errors.lone is not None:
         # sin(a + b) less the half of it that can be had: sin(b) cos(a).
         b = cell(shift, d_model - 1, d_model).angle
-        missing = [math.sin(b) * math.cos(cell(at, d_model - 1, d_model).angle) for at in range(positions - shift)]
-        assert abs(found.lone - max(map(abs, missing))) <= 4 * ROUNDING
+        missing = [math.sin(b) * math.cos(cell(position, d_model - 1, d_model).angle) for position in range(positions - shift)]
+        assert abs(errors.lone - max(map(abs, missing))) <= 4 * ROUNDING
 
 
 @given(st.integers(1, 16).map(lambda pairs: 2 * pairs), st.integers(0, 90), st.integers(0, 90))
@@ -137,9 +137,9 @@ def test_rotations_keep_lengths_and_follow_one_another(d_model: int, one: int, o
 
 
 def test_a_table_that_is_no_wave_is_not_turned():
-    found = turned(untrained_table(50, 16), 3)
-    assert found.pairs is not None
-    assert found.pairs > 1
+    errors = turned(untrained_table(50, 16), 3)
+    assert errors.pairs is not None
+    assert errors.pairs > 1
 
 
 @pytest.mark.parametrize("shift", [-1, 10])
@@ -152,12 +152,12 @@ def test_there_is_no_position_before_the_first_or_after_the_last(shift: int):
 def test_without_positions_a_swap_changes_nothing_but_the_order(preset: str, norm_first: bool):
     model = small(preset, norm_first=norm_first)
     ids = SOURCE[1].tolist()
-    without = swap(model, ids, 1, 4, interventions("no positions", model.config))
-    assert without.largest <= 5e-6
-    assert without.changes.max() <= 5e-6
-    kept = swap(model, ids, 1, 4)
-    assert kept.largest > 0.01
-    assert kept.changes[[1, 4]].min() > 0.001
+    without_positions = swap(model, ids, 1, 4, interventions("no positions", model.config))
+    assert without_positions.largest <= 5e-6
+    assert without_positions.changes.max() <= 5e-6
+    with_positions = swap(model, ids, 1, 4)
+    assert with_positions.largest > 0.01
+    assert with_positions.changes[[1, 4]].min() > 0.001
 
 
 @given(run=runs(), data=st.data())
@@ -165,7 +165,7 @@ def test_without_positions_a_swap_changes_nothing_but_the_order(preset: str, nor
 def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.DataObject):
     ids = run.source[0].tolist()
     first, second = (data.draw(st.integers(0, len(ids) - 1)) for _ in range(2))
-    found = swap(run.model, ids, first, second)
+    swapped = swap(run.model, ids, first, second)
     other = list(ids)
     other[first], other[second] = ids[second], ids[first]
     before, after = (
@@ -173,14 +173,14 @@ def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.D
     )
     if ids[first] != ids[second]:
         after[[first, second]] = after[[second, first]]
-    np.testing.assert_allclose(found.before, before, atol=1e-4)
-    np.testing.assert_allclose(found.after, after, atol=1e-4)
-    assert abs(found.largest - abs(after - before).max()) <= 1e-4
+    np.testing.assert_allclose(swapped.before, before, atol=1e-4)
+    np.testing.assert_allclose(swapped.after, after, atol=1e-4)
+    assert abs(swapped.largest - abs(after - before).max()) <= 1e-4
     lengths = np.linalg.norm(before, axis=1)
     expected = np.divide(np.linalg.norm(after - before, axis=1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    np.testing.assert_allclose(found.changes, expected, atol=1e-3)
+    np.testing.assert_allclose(swapped.changes, expected, atol=1e-3)
     if ids[first] == ids[second]:
-        assert found.largest <= 1e-6
+        assert swapped.largest <= 1e-6
 
 
 def test_only_tokens_that_are_there_can_be_swapped():

@@ -28,10 +28,10 @@ def test_norms_and_cosines_are_those_of_pytorch(preset: str, norm_first: bool, s
     added = [trace[path].values[item].double() for path in stream.added]
     assert np.allclose(stream.norm, torch.stack(values).norm(dim=-1))
     assert np.allclose(stream.added_norm, torch.stack(added).norm(dim=-1))
-    for at, y in enumerate(added):
-        assert np.allclose(stream.cosine[at], F.cosine_similarity(y, values[at], dim=-1))
-    for at, x in enumerate(values):
-        assert np.allclose(stream.similarity[at], F.cosine_similarity(x, values[0], dim=-1))
+    for index, y in enumerate(added):
+        assert np.allclose(stream.cosine[index], F.cosine_similarity(y, values[index], dim=-1))
+    for index, x in enumerate(values):
+        assert np.allclose(stream.similarity[index], F.cosine_similarity(x, values[0], dim=-1))
     assert np.allclose(stream.similarity[0], 1)
 
 

@@ -31,8 +31,8 @@ def run(preset: str, norm_first: bool) -> tuple[Transformer, Trace]:
 def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
     model = small("vanilla").bfloat16()
     trace, part = run_traced(model, SOURCE, TARGET), "encoder.layers.0.feed_forward"
-    for found in (residual(trace, part, 1), layer_norm(model, trace, part, 1), feed_forward(model, trace, part, 1)):
-        assert found.off <= 2**-6 * np.abs(found.traced).max()
+    for worked in (residual(trace, part, 1), layer_norm(model, trace, part, 1), feed_forward(model, trace, part, 1)):
+        assert worked.off <= 2**-6 * np.abs(worked.traced).max()
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
@@ -49,11 +49,11 @@ def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, nor
             # The other order of the two, whichever it is, is what makes pre- and post-norm differ.
             assert norm.inputs[0] == (total.inputs[0] if norm_first else total.path)
             if sublayer.endswith("feed_forward"):
-                found = feed_forward(model, trace, sublayer, position, item)
-                assert found.off <= 1e-5
-                assert np.abs(found.hidden - found.traced_hidden).max() <= 1e-5
+                network = feed_forward(model, trace, sublayer, position, item)
+                assert network.off <= 1e-5
+                assert np.abs(network.hidden - network.traced_hidden).max() <= 1e-5
                 activated = trace[f"{sublayer}.activated"].numpy()[item, position]
-                assert found.fires.sum() == np.count_nonzero(activated)
+                assert network.fires.sum() == np.count_nonzero(activated)
 
 
 def test_the_pieces_of_a_layer_norm() -> None:
@@ -70,16 +70,16 @@ def test_the_pieces_of_a_layer_norm() -> None:
 
 def test_the_strongest_units_move_the_output_furthest() -> None:
     model, trace = run("vanilla", False)
-    found = feed_forward(model, trace, "decoder.layers.1.feed_forward", 1)
-    units = found.strongest(4)
+    network = feed_forward(model, trace, "decoder.layers.1.feed_forward", 1)
+    units = network.strongest(4)
     weights = model.get_parameter("decoder.layers.1.feed_forward.contract.weight").detach().double().numpy()
-    moves = np.linalg.norm(weights * found.activated, axis=0)
+    moves = np.linalg.norm(weights * network.activated, axis=0)
     assert units == list(np.argsort(-moves)[:4])
-    assert all(found.fires[unit] for unit in found.strongest(999))
-    assert len(found.strongest(999)) == found.fires.sum() == round(found.share * len(found.hidden))
+    assert all(network.fires[unit] for unit in network.strongest(999))
+    assert len(network.strongest(999)) == network.fires.sum() == round(network.share * len(network.hidden))
     # What is left when they are all added up is the bias.
     bias = model.get_parameter("decoder.layers.1.feed_forward.contract.bias").detach().double().numpy()
-    assert np.allclose((weights * found.activated).sum(1) + bias, found.result)
+    assert np.allclose((weights * network.activated).sum(1) + bias, network.result)
 
 
 def test_an_edit_shows_as_a_difference() -> None:

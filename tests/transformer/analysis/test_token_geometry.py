@@ -42,23 +42,23 @@ def test_cosines_are_those_of_pytorch(seed: int, rows: int, width: int):
 def test_a_row_points_as_itself_and_zero_points_nowhere():
     table = drawn(0, 4, 6)
     table[2] = 0
-    found = cosines(table, table)
-    unknown = np.isnan(found)
+    square = cosines(table, table)
+    unknown = np.isnan(square)
     assert unknown[2].all()
     assert unknown[:, 2].all()
     assert unknown.sum() == 7
-    np.testing.assert_allclose(np.delete(found.diagonal(), 2), 1, atol=1e-12)
-    assert np.nanmax(abs(found)) <= 1
+    np.testing.assert_allclose(np.delete(square.diagonal(), 2), 1, atol=1e-12)
+    assert np.nanmax(abs(square)) <= 1
 
 
 @given(st.integers(0, 99), st.integers(2, 12), st.integers(1, 15))
 def test_the_nearest_come_first_and_are_other_rows(seed: int, rows: int, count: int):
     table = drawn(seed, rows, 5)
-    found = nearest(table, 1, count)
+    neighbours = nearest(table, 1, count)
     values = cosines(table[1:2], table)[0]
     others = sorted((other for other in range(rows) if other != 1), key=lambda other: -values[other])
-    assert [neighbour.token_id for neighbour in found] == others[:count]
-    assert [neighbour.cosine for neighbour in found] == [values[other] for other in others[:count]]
+    assert [neighbour.token_id for neighbour in neighbours] == others[:count]
+    assert [neighbour.cosine for neighbour in neighbours] == [values[other] for other in others[:count]]
 
 
 def test_zero_rows_are_near_nothing():
@@ -71,41 +71,41 @@ def test_zero_rows_are_near_nothing():
 @given(st.integers(0, 99), st.integers(3, 12), st.integers(2, 9))
 def test_the_axes_hold_the_largest_shares_of_the_variance(seed: int, rows: int, width: int):
     table = drawn(seed, rows, width)
-    found = plane(table)
+    projection = plane(table)
     variances = np.sort(np.linalg.eigvalsh(np.cov(table.T.astype(np.float64))))[::-1]
-    np.testing.assert_allclose(found.shares, variances[:2] / variances.sum(), atol=1e-6)
-    np.testing.assert_allclose(found.points.var(0, ddof=1), variances[:2], atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(found.points.mean(0), 0, atol=1e-9)
-    np.testing.assert_allclose(found.points[:, 0] @ found.points[:, 1], 0, atol=1e-6)
+    np.testing.assert_allclose(projection.shares, variances[:2] / variances.sum(), atol=1e-6)
+    np.testing.assert_allclose(projection.points.var(0, ddof=1), variances[:2], atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(projection.points.mean(0), 0, atol=1e-9)
+    np.testing.assert_allclose(projection.points[:, 0] @ projection.points[:, 1], 0, atol=1e-6)
 
 
 @given(st.integers(0, 99))
 def test_what_lies_in_a_plane_is_seen_as_it_is(seed: int):
     flat = drawn(seed, 10, 2) * (3, 1)
     turned, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(7, 7)))
-    found = plane((flat @ turned[:2] + 5).astype(np.float32))
-    assert sum(found.shares) == pytest.approx(1, abs=1e-6)
+    projection = plane((flat @ turned[:2] + 5).astype(np.float32))
+    assert sum(projection.shares) == pytest.approx(1, abs=1e-6)
 
     def apart(points: np.ndarray) -> np.ndarray:
         return np.linalg.norm(points[:, None] - points[None], axis=-1)
 
-    np.testing.assert_allclose(apart(found.points), apart(flat), atol=1e-4)
+    np.testing.assert_allclose(apart(projection.points), apart(flat), atol=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "width"), [(1, 1), (1, 5), (6, 1), (2, 2)])
 def test_tables_with_no_plane_in_them_still_have_points(rows: int, width: int):
-    found = plane(drawn(0, rows, width))
-    assert found.points.shape == (rows, 2)
-    assert np.isfinite(found.points).all()
-    assert 0 <= sum(found.shares) <= 1 + 1e-9
+    projection = plane(drawn(0, rows, width))
+    assert projection.points.shape == (rows, 2)
+    assert np.isfinite(projection.points).all()
+    assert 0 <= sum(projection.shares) <= 1 + 1e-9
     assert plane(np.ones((4, 3), np.float32)).shares == (0, 0)
 
 
 def test_rows_that_do_not_choose_the_axes_are_put_in_where_they_fall():
     table = drawn(3, 12, 6)
     table[:2] *= 100
-    words, alone = range(2, 12), plane(table[2:])
-    found = plane(table, words)
-    assert found.shares == pytest.approx(alone.shares)
-    np.testing.assert_allclose(found.points[2:], alone.points, atol=1e-9)
-    assert abs(found.points[:2]).max() > abs(found.points[2:]).max()
+    words, words_alone = range(2, 12), plane(table[2:])
+    projection = plane(table, words)
+    assert projection.shares == pytest.approx(words_alone.shares)
+    np.testing.assert_allclose(projection.points[2:], words_alone.points, atol=1e-9)
+    assert abs(projection.points[:2]).max() > abs(projection.points[2:]).max()

@@ -99,14 +99,14 @@ def waves(shape: tuple[int, ...]) -> Tensor:
 def test_every_tensor_is_what_its_inputs_and_parameters_make_it(case: str) -> None:
     model, trace = run(case)
     state: Mapping[str, Tensor] = model.state_dict()
-    seen = {SOURCE_IDS: SOURCE, TARGET_IDS: TARGET}
+    earlier = {SOURCE_IDS: SOURCE, TARGET_IDS: TARGET}
     for stop in walk(trace):
         if stop.operation != UNDESCRIBED.operation:
-            # Only what came before: `seen` grows as the walk goes.
-            inputs = [seen[path] for path in stop.inputs]
-            made = again(stop, inputs, [state[name] for name in stop.parameters], trace.config)
-            torch.testing.assert_close(made, trace[stop.path].values, atol=1e-5, rtol=1e-5, msg=stop.path)
-        seen[stop.path] = trace[stop.path].values
+            # Only what came before: `earlier` grows as the walk goes.
+            inputs = [earlier[path] for path in stop.inputs]
+            recomputed = again(stop, inputs, [state[name] for name in stop.parameters], trace.config)
+            torch.testing.assert_close(recomputed, trace[stop.path].values, atol=1e-5, rtol=1e-5, msg=stop.path)
+        earlier[stop.path] = trace[stop.path].values
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -134,10 +134,10 @@ def test_groups_and_sublayers_come_in_the_order_of_the_network(case: str) -> Non
     # No group is come back to.
     assert len(groups) == 1 + sum(one.group != two.group for one, two in itertools.pairwise(stops))
     for group, parts in (("encoder 1", ["self_attention", "feed_forward"]), ("decoder 2", None)):
-        found = list(dict.fromkeys(stop.part for stop in stops if stop.group == group))
+        visited = list(dict.fromkeys(stop.part for stop in stops if stop.group == group))
         whole = ["self_attention", *(["cross_attention"] if CASES[case][2] else []), "feed_forward"]
-        if found:
-            assert found == (parts or whole)
+        if visited:
+            assert visited == (parts or whole)
 
 
 # --- every kind is explained ----------------------------------------------------------------------------------------------

@@ -75,22 +75,22 @@ def test_fewer_labels_are_written_where_they_would_overlap(tokens: int, labels: 
 def test_numbers_in_cells_have_enough_contrast_on_every_colour(scale: str) -> None:
     values = np.linspace(0, 1, 101)[None]
     (written,) = in_cells(values, "{:.2f}", scale)["text"]
-    for value, said in zip(values[0].tolist(), written, strict=True):
+    for value, markup in zip(values[0].tolist(), written, strict=True):
         # Contrast by the formula of WCAG 2, computed independently of the library.
         (shade,) = sample_colorscale(scale, [value], colortype="tuple")
         red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in shade)
         light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
         black, white = (light + 0.05) / 0.05, 1.05 / (light + 0.05)
-        assert (black if "color:black" in said else white) >= 4.5
+        assert (black if "color:black" in markup else white) >= 4.5
 
 
 def test_numbers_that_may_not_fit_have_no_markup() -> None:
-    told = in_cells(np.array([[-0.001, -0.5, 10.0]]), "{:.2f}", "RdBu", -10.0, 10.0)
-    assert told == {"text": [["0.00", "−0.50", "10.00"]], "texttemplate": "%{text}"}
+    options = in_cells(np.array([[-0.001, -0.5, 10.0]]), "{:.2f}", "RdBu", -10.0, 10.0)
+    assert options == {"text": [["0.00", "−0.50", "10.00"]], "texttemplate": "%{text}"}
 
 
 def test_masked_cells_are_empty() -> None:
     exact, allowed = weights(1, 1, 3, 3)[0, 0], np.tril(np.ones((3, 3), dtype=bool))
     _, shown = head_map(exact, allowed, QUERIES, QUERIES).data
-    assert [[bool(said) for said in row] for row in shown.text] == allowed.tolist()
+    assert [[bool(text) for text in row] for row in shown.text] == allowed.tolist()
     assert f"{exact[1, 0]:.2f}" in shown.text[1][0]

@@ -24,11 +24,11 @@ def test_every_kind_of_work_has_its_own_colour() -> None:
 
 def test_each_bar_shows_the_shares_of_its_amounts() -> None:
     figure = shares(COSTS)
-    found = {(bar.name, row): float(x) for bar in figure.data for row, x in zip(bar.y, bar.x, strict=True)}
-    assert found["feed-forward", "FLOPs"] == pytest.approx(0.6)
-    assert found["output", "bytes"] == pytest.approx(0.75)
+    shown = {(bar.name, row): float(x) for bar in figure.data for row, x in zip(bar.y, bar.x, strict=True)}
+    assert shown["feed-forward", "FLOPs"] == pytest.approx(0.6)
+    assert shown["output", "bytes"] == pytest.approx(0.75)
     for row in COSTS:
-        assert sum(share for (_, name), share in found.items() if name == row) == pytest.approx(1)
+        assert sum(share for (_, name), share in shown.items() if name == row) == pytest.approx(1)
     assert {bar.name for bar in figure.data} == {"projections", "feed-forward", "scores and weights", "masks", "output"}
     feed_forward = next(bar for bar in figure.data if bar.name == "feed-forward")
     assert feed_forward.customdata[0] == "60"

@@ -32,14 +32,14 @@ def stages(**values) -> Stages:
 
 
 def test_a_mask_is_coloured_where_it_allows_and_hatched_where_it_hides() -> None:
-    hidden, kept = mask_picture(KEEP, TOKENS, TOKENS, BLUE).data
-    assert shown(kept) == KEEP.tolist()
+    hidden, allowed = mask_picture(KEEP, TOKENS, TOKENS, BLUE).data
+    assert shown(allowed) == KEEP.tolist()
     assert shown(hidden) == (~KEEP).tolist()
-    assert {shade for _, shade in kept.colorscale} == {BLUE}
+    assert {shade for _, shade in allowed.colorscale} == {BLUE}
     assert {shade for _, shade in hidden.colorscale} == {MASKED}
     assert hidden.texttemplate == "╱"
     assert "hidden" in hidden.hovertemplate
-    assert "may look" in kept.hovertemplate
+    assert "may look" in allowed.hovertemplate
 
 
 def test_both_axes_have_escaped_tokens() -> None:
@@ -51,11 +51,11 @@ def test_both_axes_have_escaped_tokens() -> None:
 
 @pytest.mark.parametrize(("hides", "letters"), [(False, ("T", "F")), (True, ("F", "T"))])
 def test_letters_follow_the_convention_and_colours_follow_the_meaning(hides: bool, letters: tuple[str, str]) -> None:
-    hidden, kept = convention_stages(stages(true_hides=hides), TOKENS, TOKENS, BLUE).data[:2]
-    assert shown(kept) == KEEP.tolist()
-    assert np.array(kept.text).tolist() == np.where(KEEP, letters[0], "").tolist()
+    hidden, allowed = convention_stages(stages(true_hides=hides), TOKENS, TOKENS, BLUE).data[:2]
+    assert shown(allowed) == KEEP.tolist()
+    assert np.array(allowed.text).tolist() == np.where(KEEP, letters[0], "").tolist()
     assert np.array(hidden.text).tolist() == np.where(KEEP, "", letters[1]).tolist()
-    assert kept.hovertemplate.endswith(f"{'False' if hides else 'True'}: may look<extra></extra>")
+    assert allowed.hovertemplate.endswith(f"{'False' if hides else 'True'}: may look<extra></extra>")
 
 
 def test_scores_are_signed_and_weights_run_from_zero_to_one() -> None:
@@ -102,7 +102,7 @@ def test_nan_weights_are_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "text"),
     [
         (0.0, "0"),
         (-0.0, "0"),
@@ -114,5 +114,5 @@ def test_nan_weights_are_written_out() -> None:
         (np.nan, "NaN"),
     ],
 )
-def test_a_number_is_written_in_typeset_form(value: float, said: str) -> None:
-    assert written_number(value) == said
+def test_a_number_is_written_in_typeset_form(value: float, text: str) -> None:
+    assert written_number(value) == text

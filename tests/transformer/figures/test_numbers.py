@@ -29,7 +29,7 @@ def test_subplots_become_a_list_with_their_titles():
     plain = Matrix(np.array([[3.0], [4.0]]), ["a", "b"], None, "query", "d_head", True, title="1. Queries")
     table = numbers(tensor_maps([plain, hidden]))
     assert list(table["value"]) == [3, 4, 1]  # masked cells have no line
-    assert [said.split(" query")[0] for said in table["picture"]] == ["1. Queries", "1. Queries", "2. Scores"]
+    assert [title.split(" query")[0] for title in table["picture"]] == ["1. Queries", "1. Queries", "2. Scores"]
     assert list(table["row"]) == ["0: a", "1: b", "0: a"]
 
 

@@ -116,9 +116,9 @@ def test_tiles_of_a_thumbnail_are_arranged_as_in_the_figure() -> None:
 
 
 def test_zero_is_the_palest_shade() -> None:
-    found = shades("signed").astype(int).sum(1)
-    assert found.argmax() in (LEVELS // 2 - 1, LEVELS // 2, LEVELS // 2 + 1)
-    assert len(found) == LEVELS + 1
+    lightness = shades("signed").astype(int).sum(1)
+    assert lightness.argmax() in (LEVELS // 2 - 1, LEVELS // 2, LEVELS // 2 + 1)
+    assert len(lightness) == LEVELS + 1
     assert (shades("weights")[0] != shades("signed")[0]).any()
 
 

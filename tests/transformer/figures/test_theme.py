@@ -55,10 +55,10 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
 def test_a_template_has_defaults_of_the_drawn_charts_only() -> None:
     figure = go.Figure([go.Heatmap(z=[[1]]), go.Scatter(x=[1], y=[2])])
     whole: Any = figure.to_dict()["layout"]["template"]
-    kept: Any = finished(figure, height=100).to_dict()["layout"]["template"]
+    sent: Any = finished(figure, height=100).to_dict()["layout"]["template"]
     assert set(whole["data"]) > {"heatmap", "scatter", "sankey"}
-    assert kept["data"] == {kind: whole["data"][kind] for kind in ("heatmap", "scatter")}
-    assert kept["layout"] == whole["layout"]
+    assert sent["data"] == {kind: whole["data"][kind] for kind in ("heatmap", "scatter")}
+    assert sent["layout"] == whole["layout"]
 
 
 def test_tokens_that_look_like_markup_are_escaped() -> None:

@@ -60,8 +60,8 @@ def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_ones_are_masked() ->
 
 
 def test_every_token_is_a_point_styled_by_class_and_the_texts_are_ringed() -> None:
-    points, tokens = drawn(40, 2), [f"<{at}>" for at in range(40)]
-    classes = [f"class {at % 12}" for at in range(40)]
+    points, tokens = drawn(40, 2), [f"<{index}>" for index in range(40)]
+    classes = [f"class {index % 12}" for index in range(40)]
     picture = sent(vocabulary_map(points, tokens, classes, [3, 7, 3], (0.25, 0.125)))
     *groups, rings = picture["data"]
     placed = {}
@@ -69,7 +69,8 @@ def test_every_token_is_a_point_styled_by_class_and_the_texts_are_ringed() -> No
         for name, x, y in zip(group["text"], array(group["x"]), array(group["y"]), strict=True):
             placed[name] = (x, y, group["name"])
     expected = {
-        f"&lt;{at}&gt; (id {at})": (np.float32(points[at, 0]), np.float32(points[at, 1]), classes[at]) for at in range(40)
+        f"&lt;{index}&gt; (id {index})": (np.float32(points[index, 0]), np.float32(points[index, 1]), classes[index])
+        for index in range(40)
     }
     assert placed == expected
     looks = [(group["marker"]["color"], group["marker"]["symbol"]) for group in groups]

@@ -52,7 +52,7 @@ def test_a_notebook_draws_a_stop_in_a_few_lines(trace: Trace) -> None:
     figure = stop_figure(inputs, stop.operation, result)
     assert len(drawn(figure)) == 3
     words = " ".join(note.text for note in figure.layout.annotations)
-    assert all(said in words for said in (stop.operation, stop.path, *stop.inputs, "[1, 4, 6, 6]"))
+    assert all(label in words for label in (stop.operation, stop.path, *stop.inputs, "[1, 4, 6, 6]"))
 
 
 def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:

@@ -18,7 +18,7 @@ def sent(figure: Any) -> dict[str, Any]:
 
 def test_a_change_that_rounds_to_zero_has_no_sign() -> None:
     (heatmap,) = sent(difference_map(CHANGE, np.ones((2, 3), dtype=bool), QUERIES, KEYS))["data"]
-    assert [[re.sub("<[^>]+>", "", said) for said in row] for row in heatmap["text"]] == [
+    assert [[re.sub("<[^>]+>", "", text) for text in row] for row in heatmap["text"]] == [
         ["+0.50", "−0.50", "0.00"],
         ["0.00", "0.00", "0.00"],
     ]

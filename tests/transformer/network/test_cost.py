@@ -23,8 +23,8 @@ def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) ->
     model.requires_grad_(False)  # otherwise its hooks need a gradient even if none is computed
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(source, target)
-    found = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
-    return {path: count for path, count in found.items() if path not in ("Global", "")} | {"": counter.get_total_flops()}
+    flops = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
+    return {path: count for path, count in flops.items() if path not in ("Global", "")} | {"": counter.get_total_flops()}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -75,17 +75,17 @@ def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool
 @settings(max_examples=40)
 def test_each_kind_of_work_costs_as_its_formula(run: Run) -> None:
     trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run.source, run.target)
-    found = cost(config, lengths)
-    assert tuple(found) == WORK
+    costs = cost(config, lengths)
+    assert tuple(costs) == WORK
     size = sum(step.values.nbytes for step in trace)
-    assert total(found.values()) == Cost(parameters(config), by_module(run.model, run.source, run.target)[""], size)
+    assert total(costs.values()) == Cost(parameters(config), by_module(run.model, run.source, run.target)[""], size)
     sizes, flops = Counter[str](), Counter[str]()
     for step in trace:
         path = TensorPath.parse(step.path)
         work = work_of(path.stack, path.sublayer, path.name)
         sizes[work] += step.values.nbytes
         flops[work] += step_flops(config, path.stack, path.sublayer, path.name, lengths)
-    assert {work: (part.bytes, part.flops) for work, part in found.items()} == {
+    assert {work: (part.bytes, part.flops) for work, part in costs.items()} == {
         work: (sizes[work], flops[work]) for work in WORK
     }
 
@@ -115,11 +115,11 @@ def test_costs_of_the_papers_base_model() -> None:
 def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str) -> None:
     config = TransformerConfig.preset(preset, **SIZES | {"max_len": 40, "decoder_layers": 3})
     lengths = Lengths(2, 9, 7)
-    found = growth(config, lengths, along)
-    assert list(found.sizes) == sorted(set(found.sizes))
-    assert found.costs[found.sizes.index(found.present)] == cost(config, lengths)
-    assert total(found.costs[0].values()) != total(found.costs[-1].values())
-    for size, costs in list(zip(found.sizes, found.costs, strict=True))[:5]:
+    grown = growth(config, lengths, along)
+    assert list(grown.sizes) == sorted(set(grown.sizes))
+    assert grown.costs[grown.sizes.index(grown.present)] == cost(config, lengths)
+    assert total(grown.costs[0].values()) != total(grown.costs[-1].values())
+    for size, costs in list(zip(grown.sizes, grown.costs, strict=True))[:5]:
         if along == "length":
             batch, source, target = lengths.batch, size, size - 2
             assert costs == cost(config, Lengths(batch, source, target))
@@ -137,8 +137,8 @@ def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str
 
 def test_growth_stays_within_buildable_sizes_and_marks_the_last_position() -> None:
     short = TransformerConfig.preset("shared_heads")
-    found = growth(short, Lengths(1, 5, 9), "length")
-    assert (found.limit, found.present, found.sizes[0]) == (100, 5, 1)
+    grown = growth(short, Lengths(1, 5, 9), "length")
+    assert (grown.limit, grown.present, grown.sizes[0]) == (100, 5, 1)
     assert growth(short, Lengths(1, 9, 5), "length").sizes[0] == 5  # then the target has one token
     alone = growth(short, Lengths(1, 0, 5), "length")
     assert (alone.present, alone.sizes[0]) == (5, 1)
@@ -159,13 +159,13 @@ def test_growth_stays_within_buildable_sizes_and_marks_the_last_position() -> No
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str) -> None:
     config = TransformerConfig.preset(preset, **SIZES)
-    at = crossing(config, batch=2)
+    first_length = crossing(config, batch=2)
 
-    def more(length: int) -> bool:
+    def scores_take_more(length: int) -> bool:
         costs = cost(config, Lengths(2, length, length))
         return costs["scores and weights"].flops > costs["feed-forward"].flops
 
-    assert more(at)
-    assert not more(at - 1)
+    assert scores_take_more(first_length)
+    assert not scores_take_more(first_length - 1)
     # By hand: 6 attentions of 2·2·n²·d against 4 networks of 2·2·n·d·d_ff.
-    assert at == 4 * 20 // 6 + 1
+    assert first_length == 4 * 20 // 6 + 1

@@ -33,8 +33,8 @@ def test_the_sinusoid_is_exact_at_large_positions():
 
 def test_a_model_adds_the_sinusoid_rounded_to_its_own_precision():
     module, exact = embedding("vanilla"), sinusoid(SIZES["max_len"], SIZES["d_model"])
-    kept = module.positions(16).clone()
-    assert torch.equal(kept, exact.float())
+    single = module.positions(16).clone()
+    assert torch.equal(single, exact.float())
     for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.float64, torch.float32):
         assert torch.equal(module.to(dtype).positions(16), exact.to(dtype))
     torch.testing.assert_close(module.double()(SOURCE), module.table.weight[SOURCE] + exact[:7], rtol=0, atol=0)

@@ -51,8 +51,8 @@ def trained(preset: str) -> tuple[nn.Module, dict[str, Tensor]]:
 
 def struck(before: Tensor, after: Tensor) -> bool:
     """Whether `after` is `before` with about half of the values dropped and the others doubled."""
-    dropped, kept = (after.abs() <= 1e-5), torch.isclose(after, 2 * before, atol=1e-5)
-    return bool((dropped | kept).all() and 0.2 < dropped.float().mean() < 0.8)
+    dropped, doubled = (after.abs() <= 1e-5), torch.isclose(after, 2 * before, atol=1e-5)
+    return bool((dropped | doubled).all() and 0.2 < dropped.float().mean() < 0.8)
 
 
 @pytest.mark.parametrize(("preset", "on_sublayer"), [("vanilla", True), ("pytorch", True), ("shared_heads", False)])

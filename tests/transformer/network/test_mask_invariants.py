@@ -56,10 +56,10 @@ class Known(NamedTuple):
 @cache
 def known(name: str) -> Known:
     pipeline = load(name)
-    found = itertools.islice(world(pipeline.card.world).pairs("held-out", "masks"), 60)
+    drawn = itertools.islice(world(pipeline.card.world).pairs("held-out", "masks"), 60)
     sides = pipeline.source_vocabulary, pipeline.target_vocabulary
     return Known(
-        [([*pipeline.read(pair.source).ids], [*pipeline.read(pair.target, "target").ids]) for pair in found],
+        [([*pipeline.read(pair.source).ids], [*pipeline.read(pair.target, "target").ids]) for pair in drawn],
         (sides[0].sos, sides[1].sos),
         (len(sides[0]), len(sides[1])),
     )
@@ -163,11 +163,11 @@ def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject)
 def examples(name: str) -> list[tuple[list[int], list[int]]]:
     """(source, target) ids of a model's examples; each target is the model's own answer."""
     pipeline = load(name)
-    found = []
+    pairs = []
     for example in itertools.islice(world(pipeline.card.world).examples, 8):
         source, answer = pipeline.read(example.source).ids, pipeline.answers([example.source])[0].tokens
-        found.append(([*source], [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]))
-    return found
+        pairs.append(([*source], [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]))
+    return pairs
 
 
 @EVERY_MODEL
@@ -177,9 +177,9 @@ def test_without_the_causal_mask_a_later_token_changes_an_earlier_prediction(nam
     for source, target in examples(name):
         last = len(target) - 1
         if last >= 1:
-            kept = change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos)
-            assert kept.same
-            assert kept.largest == 0
+            masked = change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos)
+            assert masked.same
+            assert masked.largest == 0
             changes.append(change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos, off).largest)
     # The model with shared projections depends less on the later tokens.
     assert max(changes) >= (0.1 if name == "reverse-shared" else 0.25)

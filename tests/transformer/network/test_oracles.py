@@ -66,23 +66,23 @@ def test_the_network_equals_torch(depths: tuple[int, int], norm_first: bool, mon
     model = small("pytorch", **ODD | {"encoder_layers": depths[0], "decoder_layers": depths[1]}, norm_first=norm_first)
     randomize(model)
     theirs = torch_twin(model)
-    seen = record_torch_attention(monkeypatch)
+    torch_weights = record_torch_attention(monkeypatch)
     ours = run_traced(model, SOURCE, TARGET)
     with torch.no_grad():
         source, target = ours["source_embedding.sum"].values, ours["target_embedding.sum"].values
         masks = {"src_key_padding_mask": SOURCE == PAD, "memory_key_padding_mask": SOURCE == PAD}
         future = torch.ones(TARGET.shape[1], TARGET.shape[1], dtype=torch.bool).triu(1)
         memory = theirs.encoder(source, src_key_padding_mask=SOURCE == PAD)
-        seen.clear()
+        torch_weights.clear()
         decoded = theirs(source, target, tgt_mask=future, tgt_key_padding_mask=TARGET == PAD, **masks)
         logits = model.output_projection(decoded)
     torch.testing.assert_close(ours["encoder.output"].values, memory, atol=TOLERANCE, rtol=0)
     torch.testing.assert_close(ours["decoder.output"].values, decoded, atol=TOLERANCE, rtol=0)
     torch.testing.assert_close(ours.logits, logits, atol=TOLERANCE, rtol=0)
     theirs_by_kind = {
-        "encoder": [seen[layer.self_attn] for layer in theirs.encoder.layers],
-        "decoder": [seen[layer.self_attn] for layer in theirs.decoder.layers],
-        "cross": [seen[layer.multihead_attn] for layer in theirs.decoder.layers],
+        "encoder": [torch_weights[layer.self_attn] for layer in theirs.encoder.layers],
+        "decoder": [torch_weights[layer.self_attn] for layer in theirs.decoder.layers],
+        "cross": [torch_weights[layer.multihead_attn] for layer in theirs.decoder.layers],
     }
     for kind, weights in theirs_by_kind.items():
         torch.testing.assert_close(ours.attention(kind), torch.stack(weights), atol=TOLERANCE, rtol=0)
@@ -134,16 +134,16 @@ def copy_attention(mine: nn.Module, its: nn.Module) -> None:
 
 def record_torch_attention(monkeypatch: pytest.MonkeyPatch) -> dict[nn.Module, Tensor]:
     """Make every PyTorch attention compute its weights for each head, and record them."""
-    seen: dict[nn.Module, Tensor] = {}
+    weights: dict[nn.Module, Tensor] = {}
     forward = nn.MultiheadAttention.forward
 
     def recording(self: nn.MultiheadAttention, *tensors: Tensor, **options: object) -> tuple[Tensor, Tensor | None]:
         options |= {"need_weights": True, "average_attn_weights": False}
-        output, seen[self] = forward(self, *tensors, **options)
-        return output, seen[self]
+        output, weights[self] = forward(self, *tensors, **options)
+        return output, weights[self]
 
     monkeypatch.setattr(nn.MultiheadAttention, "forward", recording)
-    return seen
+    return weights
 
 
 # --- the worked example ------------------------------------------------------------------------------------------------

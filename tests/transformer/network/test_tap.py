@@ -118,18 +118,18 @@ def test_a_scope_without_keep_records_nothing():
 def test_an_exception_inside_the_scope_ends_it():
     model = small()
     expected = model(SOURCE, TARGET)
-    seen = {}
+    recorded = {}
 
-    def looking() -> None:
+    def fail_inside() -> None:
         with tracing(model, [Scale("logits", factor=0.0)]) as values:
-            seen["logits"], seen["values"] = model(SOURCE, TARGET), values
+            recorded["logits"], recorded["values"] = model(SOURCE, TARGET), values
             raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
-        looking()
+        fail_inside()
     assert not watched()
     assert torch.equal(model(SOURCE, TARGET), expected)
-    assert seen["values"]["logits"] is seen["logits"]
+    assert recorded["values"]["logits"] is recorded["logits"]
 
 
 def test_an_exception_inside_the_forward_pass_ends_the_scope():

@@ -102,11 +102,11 @@ def test_loading_draws_no_random_numbers(path: Path):
 def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Restoring the generator's state afterwards would not help another thread that trains meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
-    state, initialize, seen = torch.get_rng_state(), Transformer.initialize, []
-    monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), seen.append(torch.get_rng_state())))
+    state, initialize, states = torch.get_rng_state(), Transformer.initialize, []
+    monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), states.append(torch.get_rng_state())))
     load_checkpoint(tmp_path / "model")
-    assert len(seen) == 1
-    assert torch.equal(seen[0], state)
+    assert len(states) == 1
+    assert torch.equal(states[0], state)
 
 
 def test_a_path_may_be_a_text(path: Path, tmp_path: Path):

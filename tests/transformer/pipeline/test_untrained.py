@@ -272,7 +272,7 @@ def test_an_answer_is_as_long_as_its_source_without_special_tokens(preset: str, 
     vocabulary = pipeline.target_vocabulary
     assert len(answer.tokens) == min(len(text.split()), MAX_UNTRAINED_TOKENS)
     assert not answer.ended
-    assert not {vocabulary.tokens[at] for at in vocabulary.specials} & set(answer.tokens)
+    assert not {vocabulary.tokens[token_id] for token_id in vocabulary.specials} & set(answer.tokens)
     # An answer typed as a target is read as the same tokens.
     assert pipeline.trace(text, pipeline.as_target(answer)).target_tokens == pipeline.trace(text).target_tokens
 

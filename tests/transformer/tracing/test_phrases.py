@@ -91,14 +91,14 @@ def test_several_phrases_are_parsed_together_and_an_invalid_one_is_named() -> No
     ],
 )
 def test_a_token_out_of_range_is_refused_with_the_number_of_tokens(kind: str, name: str, side: str, count: int) -> None:
-    at = {"query": 0, "key": 0, name: count}
+    cell = {"query": 0, "key": 0, name: count}
     phrase, lengths = "block {} layer 1 query {} key {}", {"source": 6, "target": 4}
     with pytest.raises(
         InputError, match=rf"^There is no {name} {count}: the {side} has {count} tokens; allowed are 0 to {count - 1}\.$"
     ):
-        interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
-    at[name] -= 1
-    assert interventions(phrase.format(kind, at["query"], at["key"]), CONFIG, lengths)
+        interventions(phrase.format(kind, cell["query"], cell["key"]), CONFIG, lengths)
+    cell[name] -= 1
+    assert interventions(phrase.format(kind, cell["query"], cell["key"]), CONFIG, lengths)
 
 
 def test_phrases_written_by_the_page_are_parsed() -> None:

@@ -219,7 +219,7 @@ def test_a_longer_run_takes_more_memory():
 
 # --- recomputing every tensor ------------------------------------------------------------------------------------------
 
-Taken = Callable[[str], Tensor]
+Recorded = Callable[[str], Tensor]
 
 
 @pytest.mark.parametrize("rows", [1, 2])
@@ -227,96 +227,100 @@ Taken = Callable[[str], Tensor]
 def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int):
     source, target = SOURCE[:rows], TARGET[:rows]
     trace = run_traced(model, source, target)
-    again = recomputed(model, trace, source, target)
-    assert set(again) == set(model.taps)
-    for path, values in again.items():
+    tensors = recomputed(model, trace, source, target)
+    assert set(tensors) == set(model.taps)
+    for path, values in tensors.items():
         torch.testing.assert_close(trace[path].values, values, atol=1e-6, rtol=1e-6, msg=f"{path} does not follow")
     # The same operation on the same tensor gives equal bits.
-    for path in again:
+    for path in tensors:
         if path.endswith((".scores", ".scaled_scores", ".masked_scores", ".head_output", ".concatenated", ".output", ".sum")):
-            assert torch.equal(trace[path].values, again[path]), path
+            assert torch.equal(trace[path].values, tensors[path]), path
 
 
 def recomputed(model: Transformer, trace: Trace, source: Tensor, target: Tensor) -> dict[str, Tensor]:
-    """Every tensor of a trace, each computed from the parameters and the *recorded* tensors before it."""
-    config, again = model.config, {}
+    """Every tensor of a trace, each computed from the parameters and the tensors recorded before it."""
+    config, tensors = model.config, {}
 
-    def taken(path: str) -> Tensor:
+    def recorded(path: str) -> Tensor:
         return trace[path].values
 
-    again["source_mask"] = (source != config.source_pad)[:, None, None, :]
+    tensors["source_mask"] = (source != config.source_pad)[:, None, None, :]
     length = target.shape[1]
     causal = torch.ones(length, length, dtype=torch.bool).tril().expand(len(target), 1, length, length)
     real = target != config.target_pad
     hidden = {"queries": real[:, None, :, None], "keys": real[:, None, None, :], "nothing": torch.tensor(True)}
-    again["target_mask"] = causal & hidden[config.target_padding]
+    tensors["target_mask"] = causal & hidden[config.target_padding]
     for side, ids in (("source", source), ("target", target)):
-        again |= embedded(model.get_submodule(f"{side}_embedding"), f"{side}_embedding", ids, taken)
+        tensors |= embedded(model.get_submodule(f"{side}_embedding"), f"{side}_embedding", ids, recorded)
     for stack, side, depth in (("encoder", "source", 2), ("decoder", "target", 3)):
-        x = taken(f"{side}_embedding.sum")
+        x = recorded(f"{side}_embedding.sum")
         for layer in range(depth):
-            at = f"{stack}.layers.{layer}"
-            memory = taken("encoder.output") if stack == "decoder" else None
+            block = f"{stack}.layers.{layer}"
+            memory = recorded("encoder.output") if stack == "decoder" else None
             for part in ("self_attention", "cross_attention", "feed_forward")[:: 1 if stack == "decoder" else 2]:
                 other = memory if part == "cross_attention" else None
-                module, norm = model.get_submodule(f"{at}.{part}"), model.get_submodule(f"{at}.{part}_add_norm")
-                into = taken(f"{at}.{part}_add_norm.normalized") if config.norm_first else x
-                mask = taken("source_mask" if stack == "encoder" or other is not None else "target_mask")
+                module, norm = model.get_submodule(f"{block}.{part}"), model.get_submodule(f"{block}.{part}_add_norm")
+                into = recorded(f"{block}.{part}_add_norm.normalized") if config.norm_first else x
+                mask = recorded("source_mask" if stack == "encoder" or other is not None else "target_mask")
                 if part == "feed_forward":
-                    again |= fed_forward(module, f"{at}.{part}", into, taken)
+                    tensors |= fed_forward(module, f"{block}.{part}", into, recorded)
                 else:
-                    again |= attended(module, f"{at}.{part}", into, into if other is None else other, mask, taken)
-                again |= added(norm, f"{at}.{part}_add_norm", x, taken(f"{at}.{part}.output"), taken)
-                x = taken(f"{at}.{part}_add_norm.{'sum' if config.norm_first else 'normalized'}")
-        again[f"{stack}.output"] = model.get_submodule(stack).norm(x)
-    again["logits"] = model.output_projection(taken("decoder.output"))
-    again["probabilities"] = taken("logits").softmax(-1)
-    return again
+                    tensors |= attended(module, f"{block}.{part}", into, into if other is None else other, mask, recorded)
+                tensors |= added(norm, f"{block}.{part}_add_norm", x, recorded(f"{block}.{part}.output"), recorded)
+                x = recorded(f"{block}.{part}_add_norm.{'sum' if config.norm_first else 'normalized'}")
+        tensors[f"{stack}.output"] = model.get_submodule(stack).norm(x)
+    tensors["logits"] = model.output_projection(recorded("decoder.output"))
+    tensors["probabilities"] = recorded("logits").softmax(-1)
+    return tensors
 
 
-def embedded(module: Embedding, at: str, ids: Tensor, taken: Taken) -> dict[str, Tensor]:
-    again = {f"{at}.token": module.table.weight[ids], f"{at}.position": module.positions(ids.shape[1])}
-    tokens = taken(f"{at}.token")
+def embedded(module: Embedding, path: str, ids: Tensor, recorded: Recorded) -> dict[str, Tensor]:
+    tensors = {f"{path}.token": module.table.weight[ids], f"{path}.position": module.positions(ids.shape[1])}
+    tokens = recorded(f"{path}.token")
     if module.scale is not None:
-        again[f"{at}.scaled"] = tokens * math.sqrt(tokens.shape[-1])
-        tokens = taken(f"{at}.scaled")
-    return again | {f"{at}.sum": tokens + taken(f"{at}.position")}
+        tensors[f"{path}.scaled"] = tokens * math.sqrt(tokens.shape[-1])
+        tokens = recorded(f"{path}.scaled")
+    return tensors | {f"{path}.sum": tokens + recorded(f"{path}.position")}
 
 
-def attended(module: MultiHeadAttention, at: str, x: Tensor, memory: Tensor, mask: Tensor, taken: Taken) -> dict[str, Tensor]:
-    again = {}
+def attended(
+    module: MultiHeadAttention, path: str, x: Tensor, memory: Tensor, mask: Tensor, recorded: Recorded
+) -> dict[str, Tensor]:
+    tensors = {}
     for name, given in (("query", x), ("key", memory), ("value", memory)):
-        projection, path = getattr(module, name), f"{at}.{name}"
+        projection, branch = getattr(module, name), f"{path}.{name}"
         if isinstance(projection, SharedProjection):
-            again[f"{path}.split"] = rearrange(given, "b p (h d) -> b p h d", h=module.query.count)
-            again[f"{path}.projected"] = projection.projection(taken(f"{path}.split"))
-            again[f"{path}.heads"] = taken(f"{path}.projected").transpose(1, 2)
+            tensors[f"{branch}.split"] = rearrange(given, "b p (h d) -> b p h d", h=module.query.count)
+            tensors[f"{branch}.projected"] = projection.projection(recorded(f"{branch}.split"))
+            tensors[f"{branch}.heads"] = recorded(f"{branch}.projected").transpose(1, 2)
         else:
-            again[f"{path}.projected"] = projection.projection(given)
-            again[f"{path}.heads"] = rearrange(taken(f"{path}.projected"), "b p (h d) -> b h p d", h=module.query.count)
-    again[f"{at}.scores"] = taken(f"{at}.query.heads") @ taken(f"{at}.key.heads").mT
+            tensors[f"{branch}.projected"] = projection.projection(given)
+            tensors[f"{branch}.heads"] = rearrange(
+                recorded(f"{branch}.projected"), "b p (h d) -> b h p d", h=module.query.count
+            )
+    tensors[f"{path}.scores"] = recorded(f"{path}.query.heads") @ recorded(f"{path}.key.heads").mT
     before, after = ("masked", "scaled") if module.mask_before_scaling else ("scaled", "masked")
-    for step, given in ((before, taken(f"{at}.scores")), (after, taken(f"{at}.{before}_scores"))):
+    for step, given in ((before, recorded(f"{path}.scores")), (after, recorded(f"{path}.{before}_scores"))):
         hidden = given.masked_fill(~mask, module.fill)
-        again[f"{at}.{step}_scores"] = hidden if step == "masked" else given / module.divisor
-    again[f"{at}.weights"] = taken(f"{at}.{after}_scores").softmax(-1).nan_to_num(0.0)
-    again[f"{at}.head_output"] = taken(f"{at}.weights") @ taken(f"{at}.value.heads")
-    again[f"{at}.concatenated"] = rearrange(taken(f"{at}.head_output"), "b h q d -> b q (h d)")
-    again[f"{at}.output"] = module.output_projection(taken(f"{at}.concatenated"))
-    return again
+        tensors[f"{path}.{step}_scores"] = hidden if step == "masked" else given / module.divisor
+    tensors[f"{path}.weights"] = recorded(f"{path}.{after}_scores").softmax(-1).nan_to_num(0.0)
+    tensors[f"{path}.head_output"] = recorded(f"{path}.weights") @ recorded(f"{path}.value.heads")
+    tensors[f"{path}.concatenated"] = rearrange(recorded(f"{path}.head_output"), "b h q d -> b q (h d)")
+    tensors[f"{path}.output"] = module.output_projection(recorded(f"{path}.concatenated"))
+    return tensors
 
 
-def fed_forward(module: FeedForward, at: str, x: Tensor, taken: Taken) -> dict[str, Tensor]:
+def fed_forward(module: FeedForward, path: str, x: Tensor, recorded: Recorded) -> dict[str, Tensor]:
     return {
-        f"{at}.hidden": module.expand(x),
-        f"{at}.activated": taken(f"{at}.hidden").clamp(min=0),
-        f"{at}.output": module.contract(taken(f"{at}.activated")),
+        f"{path}.hidden": module.expand(x),
+        f"{path}.activated": recorded(f"{path}.hidden").clamp(min=0),
+        f"{path}.output": module.contract(recorded(f"{path}.activated")),
     }
 
 
-def added(module: AddNorm, at: str, x: Tensor, output: Tensor, taken: Taken) -> dict[str, Tensor]:
-    normalized = module.norm(x if module.norm_first else taken(f"{at}.sum"))
-    return {f"{at}.sum": x + output, f"{at}.normalized": normalized}
+def added(module: AddNorm, path: str, x: Tensor, output: Tensor, recorded: Recorded) -> dict[str, Tensor]:
+    normalized = module.norm(x if module.norm_first else recorded(f"{path}.sum"))
+    return {f"{path}.sum": x + output, f"{path}.normalized": normalized}
 
 
 @pytest.mark.parametrize("preset", PRESETS)

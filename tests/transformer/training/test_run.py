@@ -167,15 +167,15 @@ def test_padding_is_not_learned_from():
 def test_no_pair_of_a_training_batch_is_held_out(seed: int):
     training = Training("reverse", TINY.replace(seed=seed, batch=64))
     words, world = training.world.source_vocabulary, training.world
-    seen = set()
+    sources = set()
     for step in range(15):
         source, target = training.batch_at(step)
         for asked, answered in zip(source.tolist(), target.tolist(), strict=True):
             text = words.text(words.tokens_of(asked))
             assert not world.is_held_out(text)
             assert words.text(words.tokens_of(answered)) == world.solve(text)
-            seen.add(text)
-    assert len(seen) > 700
+            sources.add(text)
+    assert len(sources) > 700
     assert all(world.is_held_out(pair.source) for pair in training.check_pairs)
 
 
