@@ -1,4 +1,4 @@
-"""The documents name files, modules and settings that exist."""
+"""Tests of the documents: the files, modules and settings that they name exist."""
 
 import importlib
 import re
@@ -20,7 +20,7 @@ def resolve(dotted: str) -> object:
     """The module, or the attribute of a module, of that name.
 
     Raises:
-        ImportError, AttributeError: there is none.
+        ImportError, AttributeError: no module or attribute has that name.
     """
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
@@ -35,7 +35,7 @@ def resolve(dotted: str) -> object:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_path_that_is_named_exists(document: Path) -> None:
+def test_every_named_path_exists(document: Path) -> None:
     # A name with a place to fill in, such as `pages/<page>/page.py`, is a pattern and not a path.
     names = [name for name in CODE.findall(document.read_text()) if re.fullmatch(r"[\w.-]+(/[\w.-]*)+", name)]
     names += LINK.findall(document.read_text())
@@ -44,7 +44,7 @@ def test_every_path_that_is_named_exists(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_module_and_function_that_is_named_exists(document: Path) -> None:
+def test_every_named_module_and_function_exists(document: Path) -> None:
     for name in CODE.findall(document.read_text()):
         if re.fullmatch(r"[\w.]+", name) and name.startswith(PACKAGES) and not (ROOT / name).exists():
             resolve(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BEFORE = """
+SETUP = """
 import json, sys
 import numpy as np, torch
 from transformer import *
@@ -38,7 +38,7 @@ deep = 0.0
 for _ in range(90):
     deep = [deep]
 """
-AFTER = """
+EVALUATION = """
 outcomes = {}
 for code in json.load(sys.stdin):
     try:
@@ -262,7 +262,7 @@ ACCEPTED = {
 def outcomes() -> dict[str, list[str]]:
     """For each snippet, the name and message of its error, or `nothing` and the `repr` of its value."""
     process = subprocess.run(
-        [sys.executable, "-c", BEFORE + AFTER],
+        [sys.executable, "-c", SETUP + EVALUATION],
         input=json.dumps([*REFUSED, *ACCEPTED]),
         capture_output=True,
         text=True,

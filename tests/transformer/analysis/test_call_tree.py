@@ -1,4 +1,4 @@
-"""The two trees against the model's own modules, and against hooks on a model that nobody else uses."""
+"""Tests of the two call trees against the modules of the model and against hooks."""
 
 import inspect
 import math
@@ -18,7 +18,7 @@ from transformer.network.masks import attention_softmax
 
 
 def unfolded(call: Call) -> list[Call]:
-    """Every call that was made, the folded ones as often as they were."""
+    """Every call, with folded calls repeated as often as they were made."""
     return [call, *(nested for below in call.calls for _ in range(below.count) for nested in unfolded(below))]
 
 
@@ -27,13 +27,13 @@ def find_call(root: Call, path: str, name: str) -> Call:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_what_is_constructed_is_every_module_with_its_parameters(preset: str, norm_first: bool) -> None:
+def test_construction_has_every_module_with_its_parameters(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, decoder_layers=1)
     before = [parameter.clone() for parameter in model.parameters()]
     root = constructor_calls(model)
     modules = dict(model.named_modules())
     built = [call for call in unfolded(root) if call.function.endswith("__init__")]
-    # Of layers that are alike the first stands for all.
+    # One call stands for all equal layers.
     assert sorted(call.name for call in built) == sorted(type(module).__name__ for module in modules.values())
     for call in root:
         if call.function.endswith("__init__"):
@@ -49,7 +49,7 @@ def test_what_is_constructed_is_every_module_with_its_parameters(preset: str, no
     assert all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
 
 
-def test_constructors_tell_the_arguments_they_were_given() -> None:
+def test_constructor_calls_have_their_arguments() -> None:
     root = constructor_calls(small("vanilla", decoder_layers=1))
     assert root.inputs == (("config", "TransformerConfig"),)
     assert find_call(root, "encoder.layers.0.feed_forward.expand", "Linear").inputs == (
@@ -67,7 +67,7 @@ def test_constructors_tell_the_arguments_they_were_given() -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_a_forward_pass_is_told_as_hooks_would_tell_it(preset: str, norm_first: bool) -> None:
+def test_the_calls_of_a_forward_pass_equal_those_recorded_by_hooks(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, final_norm=norm_first)
     root = forward_calls(model, SOURCE, TARGET)
     recorded = [call for call in unfolded(root) if call.function.endswith(".forward")]
@@ -93,13 +93,13 @@ def test_a_forward_pass_is_told_as_hooks_would_tell_it(preset: str, norm_first: 
     assert [(call.name, tensors(call), call.output) for call in recorded] == [
         (name, inputs, output) for name, inputs, output, _ in hooked
     ]
-    # Where nothing was folded, each belongs to the very module that ran.
+    # The path of a call is that of its module.
     first = [call.path for call in root if call.function.endswith(".forward")]
     assert set(first) <= set(names.values())
     assert {"encoder.layers.0", "decoder.layers.0", "output_projection"} <= set(first)
 
 
-def test_functions_of_the_library_are_told_where_they_are_called() -> None:
+def test_functions_of_the_library_are_below_their_callers() -> None:
     root = forward_calls(small("pytorch"), SOURCE, TARGET)
     assert [call.name for call in root.calls] == ["encode", "decode"]
     attention = find_call(root, "encoder.layers.0.self_attention", "MultiHeadAttention")
@@ -145,7 +145,7 @@ def test_find_refuses_functions_that_no_call_recorded(function: str) -> None:
         find(function)
 
 
-def test_recording_sees_its_own_thread_alone_and_leaves_nothing_behind() -> None:
+def test_recording_covers_its_own_thread_only_and_leaves_no_hook() -> None:
     layers = {"encoder_layers": 1, "decoder_layers": 1}
     model, other = small("vanilla", **layers), small("shared_heads", **layers)
     with torch.inference_mode():
@@ -174,14 +174,14 @@ def test_recording_sees_its_own_thread_alone_and_leaves_nothing_behind() -> None
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-def test_a_failing_pass_leaves_no_recorder_behind() -> None:
+def test_a_failing_pass_leaves_no_profiler() -> None:
     with pytest.raises(InputError):
         forward_calls(small("vanilla"), torch.tensor([[99]]), torch.tensor([[1]]))
     assert sys.getprofile() is None
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_building_again_takes_no_memory_and_no_random_numbers(preset: str) -> None:
+def test_a_rebuilt_model_takes_no_memory_and_no_random_numbers(preset: str) -> None:
     model = small(preset)
     state = torch.random.get_rng_state()
     with calls._NoMemory():
@@ -206,5 +206,5 @@ def test_building_again_takes_no_memory_and_no_random_numbers(preset: str) -> No
         ("x" * 99, "'" + "x" * 38 + "…"),
     ],
 )
-def test_values_are_described_for_a_reader_of_shapes(value: object, description: str) -> None:
+def test_values_are_described_by_shape_name_or_repr(value: object, description: str) -> None:
     assert described(value) == description

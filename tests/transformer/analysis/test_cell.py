@@ -1,4 +1,4 @@
-"""The steps of one head, and every number of them worked out again."""
+"""Tests of the steps of a head and of the explanation of each of their numbers."""
 
 import math
 
@@ -17,14 +17,14 @@ from transformer.tracing.interventions import Ablate, Block
 from transformer.tracing.paths import Kind
 from transformer.tracing.trace import Trace, run_traced
 
-# A source with nothing but padding leaves rows of encoder and cross-attention with nothing to look at.
+# A source of padding only leaves queries of encoder and cross-attention without allowed keys.
 EMPTY = torch.tensor([[0, 0, 0, 0, 0], [1, 8, 7, 3, 0]])
 Run = tuple[Transformer, Trace]
 
 
 def traced(preset: str, norm_first: bool = False, **values: object) -> Run:
     model = small(preset, norm_first=norm_first, **values)
-    # So small a model's own scores are near 0; these tell keys apart, and fill softmax's whole range.
+    # The scores of an untrained small model are near 0; larger weights give each key another score and softmax its whole range.
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if ".query." in name or ".key." in name:
@@ -40,7 +40,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 
 def close(cell: Explanation) -> bool:
-    """Independent of `Explanation.agrees`: 1e-5 of what is added up."""
+    """Whether result and traced number differ by at most 1e-5 of the largest term; independent of `Explanation.agrees`."""
     if cell.result == cell.traced:
         return True
     size = max([1e-2, abs(cell.traced), *(abs(term.value) for term in cell.terms)])
@@ -48,9 +48,9 @@ def close(cell: Explanation) -> bool:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_every_number_of_every_step_follows(run: Run, kind: str):
+def test_every_number_of_every_step_equals_its_explanation(run: Run, kind: str):
     model, trace = run
-    # Normalising first changes only what enters, so there one number of each row will do.
+    # Pre-norm changes only the input, so every twelfth number is enough.
     every = 12 if trace.config.norm_first else 1
     for layer, head, item in ((0, 0, 0), (1, 2, 1)):
         for step in attention_steps(trace, kind, layer, head, item):
@@ -61,7 +61,7 @@ def test_every_number_of_every_step_follows(run: Run, kind: str):
                 assert cell.agrees
 
 
-def test_rows_that_may_look_nowhere_were_among_them(run: Run):
+def test_the_batch_has_queries_without_allowed_keys(run: Run):
     _, trace = run
     assert trace.fully_masked("encoder")[:, 0].all()
     assert trace.fully_masked("cross")[:, 0].all()
@@ -93,7 +93,7 @@ def test_steps_come_in_the_order_of_the_trace(run: Run, kind: str):
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_input_and_memory_are_what_the_attention_was_given(run: Run, kind: Kind):
+def test_input_and_memory_are_the_inputs_of_the_attention(run: Run, kind: Kind):
     model, trace = run
     for layer in range(2):
         given: list[torch.Tensor] = []
@@ -108,7 +108,7 @@ def test_input_and_memory_are_what_the_attention_was_given(run: Run, kind: Kind)
         assert (steps.get("memory", steps["input"]).values == given[1][1].numpy()).all()
 
 
-def test_a_step_says_what_stands_on_its_axes(run: Run):
+def test_a_step_has_its_axes_and_their_tokens(run: Run):
     _, trace = run
     steps = {step.name: step for step in attention_steps(trace, "cross", 0, 1, 1)}
     assert {name: step.axes for name, step in steps.items()} == {
@@ -134,7 +134,7 @@ def test_a_step_says_what_stands_on_its_axes(run: Run):
             step.values[0, 0] = 0
 
 
-def test_hidden_numbers_are_marked_from_the_mask_on(run: Run):
+def test_hidden_numbers_are_marked_from_the_masked_scores_on(run: Run):
     _, trace = run
     for kind in Kind:
         allowed = trace.allowed(kind)[0, 0, 0].numpy()
@@ -159,14 +159,14 @@ def test_a_mask_keeps_or_replaces(preset: str):
 @pytest.mark.parametrize(
     ("preset", "operation", "weight"), [("vanilla", "softmax", 1 / 5), ("pytorch", "nothing to look at", 0)]
 )
-def test_a_row_that_may_look_nowhere_is_uniform_or_zero(preset: str, operation: str, weight: float):
+def test_a_query_without_allowed_keys_has_uniform_or_zero_weights(preset: str, operation: str, weight: float):
     cell = explain(*traced(preset), "encoder", 0, 0, "weights", 2, 3)
     assert cell.operation == operation
     assert math.isclose(cell.result, weight)
     assert len(cell.terms) == 5
 
 
-def test_shared_projections_see_only_the_slice_of_their_head():
+def test_shared_projections_read_only_the_slice_of_their_head():
     model, trace = traced("shared_heads")
     steps = {step.name: step for step in attention_steps(trace, "encoder", 0, 2)}
     cell = explain(model, trace, "encoder", 0, 2, "query", 1, 3)
@@ -175,7 +175,7 @@ def test_shared_projections_see_only_the_slice_of_their_head():
     assert cell.extra == ()
 
 
-def test_a_joined_number_is_of_the_head_it_lies_in():
+def test_a_concatenated_number_comes_from_the_head_of_its_column():
     model, trace = traced("vanilla")
     cell = explain(model, trace, "encoder", 0, 0, "concatenated", 1, 7)
     assert (cell.operation, cell["head"], cell["dimension"]) == ("joined", 1, 3)
@@ -187,7 +187,7 @@ def test_a_divisor_is_that_of_the_variant():
         assert math.isclose(term.right, divisor)
 
 
-def test_an_edit_shows_as_a_number_that_does_not_follow():
+def test_an_edited_number_does_not_agree_with_its_explanation():
     model = small("pytorch")
     attention = "encoder.layers.0.self_attention"
     trace = run_traced(
@@ -196,8 +196,8 @@ def test_an_edit_shows_as_a_number_that_does_not_follow():
     assert not explain(model, trace, "encoder", 0, 0, "head_output", 0, 0).agrees
     assert explain(model, trace, "encoder", 0, 1, "head_output", 0, 0).agrees
     blocked = explain(model, trace, "encoder", 0, 1, "masked_scores", 1, 2)
-    assert (blocked.operation, blocked.traced, blocked.agrees) == ("replaced", -math.inf, True)  # the run's own mask
-    # What comes after an edit follows from the edited numbers.
+    assert (blocked.operation, blocked.traced, blocked.agrees) == ("replaced", -math.inf, True)  # the mask of the run
+    # Steps after an edit follow from the edited numbers.
     assert explain(model, trace, "encoder", 0, 1, "weights", 1, 2).agrees
     assert explain(model, trace, "encoder", 0, 0, "concatenated", 0, 0).agrees
 
@@ -231,7 +231,7 @@ def test_a_shipped_model_agrees(reverse: Pipeline):
         ({"item": 2}, "batch item is 2; allowed are 0 to 1"),
     ],
 )
-def test_a_missing_layer_head_step_or_number_names_those_there_are(change: dict[str, object], message: str):
+def test_a_missing_layer_head_step_or_number_is_refused_with_the_allowed_ones(change: dict[str, object], message: str):
     model, trace = traced("vanilla")
     asked = {"layer": 0, "head": 0, "step_name": "scores", "row": 0, "column": 0} | change
     with pytest.raises(PathError) as error:

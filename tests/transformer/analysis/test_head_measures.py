@@ -1,4 +1,4 @@
-"""What a head does, on heads whose answer is known."""
+"""Tests of the measures of a head on weights with known measures."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ PREVIOUS = np.eye(6, k=-1) + np.eye(6)[0] * np.array([1, 0, 0, 0, 0, 0])[:, None
         (np.full((6, 6), 1 / 6), "entropy", np.log2(6)),
         (np.full((6, 6), 1 / 6), "first", 1 / 6),
         (np.tile(EYE[5], (6, 1)), "last", 1.0),
-        (np.eye(6, k=1), "next", 1.0),  # the last query looks nowhere, and is left out
+        (np.eye(6, k=1), "next", 1.0),  # the last query has no allowed key and is skipped
     ],
 )
 def test_a_pattern_is_recognised(pattern: np.ndarray, name: str, value: float) -> None:
@@ -41,12 +41,12 @@ def test_the_diagonal_of_a_map_that_is_not_square_runs_from_corner_to_corner() -
     assert measure(head(pattern[:, ::-1]))["anti-diagonal"][0, 0] == 1
 
 
-def test_alignment_counts_only_queries_of_which_the_task_says_something() -> None:
+def test_alignment_counts_only_queries_that_the_task_aligns() -> None:
     aligned = np.zeros((3, 4), dtype=bool)
     aligned[0, 1] = aligned[1, 2] = aligned[1, 3] = True
     weights = np.array([[0.1, 0.7, 0.1, 0.1], [0.0, 0.0, 0.5, 0.4], [1.0, 0.0, 0.0, 0.0]])
     assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx((0.7 + 0.9) / 2)
-    weights[1] = 0  # may look nowhere
+    weights[1] = 0  # no allowed key
     assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx(0.7)
 
 
@@ -60,7 +60,7 @@ def test_alignment_of_a_task_becomes_rows_and_keys_behind_sos() -> None:
     assert not beyond.any()
 
 
-def test_shift_is_one_for_a_head_that_turns_right_round() -> None:
+def test_shift_is_one_for_a_head_whose_whole_weight_moves() -> None:
     a, b = np.zeros((2, 3, 5)), np.zeros((2, 3, 5))
     a[1, 2, 1] = b[1, 2, 4] = 1
     shifts = shift(a, b, 1, 4)
@@ -70,13 +70,13 @@ def test_shift_is_one_for_a_head_that_turns_right_round() -> None:
     assert strongest(shifts) == (1, 2)
 
 
-def test_the_mean_leaves_out_what_a_sentence_does_not_have() -> None:
+def test_the_mean_skips_sentences_without_the_measure() -> None:
     means = mean_of([{"self": np.array([[1.0]]), "alignment": np.array([[0.5]])}, {"self": np.array([[0.0]])}])
     assert means["self"][0, 0] == 0.5
     assert means["alignment"][0, 0] == 0.5
 
 
-def test_rollout_multiplies_the_layers_and_keeps_shares() -> None:
+def test_rollout_multiplies_the_layers_and_its_rows_sum_to_one() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 4))
     rolled = rollout(weights)
     assert rolled.shape == (3, 4, 4)
@@ -84,5 +84,5 @@ def test_rollout_multiplies_the_layers_and_keeps_shares() -> None:
     assert rolled[1] == pytest.approx((weights[1].mean(0) / 2 + np.eye(4) / 2) @ (weights[0].mean(0) / 2 + np.eye(4) / 2))
 
 
-def test_rollout_of_heads_that_look_at_themselves_stays_where_it_is() -> None:
+def test_rollout_of_heads_that_attend_to_their_own_position_is_the_identity() -> None:
     assert rollout(np.broadcast_to(np.eye(3), (2, 2, 3, 3)))[-1] == pytest.approx(np.eye(3))

@@ -1,4 +1,4 @@
-"""Silencing heads in turn."""
+"""Tests of the importance of heads: the change of a log-probability when each head is ablated."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from transformer.analysis.importance import head_importance
 from transformer.tracing.paths import Kind
 
 
-def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
+def test_batched_drops_equal_those_of_one_run_per_head() -> None:
     pipeline = Pipeline.load("reverse")
     trace = pipeline.trace("light")
     source = torch.tensor([pipeline.source_vocabulary.ids(trace.source_tokens[0])])
@@ -29,7 +29,7 @@ def test_the_batch_gives_what_one_run_for_each_head_gives() -> None:
                 assert drops[layer, head] == pytest.approx(before - after, abs=1e-3)
 
 
-def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
+def test_a_report_does_not_change_after_it_was_yielded() -> None:
     first, last = head_importance(small(), SOURCE[:1], TARGET[:1], 0, 4)
     assert (first.done, last.done, first.total) == (16, 18, 18)
     assert sum(int(np.isfinite(drops).sum()) for drops in first.drops.values()) == 16
@@ -45,6 +45,6 @@ def test_a_report_stays_as_it_was_while_the_search_goes_on() -> None:
         (0, -1, "token is -1"),
     ],
 )
-def test_a_missing_position_or_token_names_those_there_are(position: int, token: int, message: str) -> None:
+def test_a_missing_position_or_token_is_refused_with_the_allowed_ones(position: int, token: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))

@@ -1,4 +1,4 @@
-"""What gets through without a mask, on a shipped model: the numbers are those of two runs."""
+"""Tests of leaks without a mask: the numbers of a shipped model equal those of two runs."""
 
 import pytest
 import torch
@@ -21,9 +21,7 @@ def ids(translator: Pipeline) -> tuple[list[int], list[int]]:
     return [*translator.read(SOURCE).ids], [*translator.read(TARGET, "target").ids]
 
 
-def test_before_is_the_run_as_it_is_and_after_the_run_with_the_other_token(
-    translator: Pipeline, ids: tuple[list[int], list[int]]
-) -> None:
+def test_before_and_after_are_the_runs_with_the_two_tokens(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
     (word,), off = translator.target_vocabulary.ids(["chat"]), interventions("no causal mask", translator.config)
     leak = change_later(translator, *ids, 3, word, off)
     assert leak.tokens == ("elle", "est", "partie")
@@ -36,7 +34,7 @@ def test_before_is_the_run_as_it_is_and_after_the_run_with_the_other_token(
     assert not leak.same
 
 
-def test_with_the_causal_mask_nothing_at_all_changes(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
+def test_with_the_causal_mask_nothing_changes(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
     leak = change_later(translator, *ids, 2, translator.target_vocabulary.eos)
     assert leak.same
     assert leak.largest == 0
@@ -46,9 +44,7 @@ def test_with_the_causal_mask_nothing_at_all_changes(translator: Pipeline, ids: 
     )
 
 
-def test_the_furthest_change_is_the_largest_of_all_that_were_tried(
-    translator: Pipeline, ids: tuple[list[int], list[int]]
-) -> None:
+def test_the_furthest_change_is_the_largest_of_all_tried(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
     off, tokens = interventions("no causal mask", translator.config), (*ids[1][1:], 30, 40)
     changes = {
         (position, token): change_later(translator, *ids, position, token, off).largest
@@ -64,7 +60,7 @@ def test_the_furthest_change_is_the_largest_of_all_that_were_tried(
 
 
 @pytest.mark.parametrize("position", [-1, 0, 4])
-def test_a_position_without_anything_before_it_is_refused(
+def test_a_position_without_an_earlier_one_is_refused(
     translator: Pipeline, ids: tuple[list[int], list[int]], position: int
 ) -> None:
     with pytest.raises(InputError, match="allowed are 1 to 3"):
@@ -79,19 +75,19 @@ def test_appended_padding_moves_the_answer_only_without_its_mask(
     assert masked.tokens == moved.tokens == ("elle", "est", "partie", "<eos>")
     assert masked.largest <= 1e-6
     assert moved.largest >= 0.5
-    assert moved.before.tolist() == masked.before.tolist()  # without padding there is nothing for the mask to hide
+    assert moved.before.tolist() == masked.before.tolist()  # without padding the mask hides nothing
     padded = torch.tensor([[*ids[0], *[translator.source_vocabulary.pad] * 8]])
     run = run_traced(translator.model, padded, torch.tensor([ids[1]]), off).probabilities[0]
     expected = translator.target_vocabulary.ids(moved.tokens)
     assert moved.after.tolist() == pytest.approx(run[range(4), expected].tolist(), abs=1e-7)
 
 
-def test_what_fills_the_hidden_places_is_not_read_unless_the_mask_is_off(
+def test_tokens_at_hidden_positions_are_not_read_unless_the_mask_is_off(
     translator: Pipeline, ids: tuple[list[int], list[int]]
 ) -> None:
     assert fill_padding(translator, *ids, 8).same
     assert fill_padding(translator, *ids, 8).largest == 0
-    # A later edit takes the mask off again: then the other tokens must show, or nothing was filled in.
+    # A later edit opens the mask, so the filled tokens change the output; equal outputs would mean that none was filled.
     assert not fill_padding(translator, *ids, 8, (Patch("source_mask", values=True),)).same
 
 
@@ -110,7 +106,7 @@ def test_padding_beyond_the_last_position_is_refused(translator: Pipeline, ids: 
 
 
 @pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
-def test_raw_ids_of_an_untrained_model_with_padding_of_its_own(preset: str) -> None:
+def test_leaks_of_an_untrained_model_whose_texts_end_with_padding(preset: str) -> None:
     sizes = {"d_model": 16, "heads": 4, "d_ff": 32, "encoder_layers": 2, "decoder_layers": 2}
     pipeline = Untrained.of(preset, ["1 5 6 2 0 0"], ["1 7 4 0"], sizes).build()
     source, target = [1, 5, 6, 2, 0, 0], [1, 7, 4, 0]

@@ -1,4 +1,4 @@
-"""The ledger against the model's own parameters, PyTorch's counter and the memory of the trace."""
+"""Tests of the ledger against the parameters of the model, PyTorch's counter and the memory of the trace."""
 
 import threading
 from collections import Counter
@@ -24,7 +24,7 @@ def numel(model: Transformer) -> int:
 
 @given(run=runs())
 @settings(max_examples=30)
-def test_rows_add_up_to_what_the_model_and_the_trace_hold_and_to_what_pytorch_counts(run: Run) -> None:
+def test_rows_add_up_to_the_parameters_bytes_and_flops_of_the_run(run: Run) -> None:
     trace = run_traced(run.model, run.source, run.target)
     rows = ledger(run.model, trace)
     assert [row.path for row in rows] == [step.path for step in trace]
@@ -36,7 +36,7 @@ def test_rows_add_up_to_what_the_model_and_the_trace_hold_and_to_what_pytorch_co
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_bytes_are_those_of_the_precision_the_model_has(dtype: torch.dtype) -> None:
+def test_bytes_follow_the_precision_of_the_model(dtype: torch.dtype) -> None:
     model = small("shared_heads").to(dtype)
     trace = run_traced(model, SOURCE, TARGET)
     rows = ledger(model, trace)
@@ -56,14 +56,14 @@ def test_every_parameter_belongs_to_exactly_one_step(preset: str, norm_first: bo
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_flops_of_each_step_are_those_that_pytorch_counts_in_it(preset: str, norm_first: bool) -> None:
+def test_flops_of_each_step_equal_pytorchs_count(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first)
     rows = ledger(model, run_traced(model, SOURCE, TARGET))
     assert {row.path: row.flops for row in rows if row.flops} == counted(model, SOURCE, TARGET)
 
 
-def test_what_is_counted_in_one_thread_is_what_pytorch_counts_in_a_process_of_its_own() -> None:
-    """Other visitors run the same model meanwhile; what they run is not in the count, and no hook is left or set."""
+def test_the_count_of_a_thread_has_no_flops_of_other_threads() -> None:
+    """Another thread runs the same model during the count; it finds no global hook."""
     model = small("pytorch").requires_grad_(False)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(SOURCE, TARGET)
@@ -86,7 +86,7 @@ def test_what_is_counted_in_one_thread_is_what_pytorch_counts_in_a_process_of_it
 
 
 @pytest.mark.parametrize("name", Pipeline.available())
-def test_shipped_models(name: str) -> None:
+def test_the_ledger_of_a_shipped_model_equals_its_counts(name: str) -> None:
     pipeline = Pipeline.load(name)
     trace = pipeline.trace(world(pipeline.card.world).examples[0].source)
     rows = ledger(pipeline.model, trace)
@@ -97,7 +97,7 @@ def test_shipped_models(name: str) -> None:
     assert sum(row.held for row in rows) == trace.tensor_bytes
 
 
-def test_inputs_have_the_shapes_of_the_tensors_they_name() -> None:
+def test_inputs_have_the_shapes_of_their_tensors() -> None:
     """The worked example of the variant whose heads share their projections."""
     config = TransformerConfig.preset("shared_heads", encoder_layers=1, decoder_layers=1)
     model = Transformer(config).eval()
@@ -120,7 +120,7 @@ def test_inputs_have_the_shapes_of_the_tensors_they_name() -> None:
     assert rows[f"{across}.query.heads"].held == 0
 
 
-def test_a_decoder_alone_leaves_out_what_it_skips() -> None:
+def test_a_decoder_alone_has_no_rows_for_skipped_modules() -> None:
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
     rows = ledger(model, trace)
@@ -131,7 +131,7 @@ def test_a_decoder_alone_leaves_out_what_it_skips() -> None:
     assert {row.path: row.flops for row in rows if row.flops} == counted(model, None, TARGET)
 
 
-def test_totals_keep_the_order_of_the_network() -> None:
+def test_totals_are_in_the_order_of_the_network() -> None:
     model = small("vanilla")
     by_group = totals(ledger(model, run_traced(model, SOURCE, TARGET)), lambda row: row.group)
     assert [*by_group][:4] == ["source", "encoder 1", "encoder 2", "encoder"]
@@ -144,7 +144,7 @@ def test_a_trace_of_another_model_is_refused() -> None:
         ledger(small("pytorch"), trace)
 
 
-def test_markdown_keeps_its_columns_whatever_is_in_them() -> None:
+def test_markdown_escapes_vertical_bars() -> None:
     table = markdown(["path", "n"], [["a|b", 12], ["c", 3]])
     assert table == "| path | n |\n| --- | ---: |\n| a\\|b | 12 |\n| c | 3 |\n"
     assert markdown(["path"], []) == "| path |\n| --- |\n"

@@ -1,4 +1,4 @@
-"""Three ways to hide the same scores: each is what a network of that variant computes."""
+"""Tests of the three mask conventions: each equals the attention of its variant."""
 
 import math
 
@@ -25,7 +25,7 @@ def test_the_conventions_are_the_presets() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("kind", Kind)
-def test_a_convention_is_what_a_network_of_that_variant_computes(preset: str, kind: Kind) -> None:
+def test_a_convention_equals_the_attention_of_its_variant(preset: str, kind: Kind) -> None:
     model = small(preset)
     trace = run_traced(model, SOURCE, TARGET)
     path = kind.path(1)
@@ -38,7 +38,7 @@ def test_a_convention_is_what_a_network_of_that_variant_computes(preset: str, ki
             convention = {one.name: one for one in conventions(scores, ids, kind, model.config)}[preset]
             assert convention.config == model.config
             assert torch.equal(convention.weights, weights)
-            # The tap is before the division where the mask is.
+            # With the mask before the division, the tap holds scores that are not divided yet.
             divided = masked / model.config.score_scale if model.config.mask_before_scaling else masked
             assert torch.equal(convention.masked, divided)
             assert torch.equal(convention.keep, trace.allowed(kind)[1, item, head])
@@ -59,24 +59,24 @@ def test_the_numbers_of_each_convention_by_hand() -> None:
     assert [one.empty.tolist() for one in (vanilla, pytorch, shared)] == [[False, False, True], [False] * 3, [False] * 3]
 
 
-def test_only_one_text_writes_true_for_what_is_ignored() -> None:
+def test_only_pytorch_writes_true_for_ignored_keys() -> None:
     vanilla, pytorch, shared = conventions(SCORES, IDS, "decoder", CONFIG)
     assert [one.true_means for one in (vanilla, pytorch, shared)] == ["keep", "ignore", "keep"]
     assert pytorch.written.tolist() == [[False, True, True], [False, False, True], [False, False, True]]
     assert torch.equal(vanilla.written, vanilla.keep)
 
 
-def test_the_source_is_hidden_alike_by_all() -> None:
+def test_all_conventions_hide_the_same_source_keys() -> None:
     for one in conventions(SCORES[:2], IDS, "cross", CONFIG):
         assert one.keep.tolist() == [[True, True, False]] * 2
 
 
-def test_sizes_stay_those_of_the_model() -> None:
+def test_a_convention_has_the_sizes_of_the_model() -> None:
     for one in conventions(SCORES, IDS, "decoder", CONFIG):
         assert CONFIG.replace(**{name: getattr(one.config, name) for name in FIELDS}) == one.config
 
 
-def test_nothing_is_drawn_from_the_generator_of_others() -> None:
+def test_conventions_do_not_touch_the_global_generator() -> None:
     before = torch.get_rng_state()
     conventions(SCORES, IDS, "decoder", CONFIG)
     assert torch.equal(before, torch.get_rng_state())
@@ -97,7 +97,7 @@ def test_a_target_mask_is_the_and_of_its_parts(preset: str, shape: tuple[int, ..
     assert torch.equal(masks.combined, (masks.causal & padding).expand(2, 1, 3, 3))
 
 
-def test_an_empty_row_is_uniform_or_nothing_and_torch_alone_makes_it_nan() -> None:
+def test_an_empty_row_is_uniform_or_zero_and_nan_in_a_plain_softmax() -> None:
     values = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     low, none = (empty_row(SCORES[0], values, fill) for fill in (-10_000.0, -math.inf))
     assert low.plain.tolist() == low.ours.tolist() == pytest.approx([1 / 3] * 3)

@@ -1,4 +1,4 @@
-"""Tables of positions, and a sentence with two words swapped."""
+"""Tests of tables of positions, and of a sentence with two words swapped."""
 
 import math
 
@@ -33,7 +33,7 @@ WIDTHS = st.integers(1, 33)
 
 
 @given(st.integers(0, 500), WIDTHS, st.data())
-def test_a_cell_is_the_number_in_the_table_of_the_model_and_of_the_paper(position: int, d_model: int, data: st.DataObject):
+def test_a_cell_equals_the_table_of_the_model_and_of_the_paper(position: int, d_model: int, data: st.DataObject):
     dimension = data.draw(st.integers(0, d_model - 1))
     explained = cell(position, dimension, d_model)
     assert abs(explained.value - reference.sinusoid(position + 1, d_model)[position, dimension]) <= 1e-12
@@ -44,7 +44,7 @@ def test_a_cell_is_the_number_in_the_table_of_the_model_and_of_the_paper(positio
 
 
 @given(st.integers(1, 40), WIDTHS, st.data())
-def test_a_wave_goes_through_every_number_of_its_column(positions: int, d_model: int, data: st.DataObject):
+def test_a_wave_equals_its_column_of_the_table(positions: int, d_model: int, data: st.DataObject):
     dimension = data.draw(st.integers(0, d_model - 1))
     column = wave(dimension, d_model, np.arange(positions, dtype=np.float64))
     np.testing.assert_allclose(column, sinusoidal_table(positions, d_model)[:, dimension], atol=ROUNDING)
@@ -66,7 +66,7 @@ def test_the_model_adds_the_rows_of_its_table(preset: str):
     assert np.abs(model_table(model.bfloat16(), "target") - rounded.float().numpy()).max() <= 2**-8
 
 
-def test_an_untrained_table_is_drawn_as_pytorch_draws_one_and_leaves_its_generator_alone():
+def test_an_untrained_table_is_normal_and_does_not_touch_the_global_generator():
     torch.manual_seed(7)
     expected = torch.randn(3)
     torch.manual_seed(7)
@@ -80,7 +80,7 @@ def test_an_untrained_table_is_drawn_as_pytorch_draws_one_and_leaves_its_generat
 
 
 @given(st.integers(2, 60), st.integers(1, 20).map(lambda pairs: 2 * pairs))
-def test_distance_alone_decides_the_dot_product_of_waves_in_pairs(positions: int, d_model: int):
+def test_dot_products_of_paired_waves_depend_on_the_distance_only(positions: int, d_model: int):
     products = dot_products(sinusoidal_table(positions, d_model))
     apart = np.arange(positions)[:, None] - np.arange(positions)[None, :]
     expected = sum(np.cos(apart / 10_000 ** (2 * pair / d_model)) for pair in range(d_model // 2))
@@ -89,14 +89,14 @@ def test_distance_alone_decides_the_dot_product_of_waves_in_pairs(positions: int
 
 
 @given(st.integers(8, 60), st.integers(0, 12).map(lambda pairs: 2 * pairs + 1))
-def test_a_lone_sine_is_all_that_is_not_distance_in_an_odd_width(positions: int, d_model: int):
+def test_in_an_odd_width_only_the_unpaired_sine_depends_on_the_position(positions: int, d_model: int):
     table = sinusoidal_table(positions, d_model)
     lone = spread(dot_products(table[:, -1:]))
     assert lone > 0
     assert abs(spread(dot_products(table)) - lone) <= 2 * ROUNDING * d_model
 
 
-def test_an_untrained_table_knows_no_distance():
+def test_dot_products_of_an_untrained_table_do_not_depend_on_the_distance():
     products = dot_products(untrained_table(100, 256))
     assert spread(products) > 50
     assert abs(by_distance(products)[1:60, 1]).max() < 15 < products.diagonal().min()
@@ -113,7 +113,7 @@ def test_pairs_are_gathered_by_their_distance(count: int, seed: int):
 
 
 @given(WIDTHS, st.integers(2, 80), st.data())
-def test_one_rotation_takes_every_position_k_further(d_model: int, positions: int, data: st.DataObject):
+def test_one_rotation_moves_every_position_by_the_shift(d_model: int, positions: int, data: st.DataObject):
     shift = data.draw(st.integers(0, positions - 1))
     table = sinusoidal_table(positions, d_model)
     errors = turned(table, shift)
@@ -121,14 +121,14 @@ def test_one_rotation_takes_every_position_k_further(d_model: int, positions: in
     assert errors.pairs is None or errors.pairs <= 4 * ROUNDING
     assert (errors.lone is None) == (d_model % 2 == 0)
     if errors.lone is not None:
-        # sin(a + b) less the half of it that can be had: sin(b) cos(a).
+        # sin(a + b) = sin(a) cos(b) + cos(a) sin(b); without the cosine of its pair, the second term is missing.
         b = cell(shift, d_model - 1, d_model).angle
         missing = [math.sin(b) * math.cos(cell(position, d_model - 1, d_model).angle) for position in range(positions - shift)]
         assert abs(errors.lone - max(map(abs, missing))) <= 4 * ROUNDING
 
 
 @given(st.integers(1, 16).map(lambda pairs: 2 * pairs), st.integers(0, 90), st.integers(0, 90))
-def test_rotations_keep_lengths_and_follow_one_another(d_model: int, one: int, other: int):
+def test_rotations_are_orthogonal_and_their_shifts_add_up(d_model: int, one: int, other: int):
     first, second = rotation(one, d_model), rotation(other, d_model)
     np.testing.assert_allclose(first @ first.T, np.eye(d_model), atol=1e-12)
     np.testing.assert_allclose(first @ second, rotation(one + other, d_model), atol=1e-11)
@@ -136,14 +136,14 @@ def test_rotations_keep_lengths_and_follow_one_another(d_model: int, one: int, o
     assert not first[outside].any()
 
 
-def test_a_table_that_is_no_wave_is_not_turned():
+def test_no_rotation_shifts_an_untrained_table():
     errors = turned(untrained_table(50, 16), 3)
     assert errors.pairs is not None
     assert errors.pairs > 1
 
 
 @pytest.mark.parametrize("shift", [-1, 10])
-def test_there_is_no_position_before_the_first_or_after_the_last(shift: int):
+def test_a_shift_outside_the_table_is_refused(shift: int):
     with pytest.raises(InputError, match="shift"):
         turned(sinusoidal_table(10, 4), shift)
 
@@ -162,7 +162,7 @@ def test_without_positions_a_swap_changes_nothing_but_the_order(preset: str, nor
 
 @given(run=runs(), data=st.data())
 @settings(max_examples=30)
-def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.DataObject):
+def test_a_swap_compares_each_token_with_itself_in_the_other_run(run: Run, data: st.DataObject):
     ids = run.source[0].tolist()
     first, second = (data.draw(st.integers(0, len(ids) - 1)) for _ in range(2))
     swapped = swap(run.model, ids, first, second)
@@ -183,7 +183,7 @@ def test_a_swap_is_two_runs_each_token_compared_with_itself(run: Run, data: st.D
         assert swapped.largest <= 1e-6
 
 
-def test_only_tokens_that_are_there_can_be_swapped():
+def test_a_swap_of_a_missing_position_is_refused():
     with pytest.raises(InputError, match="position"):
         swap(small(), [1, 5, 2], 0, 3)
 

@@ -1,4 +1,4 @@
-"""The residual stream, against PyTorch's own norms and cosines."""
+"""Tests of the residual stream against PyTorch's norms and cosines."""
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ def test_norms_and_cosines_are_those_of_pytorch(preset: str, norm_first: bool, s
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_before_the_norm_the_stream_is_the_start_and_all_that_was_added(stack: str) -> None:
-    """Pre-norm nothing but the sub-layers touches the stream, so its end is a plain sum."""
+def test_with_pre_norm_the_stream_is_the_sum_of_its_start_and_all_outputs(stack: str) -> None:
+    """With pre-norm only the sub-layers add to the stream."""
     trace = run("vanilla", True)
     stream = residual_stream(trace, stack)
     start = trace[stream.points[0]].values[0]
@@ -52,7 +52,7 @@ def test_the_last_norm_is_a_point_of_its_own() -> None:
     assert len(stream.points) == len(stream.added) + 2
 
 
-def test_a_silenced_sublayer_adds_a_zero_vector() -> None:
+def test_an_ablated_sublayer_adds_a_zero_vector() -> None:
     model = small("vanilla", norm_first=True)
     trace = run_traced(model, SOURCE, TARGET, [Ablate("encoder.layers.1.feed_forward.output")])
     stream = residual_stream(trace, "encoder")
@@ -61,7 +61,7 @@ def test_a_silenced_sublayer_adds_a_zero_vector() -> None:
     assert np.allclose(stream.norm[-1], stream.norm[-2])
 
 
-def test_a_missing_stack_or_text_names_those_there_are() -> None:
+def test_a_missing_stack_or_text_is_refused_with_the_allowed_ones() -> None:
     alone = run_traced(small("vanilla"), None, TARGET)
     with pytest.raises(InputError, match="there is decoder"):
         residual_stream(alone, "encoder")

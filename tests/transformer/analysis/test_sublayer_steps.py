@@ -1,4 +1,4 @@
-"""The arithmetic of one position agrees with the run, and with PyTorch's own LayerNorm."""
+"""Tests of the arithmetic of one position against the trace and PyTorch's LayerNorm."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, nor
             assert (total.result == total.x + total.added).all()
             norm = layer_norm(model, trace, sublayer, position, item)
             assert norm.off <= 1e-5
-            # The other order of the two, whichever it is, is what makes pre- and post-norm differ.
+            # Pre-norm normalises the input of the sub-layer, post-norm the sum.
             assert norm.inputs[0] == (total.inputs[0] if norm_first else total.path)
             if sublayer.endswith("feed_forward"):
                 network = feed_forward(model, trace, sublayer, position, item)
@@ -77,19 +77,19 @@ def test_the_strongest_units_move_the_output_furthest() -> None:
     assert units == list(np.argsort(-moves)[:4])
     assert all(network.fires[unit] for unit in network.strongest(999))
     assert len(network.strongest(999)) == network.fires.sum() == round(network.share * len(network.hidden))
-    # What is left when they are all added up is the bias.
+    # The outputs of all units and the bias add up to the result.
     bias = model.get_parameter("decoder.layers.1.feed_forward.contract.bias").detach().double().numpy()
     assert np.allclose((weights * network.activated).sum(1) + bias, network.result)
 
 
-def test_an_edit_shows_as_a_difference() -> None:
+def test_an_edited_output_differs_from_its_arithmetic() -> None:
     model = small()
     trace = run_traced(model, SOURCE, TARGET, [Scale("encoder.layers.0.feed_forward.output", factor=2.0)])
     assert feed_forward(model, trace, "encoder.layers.0.feed_forward", 0).off > 0.01
     assert residual(trace, "encoder.layers.0.feed_forward", 0).off <= 1e-6
 
 
-def test_a_missing_sublayer_position_or_text_names_those_there_are() -> None:
+def test_a_missing_sublayer_position_or_text_is_refused_with_the_allowed_ones() -> None:
     _, trace = run("vanilla", False)
     with pytest.raises(PathError, match="nearest are"):
         residual(trace, "encoder.layers.7.feed_forward", 0)

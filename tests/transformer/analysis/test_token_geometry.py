@@ -1,4 +1,4 @@
-"""The geometry of a token table."""
+"""Tests of the geometry of a token table: cosines, neighbours and a plane."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_a_token_is_its_row_of_the_table(preset: str):
         assert not table.flags.writeable
 
 
-def test_a_table_in_bfloat16_is_read_as_it_is_rounded():
+def test_a_table_in_bfloat16_has_its_rounded_numbers():
     rounded = small("vanilla").source_embedding.table.weight.bfloat16()
     table = token_table(small("vanilla").bfloat16(), "source")
     assert table.tolist() == rounded.tolist()
@@ -39,7 +39,7 @@ def test_cosines_are_those_of_pytorch(seed: int, rows: int, width: int):
     np.testing.assert_allclose(cosines(7 * a, b), cosines(a, b), atol=1e-6)  # length does not count
 
 
-def test_a_row_points_as_itself_and_zero_points_nowhere():
+def test_a_row_has_cosine_1_with_itself_and_a_zero_row_has_none():
     table = drawn(0, 4, 6)
     table[2] = 0
     square = cosines(table, table)
@@ -52,7 +52,7 @@ def test_a_row_points_as_itself_and_zero_points_nowhere():
 
 
 @given(st.integers(0, 99), st.integers(2, 12), st.integers(1, 15))
-def test_the_nearest_come_first_and_are_other_rows(seed: int, rows: int, count: int):
+def test_neighbours_are_other_rows_sorted_by_cosine(seed: int, rows: int, count: int):
     table = drawn(seed, rows, 5)
     neighbours = nearest(table, 1, count)
     values = cosines(table[1:2], table)[0]
@@ -61,7 +61,7 @@ def test_the_nearest_come_first_and_are_other_rows(seed: int, rows: int, count: 
     assert [neighbour.cosine for neighbour in neighbours] == [values[other] for other in others[:count]]
 
 
-def test_zero_rows_are_near_nothing():
+def test_zero_rows_have_no_neighbours():
     table = drawn(0, 6, 4)
     table[[0, 3]] = 0
     assert sorted(neighbour.token_id for neighbour in nearest(table, 1, 99)) == [2, 4, 5]
@@ -80,7 +80,7 @@ def test_the_axes_hold_the_largest_shares_of_the_variance(seed: int, rows: int, 
 
 
 @given(st.integers(0, 99))
-def test_what_lies_in_a_plane_is_seen_as_it_is(seed: int):
+def test_points_in_a_plane_keep_their_distances(seed: int):
     flat = drawn(seed, 10, 2) * (3, 1)
     turned, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(7, 7)))
     projection = plane((flat @ turned[:2] + 5).astype(np.float32))
@@ -93,7 +93,7 @@ def test_what_lies_in_a_plane_is_seen_as_it_is(seed: int):
 
 
 @pytest.mark.parametrize(("rows", "width"), [(1, 1), (1, 5), (6, 1), (2, 2)])
-def test_tables_with_no_plane_in_them_still_have_points(rows: int, width: int):
+def test_tables_too_small_for_a_plane_have_points(rows: int, width: int):
     projection = plane(drawn(0, rows, width))
     assert projection.points.shape == (rows, 2)
     assert np.isfinite(projection.points).all()
@@ -101,7 +101,7 @@ def test_tables_with_no_plane_in_them_still_have_points(rows: int, width: int):
     assert plane(np.ones((4, 3), np.float32)).shares == (0, 0)
 
 
-def test_rows_that_do_not_choose_the_axes_are_put_in_where_they_fall():
+def test_rows_left_out_of_the_choice_of_axes_are_projected_on_them():
     table = drawn(3, 12, 6)
     table[:2] *= 100
     words, words_alone = range(2, 12), plane(table[2:])

@@ -1,4 +1,4 @@
-"""The walk: every tensor once, and each can be computed again from what its stop says it was made of."""
+"""Tests of the walk: every tensor once, each recomputed from the inputs and parameters that its stop names."""
 
 import itertools
 import tomllib
@@ -39,7 +39,7 @@ def run(case: str) -> tuple[Transformer, Trace]:
     return model, run_traced(model, SOURCE if with_source else None, TARGET)
 
 
-# --- an oracle of its own: each operation again, in PyTorch's functions and einsum ---------------------------------------
+# --- an independent oracle: each operation in PyTorch's functions and einsum -------------------------------------------
 
 
 def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: TransformerConfig) -> Tensor:
@@ -96,13 +96,13 @@ def waves(shape: tuple[int, ...]) -> Tensor:
 
 @pytest.mark.parametrize("case", CASES)
 @torch.no_grad()
-def test_every_tensor_is_what_its_inputs_and_parameters_make_it(case: str) -> None:
+def test_every_tensor_follows_from_its_inputs_and_parameters(case: str) -> None:
     model, trace = run(case)
     state: Mapping[str, Tensor] = model.state_dict()
     earlier = {SOURCE_IDS: SOURCE, TARGET_IDS: TARGET}
     for stop in walk(trace):
         if stop.operation != UNDESCRIBED.operation:
-            # Only what came before: `earlier` grows as the walk goes.
+            # `earlier` holds only the tensors of the stops before this one.
             inputs = [earlier[path] for path in stop.inputs]
             recomputed = again(stop, inputs, [state[name] for name in stop.parameters], trace.config)
             torch.testing.assert_close(recomputed, trace[stop.path].values, atol=1e-5, rtol=1e-5, msg=stop.path)
@@ -131,7 +131,7 @@ def test_groups_and_sublayers_come_in_the_order_of_the_network(case: str) -> Non
     groups = list(dict.fromkeys(stop.group for stop in stops))
     source = ["source", "encoder 1", "encoder 2", "encoder"] if CASES[case][2] else []
     assert groups == [*source, "target", "decoder 1", "decoder 2", "decoder", "output"]
-    # No group is come back to.
+    # The stops of a group are contiguous.
     assert len(groups) == 1 + sum(one.group != two.group for one, two in itertools.pairwise(stops))
     for group, parts in (("encoder 1", ["self_attention", "feed_forward"]), ("decoder 2", None)):
         visited = list(dict.fromkeys(stop.part for stop in stops if stop.group == group))
@@ -152,11 +152,11 @@ def test_every_tap_is_explained(case: str) -> None:
             assert words.get(part), f"{path} has no {part} in walk.toml"
 
 
-def test_no_explanation_is_for_nothing() -> None:
+def test_every_explanation_belongs_to_a_tap() -> None:
     taps = {path for preset in PRESETS for path in small(preset).taps}
     kinds = {kind_of(path) for path in taps}
     assert kinds == set(TEXTS["kinds"])
-    # A new tap may go without a rule; none of the rules there are may be lost.
+    # A new tap may have no rule, but no present rule may disappear.
     assert set(ORIGIN_RULES) <= kinds
     assert len(ORIGIN_RULES) >= 31
     assert set(TEXTS["operations"]) == {*OPERATIONS, UNDESCRIBED.operation}
@@ -175,11 +175,11 @@ def test_a_new_tap_without_a_rule_is_in_the_walk_without_inputs() -> None:
     assert (row.flops, row.shape) == (0, trace[path].shape)
 
 
-# --- the source that did it ---------------------------------------------------------------------------------------------
+# --- source lines -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_lines_that_made_a_tensor_are_those_that_hand_it_to_the_tap(case: str) -> None:
+def test_the_source_line_of_a_tensor_calls_its_tap(case: str) -> None:
     model, trace = run(case)
     for stop in walk(trace):
         method, number = caller(model, stop.path)
@@ -188,7 +188,7 @@ def test_the_lines_that_made_a_tensor_are_those_that_hand_it_to_the_tap(case: st
         assert f"transformer/network/{file.name}" in str(file)
 
 
-def test_known_places() -> None:
+def test_some_tensors_have_their_known_methods() -> None:
     model, _ = run("shared_heads post")
     assert caller(model, "encoder.layers.1.self_attention.query.split")[0].__qualname__ == "SharedProjection.forward"
     assert caller(model, "decoder.layers.0.cross_attention.masked_scores")[0].__qualname__ == "MultiHeadAttention.hide"
@@ -206,7 +206,7 @@ EXAMPLE_SOURCE = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6
 EXAMPLE_TARGET = torch.tensor([[1, 7, 4, 3, 5, 9, 2], [1, 5, 6, 2, 4, 7, 6]])
 
 
-def test_shapes_of_the_worked_example() -> None:
+def test_the_worked_example_has_its_shapes_in_the_walk() -> None:
     trace = run_traced(Transformer(TransformerConfig.preset("shared_heads")).eval(), EXAMPLE_SOURCE, EXAMPLE_TARGET)
     shapes = {stop.path: stop.shape for stop in walk(trace)}
     for layer in range(6):
@@ -223,7 +223,7 @@ def test_shapes_of_the_worked_example() -> None:
     assert trace.masks.source[0].flatten().tolist() == [True] * 8 + [False]
 
 
-def test_a_trace_of_the_paper_s_size_at_64_tokens_fits_in_memory() -> None:
+def test_a_trace_of_the_papers_size_at_64_tokens_fits_in_memory() -> None:
     model = Transformer(TransformerConfig.preset("vanilla")).eval()
     ids = torch.randint(1, 10, (1, 64))
     trace = run_traced(model, ids, ids)

@@ -62,7 +62,7 @@ def test_scores_are_signed_and_weights_run_from_zero_to_one() -> None:
     figure = convention_stages(stages(), TOKENS, TOKENS, BLUE)
     before, masked, weights = figure.data[3], figure.data[5], figure.data[7]
     assert (before.zmin, before.zmax) == (-4, 4)
-    assert (masked.zmin, masked.zmax) == (-4, 4)  # the fill must not drown the scores
+    assert (masked.zmin, masked.zmax) == (-4, 4)  # the fill does not stretch the scale
     assert (weights.zmin, weights.zmax) == (0, 1)
     assert shown(masked) == KEEP.tolist()
     assert np.array(figure.data[4].customdata)[0, 1] == "−10\u202f000"

@@ -1,4 +1,4 @@
-"""Tests of the colours: one meaning each, and the same in the figures and in Streamlit's settings."""
+"""Tests of the colours: each has one meaning, and figures and Streamlit's settings have the same."""
 
 import itertools
 import tomllib

@@ -73,8 +73,8 @@ def test_every_token_is_a_point_styled_by_class_and_the_texts_are_ringed() -> No
         for index in range(40)
     }
     assert placed == expected
-    looks = [(group["marker"]["color"], group["marker"]["symbol"]) for group in groups]
-    assert len(set(looks)) == len(groups) == 12
+    styles = [(group["marker"]["color"], group["marker"]["symbol"]) for group in groups]
+    assert len(set(styles)) == len(groups) == 12
     assert rings["text"] == ["&lt;3&gt;", "&lt;7&gt;"]
     assert (array(rings["x"]) == points[[3, 7], 0].astype(np.float32)).all()
     assert picture["layout"]["xaxis"]["title"]["text"] == "axis 1: 25.0% of the variance"

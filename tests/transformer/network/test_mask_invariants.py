@@ -1,7 +1,7 @@
 """Tests of mask invariants on every shipped model with random batches: later tokens and padding do not change the output.
 
-Batches are padded as by a pipeline, only after the tokens. Padding in the middle of a target would be
-another matter for `vanilla`, which hides the rows of padded queries and leaves their columns open.
+Batches are padded as by a pipeline, only after the tokens. Padding in the middle of a target can change the outputs of
+`vanilla`, which hides the rows of padded queries and leaves their columns open.
 """
 
 import itertools
@@ -40,8 +40,8 @@ def load_double(name: str) -> Pipeline:
     return pipeline
 
 
-class Known(NamedTuple):
-    """The data for batches of one model. No model inside, because beartype uses `random`, which a strategy must not.
+class BatchData(NamedTuple):
+    """The data for batches of one model, without the model: beartype uses `random`, which Hypothesis refuses in a strategy.
 
     Attributes:
         pairs: ids of texts of the model's world, and of their answers as the decoder reads them.
@@ -54,11 +54,11 @@ class Known(NamedTuple):
 
 
 @cache
-def known(name: str) -> Known:
+def batch_data(name: str) -> BatchData:
     pipeline = load(name)
     drawn = itertools.islice(world(pipeline.card.world).pairs("held-out", "masks"), 60)
     sides = pipeline.source_vocabulary, pipeline.target_vocabulary
-    return Known(
+    return BatchData(
         [([*pipeline.read(pair.source).ids], [*pipeline.read(pair.target, "target").ids]) for pair in drawn],
         (sides[0].sos, sides[1].sos),
         (len(sides[0]), len(sides[1])),
@@ -66,16 +66,16 @@ def known(name: str) -> Known:
 
 
 @st.composite
-def batches(draw: st.DrawFn, known: Known) -> tuple[Rows, Rows]:
+def batches(draw: st.DrawFn, data: BatchData) -> tuple[Rows, Rows]:
     """One to three rows of ids on each side: texts of the model's world, or any tokens but padding in any number."""
     sources, targets = [], []
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.booleans()):
-            source, target = draw(st.sampled_from(known.pairs))
+            source, target = draw(st.sampled_from(data.pairs))
         else:
             source, target = (
                 [sos, *draw(st.lists(st.integers(1, size - 1), min_size=1, max_size=12))]
-                for sos, size in zip(known.sos, known.sizes, strict=True)
+                for sos, size in zip(data.sos, data.sizes, strict=True)
             )
         sources.append(source)
         targets.append(target)
@@ -101,7 +101,7 @@ def padding(rows: Rows, length: int) -> Tensor:
 @FEW
 @given(data=st.data())
 def test_later_tokens_do_not_change_earlier_outputs(name: str, data: st.DataObject) -> None:
-    pipeline, material = load(name), known(name)
+    pipeline, material = load(name), batch_data(name)
     sources, targets = data.draw(batches(material))
     position = data.draw(st.integers(1, max(map(len, targets)) - 1))
     tokens = st.integers(1, material.sizes[1] - 1)
@@ -114,7 +114,7 @@ def test_later_tokens_do_not_change_earlier_outputs(name: str, data: st.DataObje
 @FEW
 @given(data=st.data())
 def test_padding_does_not_change_the_outputs_before_it(name: str, data: st.DataObject) -> None:
-    pipeline, material = load_double(name), known(name)
+    pipeline, material = load_double(name), batch_data(name)
     sources, targets = data.draw(batches(material))
     before = traced(pipeline, sources, targets)
     after = traced(pipeline, sources, targets, more=data.draw(st.integers(1, 9)))
@@ -131,12 +131,12 @@ def test_padding_does_not_change_the_outputs_before_it(name: str, data: st.DataO
 @FEW
 @given(data=st.data())
 def test_padding_and_future_keys_have_no_weight(name: str, data: st.DataObject) -> None:
-    pipeline, material = load(name), known(name)
+    pipeline, material = load(name), batch_data(name)
     sources, targets = data.draw(batches(material))
     trace = traced(pipeline, sources, targets, more=data.draw(st.integers(0, 3)))
     lengths = {"source": trace["source_mask"].shape[-1], "target": trace["target_mask"].shape[-1]}
     hidden = {"source": padding(sources, lengths["source"]), "target": padding(targets, lengths["target"])}
-    if pipeline.config.target_padding == "nothing":  # this variant hides no target padding but by the causal mask
+    if pipeline.config.target_padding == "nothing":  # in this variant only the causal mask hides target padding
         hidden["target"] = torch.zeros_like(hidden["target"])
     for kind in Kind:
         weights = trace.attention(kind)
@@ -154,7 +154,7 @@ def test_padding_and_future_keys_have_no_weight(name: str, data: st.DataObject) 
 @FEW
 @given(data=st.data())
 def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject) -> None:
-    pipeline, material = load(name), known(name)
+    pipeline, material = load(name), batch_data(name)
     sources, targets = data.draw(batches(material))
     assert fill_padding(pipeline, sources[0], targets[0], data.draw(st.integers(1, 9))).same
 

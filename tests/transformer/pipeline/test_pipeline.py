@@ -107,7 +107,7 @@ def test_an_answer_without_eos_is_stopped_and_marked():
     model = small("pytorch", max_len=100)
     with torch.no_grad():
         model.output_projection.bias[4:] += 100
-    pipeline = Pipeline("babble", model, LETTERS, LETTERS, CARD)
+    pipeline = Pipeline("endless", model, LETTERS, LETTERS, CARD)
     for text, written in (("a", 14), ("abcdef", 24)):
         for answers in (pipeline.answers([text]), pipeline.answers([text, "f" * 30])):
             assert not answers[0].ended

@@ -132,18 +132,18 @@ HINTS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "word", "kind", "looks"), HINTS)
+@pytest.mark.parametrize(("source", "word", "kind", "shares"), HINTS)
 @pytest.mark.parametrize("name", ["english-french", "english-french-static"])
 def test_the_hints_of_english_french_are_true(
-    name: str, source: str, word: str, kind: str, looks: dict[str, tuple[float, float]]
+    name: str, source: str, word: str, kind: str, shares: dict[str, tuple[float, float]]
 ) -> None:
     if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
-        pytest.skip("its own hints say that no head turns, which is tested above")
+        pytest.skip("the hints of this model say that no head changes its key, which is tested above")
     trace = Pipeline.load(name).trace(source)
     queries, keys = trace.tokens(kind)
     row = queries.index(word) - 1
     weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
-    for token, (least, most) in looks.items():
+    for token, (least, most) in shares.items():
         largest = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
         assert least <= largest <= most
 

@@ -41,7 +41,7 @@ from transformer.text.tokenizer import TOKENIZERS, plain, tokenizer, unseen
         ("words and digits", "14/7/98", ["1", "4", "/", "7", "/", "9", "8"]),
     ],
 )
-def test_splits(name: str, text: str, tokens: list[str]):
+def test_a_text_is_split_into_tokens(name: str, text: str, tokens: list[str]):
     assert tokenizer(name).split(text) == tokens
 
 
@@ -56,7 +56,7 @@ def test_splits(name: str, text: str, tokens: list[str]):
         *((name, [], "") for name in TOKENIZERS),
     ],
 )
-def test_joins(name: str, tokens: list[str], text: str):
+def test_tokens_are_joined_to_a_text(name: str, tokens: list[str], text: str):
     assert tokenizer(name).join(tokens) == text
 
 

@@ -35,16 +35,16 @@ def edited(model: Transformer, *edits: Intervention) -> Trace:
 def test_ablated_scores_keep_hidden_keys_hidden(model: Transformer, attention: str, name: str):
     before, after = run_traced(model, SOURCE, TARGET), edited(model, Ablate(f"{attention}.{name}"))
     hidden = before.hidden(attention)
-    looking = ~hidden.all(-1)  # a query that may attend to no key attends as its variant defines
+    attending = ~hidden.all(-1)  # a query that may attend to no key attends as its variant defines
     assert hidden.any()
-    assert looking.any()
+    assert attending.any()
     assert torch.equal(after.hidden(attention), hidden)
     weights = after[f"{attention}.weights"].values
-    assert weights[hidden & looking[..., None]].max() == 0
+    assert weights[hidden & attending[..., None]].max() == 0
     # Scores are equal, so every key that is not hidden gets an equal share.
     allowed = ~hidden
     expected = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
-    assert torch.allclose(weights[looking], expected[looking], atol=1e-6)
+    assert torch.allclose(weights[attending], expected[attending], atol=1e-6)
 
 
 @pytest.mark.parametrize("divisor", ["d_head", "d_model"])

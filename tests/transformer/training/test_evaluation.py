@@ -1,4 +1,4 @@
-"""Exact answers, held-out pairs and head measures of a model."""
+"""Tests of exact answers and of held-out pairs."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def pairs(*sources: str) -> list[Pair]:
     return [Pair(source, source[::-1], f"length {len(source)}") for source in sources]
 
 
-def test_counts_exact_answers_by_form(sometimes: Pipeline):
+def test_exact_answers_are_counted_by_form(sometimes: Pipeline):
     result = accuracy(sometimes, pairs("ab", "ax", "xa", "abc", "abcdefghijkl", "xx"))
     assert (result.right, result.total, result.share) == (4, 6, 4 / 6)
     # "xx" backwards is "xx". Forms are sorted by number: 2 before 12.
@@ -44,7 +44,7 @@ def test_accuracy_of_no_pairs_is_zero(sometimes: Pipeline):
     assert (result.total, result.share, result.by_form) == (0, 0.0, {})
 
 
-def test_keeps_at_most_twenty_wrong_answers(sometimes: Pipeline):
+def test_at_most_twenty_wrong_answers_are_kept(sometimes: Pipeline):
     result = accuracy(sometimes, pairs(*(f"x{letter}{other}" for letter in "abcde" for other in "fghij")))
     assert result.total == 25
     assert len(result.wrong) == 20

@@ -1,4 +1,4 @@
-"""Whole training runs, and the command line."""
+"""Tests of whole training runs and of the command line."""
 
 import functools
 import itertools

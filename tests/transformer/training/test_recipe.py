@@ -1,4 +1,4 @@
-"""The recipes and their settings."""
+"""Tests of the recipes and their settings."""
 
 import dataclasses
 import itertools
@@ -45,7 +45,7 @@ def test_every_recipe_can_be_built(name: str):
     assert isinstance(config, TransformerConfig)
     world = chosen.make_world()
     assert (config.source_vocab, config.target_vocab) == (len(world.source_vocabulary), len(world.target_vocabulary))
-    # <sos> and <eos> come on top.
+    # Two more for <sos> and <eos>.
     assert config.max_len >= world.longest + 2
     assert hash(chosen) == hash(recipe(name))
 

@@ -54,7 +54,7 @@ def test_the_dropout_of_a_step_depends_on_seed_and_step():
 
 
 def test_the_initial_weights_of_a_seed_never_change():
-    """Checkpoints say which command made them; the command must go on making them."""
+    """The card of a checkpoint has the command that made it, so the command must keep giving the same weights."""
     first = Training("reverse", TINY.replace(seed=7)).model.output_projection.weight[0, :3]
     assert first.tolist() == pytest.approx([-0.0320238471, 0.1109679490, -0.2381999493], abs=1e-6)
 
@@ -307,7 +307,7 @@ def test_a_state_from_before_the_first_step_starts_anew(finished: Training, tmp_
     assert same(weights(training), weights(finished))
 
 
-def test_a_changed_byte_is_found(state: Path, tmp_path: Path):
+def test_a_state_with_a_changed_byte_is_refused(state: Path, tmp_path: Path):
     data = state.read_bytes()
     training = Training("reverse", TINY)
     before = weights(training)

@@ -1,4 +1,4 @@
-"""The world of sums."""
+"""Tests of the world of sums."""
 
 import random
 
@@ -14,7 +14,7 @@ WORLD = Addition()
     ("source", "target"),
     [("417+85=", "502"), ("417 + 85 =", "502"), ("417+85", "502"), ("0+0=", "0"), ("999+999=", "1998"), ("9+1=", "10")],
 )
-def test_solves(source: str, target: str):
+def test_known_texts_have_their_answers(source: str, target: str):
     assert WORLD.solve(source) == target
 
 

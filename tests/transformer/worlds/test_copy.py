@@ -1,4 +1,4 @@
-"""The world that copies letters."""
+"""Tests of the world that copies letters."""
 
 import random
 
@@ -10,7 +10,7 @@ WORLD = Copy()
 
 
 @pytest.mark.parametrize(("source", "target"), [("headlight", "headlight"), ("z", "z"), ("AbC", "abc"), (" a b\tc ", "abc")])
-def test_solves(source: str, target: str):
+def test_known_texts_have_their_answers(source: str, target: str):
     assert WORLD.solve(source) == target
 
 

@@ -1,4 +1,4 @@
-"""The world that rewrites dates."""
+"""Tests of the world that rewrites dates."""
 
 import datetime
 
@@ -74,7 +74,7 @@ def test_the_weekday_is_the_real_one(date: str, source: str):
         ("22nd may 2022", "2022-05-22"),
     ],
 )
-def test_solves(source: str, target: str):
+def test_known_texts_have_their_answers(source: str, target: str):
     assert WORLD.solve(source) == target
 
 

@@ -1,4 +1,4 @@
-"""The English–French world: properties of every drawn sentence, its words, splits and pairs."""
+"""Tests of the English–French world: properties of drawn sentences, words, splits and pairs."""
 
 import random
 import re

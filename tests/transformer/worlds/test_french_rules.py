@@ -1,4 +1,4 @@
-"""The rules of the English–French world: sentences with their translations, and texts outside the grammar."""
+"""Tests of the rules of the English–French world: sentences with their translations, and texts outside the grammar."""
 
 import pytest
 
@@ -253,7 +253,7 @@ RULES = {
     ("source", "target"),
     [pytest.param(*pair, id=f"{rule}: {pair[0]}") for rule, pairs in RULES.items() for pair in pairs],
 )
-def test_rule(source: str, target: str | None):
+def test_a_sentence_of_each_rule_has_its_translation(source: str, target: str | None):
     assert WORLD.solve(source) == target
 
 

@@ -1,4 +1,4 @@
-"""The world that reverses letters."""
+"""Tests of the world that reverses letters."""
 
 import random
 
@@ -13,7 +13,7 @@ WORLD = Reverse()
     ("source", "target"),
     [("headlight", "thgildaeh"), ("z", "z"), ("AbC", "cba"), (" a b\tc ", "cba"), ("a" * 12, "a" * 12)],
 )
-def test_solves(source: str, target: str):
+def test_known_texts_have_their_answers(source: str, target: str):
     assert WORLD.solve(source) == target
 
 

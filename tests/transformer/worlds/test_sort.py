@@ -1,4 +1,4 @@
-"""The world that puts letters in order."""
+"""Tests of the world that sorts letters."""
 
 import random
 
@@ -13,7 +13,7 @@ WORLD = Sort()
     ("source", "target"),
     [("headlight", "adeghhilt"), ("banana", "aaabnn"), ("z", "z"), ("CaB", "abc"), (" z y\tx ", "xyz"), ("aaa", "aaa")],
 )
-def test_solves(source: str, target: str):
+def test_known_texts_have_their_answers(source: str, target: str):
     assert WORLD.solve(source) == target
 
 

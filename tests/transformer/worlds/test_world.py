@@ -1,4 +1,4 @@
-"""The protocol of a world, tested on every registered world."""
+"""Tests of the protocol of a world, on every registered world."""
 
 import random
 import re
@@ -47,7 +47,7 @@ def test_an_unknown_world_is_refused_with_the_names_of_all():
         transformer.worlds.world("klingon")
 
 
-def test_is_registered_with_descriptions(world: World):
+def test_a_world_is_registered_with_descriptions(world: World):
     assert WORLDS[world.name] is world
     assert world.description.strip()
     assert world.accepts.strip()
@@ -173,5 +173,5 @@ def test_every_word_has_a_class_and_other_tokens_have_none(world: World):
         ("english-french", "source", {"cat": "noun", "it": "pronoun"}),
     ],
 )
-def test_word_classes(name: str, side: Literal["source", "target"], expected: dict[str, str]):
+def test_words_have_their_classes(name: str, side: Literal["source", "target"], expected: dict[str, str]):
     assert {token: WORLDS[name].word_class(token, side) for token in expected} == expected
