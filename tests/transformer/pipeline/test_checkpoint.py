@@ -1,10 +1,8 @@
 """Tests of checkpoints: a saved model is loaded bit for bit, and a damaged file is refused."""
 
 import dataclasses
-import json
 import math
 import pickle
-import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,20 +11,16 @@ import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from torch import Tensor
 
+from tests.transformer.pipeline.checkpoints import SOURCE, TARGET, checkpoint, refused
 from tests.transformer.pipeline.test_card import CARD
 from tests.transformer.small import small
 from transformer.errors import CheckpointError
-from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
 from transformer.pipeline import checkpoint as checkpoint_module
 from transformer.pipeline.checkpoint import (
-    LARGEST_FLOAT,
-    PARTS,
     Checkpoint,
-    digest,
-    largest_number,
     load_checkpoint,
     read_card,
     read_metadata,
@@ -34,28 +28,6 @@ from transformer.pipeline.checkpoint import (
     write_whole,
 )
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.trace import run_traced
-
-WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as in a small model
-SOURCE, TARGET = torch.tensor([[1, 5, 6, 2, 0], [1, 9, 8, 7, 2]]), torch.tensor([[1, 7, 0], [1, 5, 6]])
-
-
-def checkpoint(preset: str = "pytorch", **values: object) -> Checkpoint:
-    return Checkpoint(small(preset, **values), WORDS, WORDS, CARD)
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A valid checkpoint of a very small model. Do not change it."""
-    path = tmp_path_factory.mktemp("checkpoints") / "small.safetensors"
-    save_checkpoint(path, checkpoint(d_model=4, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1))
-    return path
-
-
-@pytest.fixture(scope="module")
-def data(path: Path) -> bytes:
-    return path.read_bytes()
-
 
 # --- saving and loading ------------------------------------------------------------------------------------------------
 
@@ -218,22 +190,6 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path):
 # --- missing, foreign and damaged files --------------------------------------------------------------------------------
 
 
-def refused(path: Path, message: str = "") -> None:
-    with pytest.raises(CheckpointError) as caught:
-        load_checkpoint(path)
-    assert message in str(caught.value), str(caught.value)
-    assert path.name[:20] in str(caught.value)
-
-
-@pytest.fixture
-def damaged(tmp_path: Path) -> Callable[[bytes], Path]:
-    def write(data: bytes) -> Path:
-        (tmp_path / "damaged.safetensors").write_bytes(data)
-        return tmp_path / "damaged.safetensors"
-
-    return write
-
-
 def test_a_missing_file_is_refused(tmp_path: Path):
     refused(tmp_path / "nothing.safetensors", "There is no file 'nothing.safetensors'.")
     with pytest.raises(CheckpointError, match="There is no file"):
@@ -305,207 +261,3 @@ def test_a_file_with_an_overwritten_range_is_refused(data: bytes, damaged: Calla
     changed = data[:start] + junk + data[start + len(junk) :]
     if changed != data:
         refused(damaged(changed))
-
-
-# --- files with a correct digest and wrong contents --------------------------------------------------------------------
-
-
-def forged(
-    path: Path,
-    to: Path,
-    tensors: dict[str, Tensor | None] | None = None,
-    parts: dict[str, str | None] | None = None,
-) -> Path:
-    """The checkpoint with other tensors or texts (None removes one) and a new digest."""
-    texts = read_metadata(path) | (parts or {})
-    texts = {name: text for name, text in texts.items() if text is not None}
-    values = {name: tensor for name, tensor in (load_file(path) | (tensors or {})).items() if tensor is not None}
-    signed = {name: texts[name] for name in PARTS if name in texts}
-    save_file(values, to / "forged.safetensors", texts | {"digest": digest(values, signed)})
-    return to / "forged.safetensors"
-
-
-def test_a_file_signed_again_without_a_change_is_loaded(path: Path, tmp_path: Path):
-    load_checkpoint(forged(path, tmp_path))
-
-
-SHAPE = (10, 4)  # of output_projection.weight
-
-
-def one_nan() -> Tensor:
-    weight = torch.zeros(SHAPE)
-    weight[3, 2] = torch.nan
-    return weight
-
-
-@pytest.mark.parametrize(
-    ("tensors", "message"),
-    [
-        ({"output_projection.weight": None}, "parameters; its configuration needs"),
-        ({"one_too_many": torch.zeros(2)}, "parameters; its configuration needs"),
-        ({"one_too_many": torch.zeros(0)}, "has a tensor one_too_many, which its model lacks"),
-        ({"output_projection.weight": torch.zeros(10, 5)}, "parameters; its configuration needs"),
-        ({"output_projection.weight": torch.zeros(4, 10)}, "output_projection.weight has shape (4, 10); it must have (10, 4)"),
-        ({"output_projection.weight": torch.zeros(40)}, "output_projection.weight has shape (40,); it must have (10, 4)"),
-        ({"output_projection.weight": None, "renamed": torch.zeros(SHAPE)}, "lacks the tensor output_projection.weight"),
-        ({"output_projection.weight": torch.full(SHAPE, torch.nan)}, "holds values that are not finite"),
-        ({"output_projection.weight": one_nan()}, "holds values that are not finite"),
-        ({"output_projection.weight": torch.full(SHAPE, torch.inf)}, "holds values that are not finite"),
-        ({"output_projection.weight": torch.full(SHAPE, 1e300, dtype=torch.float64)}, "not finite"),
-        ({"output_projection.weight": torch.zeros(SHAPE, dtype=torch.int64)}, "not finite"),
-        ({"output_projection.weight": torch.zeros(SHAPE, dtype=torch.bool)}, "not finite"),
-        ({"scalar": torch.tensor(1.0)}, "parameters; its configuration needs"),
-    ],
-    ids=lambda value: str(value)[:40] if isinstance(value, str) else None,
-)
-def test_tensors_that_do_not_fit_the_model_are_refused(
-    path: Path, tmp_path: Path, tensors: dict[str, Tensor | None], message: str
-):
-    refused(forged(path, tmp_path, tensors), message)
-
-
-CONFIG = TransformerConfig.preset("pytorch", d_model=4, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1, max_len=16)
-
-
-def config_with(**values: object) -> str:
-    return json.dumps(json.loads(CONFIG.to_json()) | values)
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        *(({name: None}, f"is damaged ('{name}')") for name in PARTS),
-        *(({name: text}, "") for name in PARTS for text in ("", "garbage", "[]", "null", "7", "{}", "[" * 50_000)),
-        ({"config": config_with(d_model="4")}, "holds a bad value. d_model is '4'; it must be a whole number"),
-        ({"config": config_with(heads=3)}, "holds a bad value. d_model is 4; it must be a multiple of heads, which is 3"),
-        ({"config": config_with(dropout=float("nan"))}, "holds a bad value. dropout is nan"),
-        ({"config": config_with(position="sideways")}, "holds a bad value. position is 'sideways'"),
-        ({"config": config_with(trust_me=True)}, "is not a field"),
-        ({"config": config_with(source_vocab=11)}, "parameters; its configuration needs"),
-        ({"config": config_with(target_vocab=9)}, "parameters; its configuration needs"),
-        ({"config": config_with(source_pad=3)}, "do not fit its configuration"),
-        ({"config": config_with(encoder_layers=2)}, "parameters; its configuration needs"),
-        ({"config": config_with(position="learned")}, "parameters; its configuration needs"),
-        ({"source_vocabulary": Vocabulary.of("abc", "characters").to_json()}, "do not fit its configuration"),
-        ({"config": json.dumps({"x" * 10**6: 1})}, "xxx… is not a field"),
-        ({"config": '{"\\ud800<script>": 1}'}, "\\ud800<script> is not a field"),
-        ({"source_vocabulary": WORDS.to_json().replace('"a"', '"b"')}, "every token may stand only once"),
-        ({"target_vocabulary": WORDS.to_json().replace("characters", "klingon")}, "tokenizer is 'klingon'; allowed are"),
-        ({"target_vocabulary": WORDS.to_json().replace("<pad>", "pad")}, "must start with <pad>"),
-        (
-            {"card": json.dumps(json.loads(CARD.to_json()) | {"longest": "very"})},
-            "card's longest is 'very'; it must be",
-        ),
-    ],
-    ids=lambda value: str(value)[:50],
-)
-def test_invalid_metadata_is_refused(path: Path, tmp_path: Path, parts: dict[str, str | None], message: str):
-    with pytest.raises(CheckpointError) as caught:
-        load_checkpoint(forged(path, tmp_path, parts=parts))
-    assert message in str(caught.value)
-    assert len(str(caught.value).encode()) < 1500
-
-
-def nested(values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
-    return st.lists(values) | st.dictionaries(st.text(), values)
-
-
-@given(st.sampled_from(PARTS), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), nested, max_leaves=8))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_arbitrary_json_as_metadata_is_refused(path: Path, tmp_path: Path, name: str, value: object):
-    with pytest.raises(CheckpointError):
-        load_checkpoint(forged(path, tmp_path, parts={name: json.dumps(value)}))
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        {"d_model": 8192, "heads": 1, "d_ff": 65_536, "encoder_layers": 96, "decoder_layers": 96},
-        {"max_len": 65_536, "d_model": 512},
-        {"d_ff": 65_536, "d_model": 8192, "max_len": 16},
-        {"encoder_layers": 96},
-    ],
-    ids=str,
-)
-def test_a_small_file_that_describes_a_large_model_is_refused(path: Path, tmp_path: Path, sizes: dict[str, int], monkeypatch):
-    monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model of that size was built"))
-    refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "its configuration needs")
-
-
-def test_a_small_file_that_describes_large_tables_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    save_checkpoint(tmp_path / "wide", checkpoint(d_model=128, heads=2, d_ff=4, encoder_layers=1, decoder_layers=1))
-    config = json.loads(read_metadata(tmp_path / "wide")["config"])
-    whole = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 1024})})
-    assert load_checkpoint(whole).model.config.max_len == 1024
-    monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model with such tables was built"))
-    large = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 65_536})})
-    refused(large, "asks for tables of 16777216 numbers")
-
-
-@pytest.mark.parametrize("value", [3e38, -3e38, 1e30])
-@pytest.mark.parametrize("preset", PRESETS)
-def test_weights_that_could_overflow_are_refused(preset: str, value: float, tmp_path: Path):
-    saved = checkpoint(preset)
-    saved.model.target_embedding.table.weight.data[5, 0] = value
-    with pytest.raises(CheckpointError, match="a forward pass could overflow"):
-        save_checkpoint(tmp_path / "model", saved)
-
-
-@pytest.mark.parametrize("final_norm", [False, True])
-@pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_largest_accepted_weights_do_not_overflow(preset: str, norm_first: bool, final_norm: bool, tmp_path: Path):
-    saved = checkpoint(preset, norm_first=norm_first, final_norm=final_norm)
-    least, most = 1.0, 1e38
-    for _ in range(100):
-        weight = math.sqrt(least * most)
-        least, most = (weight, most) if largest_number(saved.model.config, weight) < LARGEST_FLOAT else (least, weight)
-    generator = torch.Generator().manual_seed(3)
-    for signs in (lambda shape: torch.ones(shape), lambda shape: torch.randn(shape, generator=generator).sign()):
-        for parameter in saved.model.parameters():
-            parameter.data = least * signs(parameter.shape)
-        save_checkpoint(tmp_path / "model", saved)
-        model = load_checkpoint(tmp_path / "model").model
-        trace = run_traced(model, SOURCE[:1, :4], TARGET[:1, :2])
-        assert not any(step.values.isnan().any() or (step.values == math.inf).any() for step in trace)
-        assert trace.logits.isfinite().all()
-
-
-def test_sizes_that_cannot_be_built_are_refused(path: Path, tmp_path: Path):
-    for sizes in ({"d_model": 10**12}, {"encoder_layers": 10**9}, {"max_len": 2**40}, {"source_vocab": 10**15}):
-        refused(forged(path, tmp_path, parts={"config": config_with(**sizes)}), "holds a bad value")
-
-
-def test_a_header_larger_than_the_file_is_refused(damaged: Callable[[bytes], Path]):
-    header = json.dumps({"weight": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}).encode()
-    refused(damaged(len(header).to_bytes(8, "little") + header), "is not a whole safetensors file")
-
-
-def hollow(path: Path, to: Path, size: int) -> Path:
-    """A sparse file of the given size that takes a few kilobytes on disk."""
-    tensors = {"weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}
-    header = json.dumps({"__metadata__": read_metadata(path), **tensors}).encode()
-    with (to / "hollow.safetensors").open("wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header)
-        file.truncate(8 + len(header) + size)
-    return to / "hollow.safetensors"
-
-
-def test_a_sparse_file_is_refused_before_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(checkpoint_module, "digest", lambda *_: pytest.fail("all of it was read"))
-    refused(hollow(path, tmp_path, 1 << 30), "parameters; its configuration needs")
-
-
-def test_a_file_larger_than_memory_is_refused(path: Path, tmp_path: Path):
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (60 << 30, before[1]))
-    try:
-        refused(hollow(path, tmp_path, 64 << 30), "is not a whole safetensors file")
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def test_a_damaged_card_is_refused_when_read_alone(path: Path, tmp_path: Path):
-    for parts in ({"card": None}, {"card": "garbage"}, {"headlight": None}):
-        with pytest.raises(CheckpointError):
-            read_card(forged(path, tmp_path, parts=parts))

@@ -7,24 +7,15 @@ import pytest
 import torch
 
 from tests.transformer.small import SOURCE, TARGET, small
+from tests.transformer.tracing.edits import DECODER, ENCODER, edited
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
 from transformer.tracing.intervention import plain
-from transformer.tracing.interventions import Ablate, Intervention, Patch, Replace, Scale
-from transformer.tracing.trace import Trace, run_traced
+from transformer.tracing.interventions import Ablate, Patch, Replace, Scale
+from transformer.tracing.trace import run_traced
 
-ENCODER, DECODER = "encoder.layers.0.self_attention", "decoder.layers.1.self_attention"
 SCORES = ("scores", "scaled_scores", "masked_scores")
-
-
-@pytest.fixture(scope="module", params=PRESETS)
-def model(request: pytest.FixtureRequest) -> Transformer:
-    return small(request.param)
-
-
-def edited(model: Transformer, *edits: Intervention) -> Trace:
-    return run_traced(model, SOURCE, TARGET, edits)
 
 
 # --- masks -------------------------------------------------------------------------------------------------------------

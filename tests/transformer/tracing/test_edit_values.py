@@ -7,16 +7,11 @@ import pytest
 import torch
 
 from tests.transformer.small import SOURCE, TARGET, small
+from tests.transformer.tracing.edits import CROSS, DECODER, ENCODER
 from transformer.errors import PathError
 from transformer.network.model import Transformer
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.tracing.trace import run_traced
-
-ENCODER, DECODER, CROSS = (
-    "encoder.layers.0.self_attention",
-    "decoder.layers.1.self_attention",
-    "decoder.layers.1.cross_attention",
-)
 
 
 def scale_by_true() -> Scale:
