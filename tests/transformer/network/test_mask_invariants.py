@@ -163,11 +163,12 @@ def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject)
 def examples(name: str) -> list[tuple[list[int], list[int]]]:
     """(source, target) ids of a model's examples; each target is the model's own answer."""
     pipeline = load(name)
-    pairs = []
-    for example in itertools.islice(world(pipeline.card.world).examples, 8):
-        source, answer = pipeline.read(example.source).ids, pipeline.answers([example.source])[0].tokens
-        pairs.append(([*source], [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]))
-    return pairs
+    sources = [example.source for example in itertools.islice(world(pipeline.card.world).examples, 8)]
+    sos, target_ids = pipeline.target_vocabulary.sos, pipeline.target_vocabulary.ids
+    return [
+        ([*pipeline.read(source).ids], [sos, *target_ids(answer.tokens)])
+        for source, answer in zip(sources, pipeline.answers(sources), strict=True)
+    ]
 
 
 @EVERY_MODEL

@@ -13,7 +13,7 @@ from tests.transformer.small import small
 from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS
 from transformer.pipeline import pipeline as pipeline_module
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.text.vocabulary import Unknown, Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Patch, Scale
 from transformer.worlds import WORLDS
@@ -93,9 +93,15 @@ def test_a_very_long_text_is_refused_in_one_short_sentence(reverse: Pipeline):
 TEXTS = ["a", "fedcba", "abc", "cab" * 4, "bb"]
 
 
-def test_a_batch_gives_the_same_answers_as_one_by_one(untrained: Pipeline):
-    assert untrained.answers(TEXTS) == [untrained.answers([text])[0] for text in TEXTS]
-    assert [answer.text for answer in untrained.answers(TEXTS)] == [untrained.answer(text) for text in TEXTS]
+@pytest.fixture(scope="module")
+def answers(untrained: Pipeline) -> list[Answer]:
+    """The answers of the untrained model to `TEXTS`."""
+    return untrained.answers(TEXTS)
+
+
+def test_a_batch_gives_the_same_answers_as_one_by_one(untrained: Pipeline, answers: list[Answer]):
+    assert answers == [untrained.answers([text])[0] for text in TEXTS]
+    assert [answer.text for answer in answers] == [untrained.answer(text) for text in TEXTS]
 
 
 def test_the_shipped_model_answers_a_batch_as_one_by_one(reverse: Pipeline):
@@ -297,13 +303,13 @@ def test_the_model_has_the_whole_vocabulary_of_its_world(reverse: Pipeline):
 # --- loading and saving ------------------------------------------------------------------------------------------------
 
 
-def test_save_and_load_by_path(untrained: Pipeline, tmp_path: Path):
+def test_save_and_load_by_path(untrained: Pipeline, answers: list[Answer], tmp_path: Path):
     path = tmp_path / "mine.safetensors"
     untrained.save(path)
     loaded = Pipeline.load(path)
     assert loaded.name == "mine"
     assert loaded.config == untrained.config
-    assert loaded.answers(TEXTS) == untrained.answers(TEXTS)
+    assert loaded.answers(TEXTS) == answers
     assert torch.equal(loaded.trace("abc", "cba").logits, untrained.trace("abc", "cba").logits)
 
 

@@ -1,11 +1,12 @@
 """Tests of the shipped models: they do their tasks, and their heads attend as their cards and examples describe."""
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 
-from transformer import Pipeline
+from transformer import Pipeline, Trace
 from transformer.analysis.head_measures import SHARES
 from transformer.pipeline.checkpoint import read_card
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
@@ -16,6 +17,13 @@ from transformer.worlds import world
 
 LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-static": 0.9}
 MEGABYTE = 1_000_000
+
+load = functools.cache(Pipeline.load)
+
+
+@functools.cache
+def trace_of(name: str, source: str) -> Trace:
+    return load(name).trace(source)
 
 
 def test_exactly_one_checkpoint_is_shipped_per_recipe() -> None:
@@ -28,7 +36,7 @@ def test_all_checkpoints_together_are_small() -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_model_answers_held_out_pairs(name: str) -> None:
-    pipeline, task = Pipeline.load(name), world(RECIPES[name].world)
+    pipeline, task = load(name), world(RECIPES[name].world)
     measured = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
     assert measured.share >= LEAST_EXACT.get(name, 0.995), measured.wrong
 
@@ -62,7 +70,7 @@ def test_snapshots_get_more_accurate_during_training(name: str) -> None:
 
 
 def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
-    pipeline, task = Pipeline.load("english-french"), world("english-french")
+    pipeline, task = load("english-french"), world("english-french")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() >= 0.9
     assert pronoun_accuracy(pipeline, pairs) >= 0.99
@@ -73,7 +81,7 @@ def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
 
 
 def test_the_static_translator_is_right_without_such_a_head() -> None:
-    pipeline, task = Pipeline.load("english-french-static"), world("english-french-static")
+    pipeline, task = load("english-french-static"), world("english-french-static")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() <= 0.2
     assert pronoun_accuracy(pipeline, pairs) >= 0.97
@@ -83,7 +91,7 @@ def test_the_static_translator_is_right_without_such_a_head() -> None:
 
 
 def test_the_two_best_known_sentences_are_translated_correctly() -> None:
-    pipeline = Pipeline.load("english-french")
+    pipeline = load("english-french")
     frame = "the animal did not cross the street because it was too"
     assert pipeline.answer(f"{frame} tired") == "l'animal n'a pas traversé la rue parce qu'il était trop fatigué"
     assert pipeline.answer(f"{frame} wide") == "l'animal n'a pas traversé la rue parce qu'elle était trop large"
@@ -92,17 +100,20 @@ def test_the_two_best_known_sentences_are_translated_correctly() -> None:
 
 def test_the_letter_models_have_a_head_that_follows_the_task() -> None:
     for name in ("copy", "reverse", "sort"):
-        strongest = Pipeline.load(name).card.measures["strongest"]["cross"]
+        strongest = load(name).card.measures["strongest"]["cross"]
         assert strongest["alignment"]["value"] >= 0.5, name
         assert set(strongest) <= {"entropy", "distance", *SHARES}
 
 
 def test_every_example_is_answered_correctly() -> None:
     for name, recipe in RECIPES.items():
-        pipeline, task = Pipeline.load(name), world(recipe.world)
-        for example in task.examples:
-            assert not pipeline.read(example.source).unknown
-            assert pipeline.answer(example.source) == task.solve(example.source), (name, example.source)
+        pipeline, task = load(name), world(recipe.world)
+        readings = [pipeline.read(example.source) for example in task.examples]
+        assert not any(reading.unknown for reading in readings)
+        answers = {
+            example.source: answer.text for example, answer in zip(task.examples, pipeline.answers(readings), strict=True)
+        }
+        assert answers == {example.source: task.solve(example.source) for example in task.examples}, name
 
 
 def test_cards_number_the_strongest_head_from_one() -> None:
@@ -139,7 +150,7 @@ def test_the_hints_of_english_french_are_true(
 ) -> None:
     if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
         pytest.skip("the hints of this model say that no head changes its key, which is tested above")
-    trace = Pipeline.load(name).trace(source)
+    trace = trace_of(name, source)
     queries, keys = trace.tokens(kind)
     row = queries.index(word) - 1
     weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
@@ -149,11 +160,11 @@ def test_the_hints_of_english_french_are_true(
 
 
 def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:
-    head = Pipeline.load("english-french").card.measures["pronouns"]
+    head = load("english-french").card.measures["pronouns"]
     hints = [example.look_for for example in world("english-french").examples[:2]]
     assert f"layer {head['layer']} head {head['head']}" in hints[0]
     for name, noun, hint in zip(("tired", "wide"), ("animal", "street"), hints, strict=True):
-        trace = Pipeline.load("english-french").trace(f"the animal did not cross the street because it was too {name}")
+        trace = trace_of("english-french", f"the animal did not cross the street because it was too {name}")
         row, key = trace.target_tokens[0].index("qu'"), trace.source_tokens[0].index(noun)
         assert float(trace.attention("cross")[head["layer"] - 1, 0, head["head"] - 1, row, key]) > 0.9
         assert "row of `qu'`" in hint

@@ -157,7 +157,7 @@ def test_a_run_whose_checkpoint_cannot_be_written_can_be_resumed(finished: Train
 
 
 def test_a_snapshot_that_could_not_be_written_is_written_on_resume(tmp_path: Path):
-    recipe, snapshots = TINY.replace(snapshots=3, steps=30), tmp_path / "out" / "snapshots" / "reverse"
+    recipe, snapshots = TINY.replace(snapshots=3, steps=30, check_every=30), tmp_path / "out" / "snapshots" / "reverse"
     (snapshots / "000025.safetensors").mkdir(parents=True)
     with pytest.raises(CheckpointError, match="000025"):
         train(tmp_path, recipe)

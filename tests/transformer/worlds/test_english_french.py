@@ -2,7 +2,7 @@
 
 import random
 import re
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +12,7 @@ from transformer.worlds.french.adjectives import ADJECTIVES, SELECTIVE_OF
 from transformer.worlds.french.nouns import KINDS, NOUN_BY_FORM, NOUNS, NOUNS_OF
 from transformer.worlds.french.sound import settle
 from transformer.worlds.french.verbs import VERBS
-from transformer.worlds.world import Pair, World
+from transformer.worlds.world import Pair
 
 WORLD = EnglishFrench()
 STATIC = EnglishFrenchStatic()
@@ -35,11 +35,6 @@ def world(request: pytest.FixtureRequest) -> EnglishFrench:
 def drawn() -> list[Pair]:
     rng = random.Random(0)
     return [WORLD.draw(rng) for _ in range(4_000)]
-
-
-def test_solve_gives_the_target_that_is_drawn(drawn: list[Pair]):
-    for pair in drawn[:2_000]:
-        assert WORLD.solve(pair.source) == pair.target, pair
 
 
 def test_no_drawn_sentence_breaks_elision_or_contraction(drawn: list[Pair]):
@@ -130,34 +125,12 @@ def test_vocabularies_are_of_the_right_size():
     assert STATIC.target_vocabulary is EnglishFrench.target_vocabulary
 
 
-def test_every_word_is_drawn_and_no_other():
-    rng = random.Random(1)
-    sources, targets = set(WORLD.source_vocabulary.words), set(WORLD.target_vocabulary.words)
-    missing_sources, missing_targets = set(sources), set(targets)
-    for _ in range(60_000):
-        pair = WORLD.draw(rng)
-        source, target = pair.source.split(), WORLD.target_vocabulary.split(pair.target)
-        assert sources.issuperset(source), pair
-        assert targets.issuperset(target), pair
-        missing_sources.difference_update(source)
-        missing_targets.difference_update(target)
-        if not missing_sources and not missing_targets:
-            break
-    assert not missing_sources
-    assert not missing_targets
-
-
-def test_every_text_reads_as_it_is_split(drawn: list[Pair]):
+def test_splitting_and_joining_a_source_gives_it_back(drawn: list[Pair]):
     for pair in drawn:
-        for vocabulary, text in ((WORLD.source_vocabulary, pair.source), (WORLD.target_vocabulary, pair.target)):
-            assert vocabulary.text(vocabulary.split(text)) == text
+        assert WORLD.source_vocabulary.text(WORLD.source_vocabulary.split(pair.source)) == pair.source
 
 
-def test_every_word_has_a_class(world: EnglishFrench):
-    for word in world.source_vocabulary.words:
-        assert world.word_class(word, "source"), word
-    for word in world.target_vocabulary.words:
-        assert world.word_class(word, "target"), word
+def test_words_have_their_classes(world: EnglishFrench):
     assert [world.word_class(word, "source") for word in SIGNATURE.split()[:4]] == [
         "determiner",
         "noun",
@@ -194,28 +167,13 @@ def test_a_sentence_and_its_variants_are_in_one_split(world: EnglishFrench):
     assert world.is_held_out(f"{SIGNATURE} because it was too wide .")
 
 
-def test_splits_share_no_main_clause(world: World):
-    train = {world.split_key(pair.source) for pair in islice(world.pairs("train", 0), 1_000)}
-    held_out = {world.split_key(pair.source) for pair in islice(world.pairs("held-out", 0), 100)}
-    assert not train & held_out
-
-
-def test_a_seed_repeats_its_pairs(world: World):
-    first = list(islice(world.pairs("train", 5), 100))
-    assert list(islice(world.pairs("train", 5), 100)) == first
-    assert list(islice(world.pairs("train", 6), 100)) != first
-
-
 def test_there_is_no_alignment():
     assert WORLD.alignment(("i", "see", "it"), ("je", "le", "vois")) is None
 
 
-def test_examples_are_in_the_language(world: EnglishFrench):
+def test_the_first_two_examples_are_the_best_known_sentences(world: EnglishFrench):
     assert len(world.examples) >= 8
     assert [example.source.split()[-1] for example in world.examples[:2]] == ["tired", "wide"]
-    for example in world.examples:
-        assert world.solve(example.source), example
-        assert not world.source_vocabulary.unknown(world.source_vocabulary.split(example.source)), example
 
 
 def differing(pair: ReferencePair) -> list[tuple[str, str]]:
