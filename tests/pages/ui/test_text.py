@@ -188,7 +188,9 @@ def test_unknown_languages_are_ignored(name: str) -> None:
     assert "language" not in app.query_params
 
 
-def test_single_language_has_no_picker() -> None:
+def test_single_language_has_no_picker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "en").symlink_to(ENGLISH)
+    monkeypatch.setattr(texts, "FOLDER", tmp_path)
     app = on_page(HOME, language="en")
     assert "language" not in [picker.key for picker in app.sidebar.selectbox]
     assert not app.exception
