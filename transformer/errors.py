@@ -1,5 +1,6 @@
 """The errors that the library raises on purpose, each a full sentence."""
 
+import re
 import string
 from collections.abc import Mapping
 from typing import Any
@@ -76,9 +77,9 @@ class CheckpointError(HeadlightError):
 
 
 def shortened(value: object, limit: int = 60) -> str:
-    """`repr(value)` cut to `limit` characters, so that a pasted novel does not become the error message."""
+    """`repr(value)` on one line, cut to `limit` characters, so that a pasted novel does not become the error message."""
     try:
-        text = repr(value)
+        text = re.sub(r"\n\s*", " ", repr(value))  # of a tensor or a model, which has a line for each row or module
     except (ValueError, RecursionError):  # a number of thousands of digits, a list thousands deep
         text = f"<{type(value).__name__}>"
     return cut(text, limit)

@@ -16,8 +16,17 @@ import numpy as np, torch
 from transformer import *
 from transformer.tracing.interventions import *
 from transformer.tracing.phrases import all_interventions, interventions
-from transformer.analysis.token_geometry import nearest, token_table
-from transformer.analysis.position_geometry import model_table
+from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
+from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
+from transformer.analysis.cell import explain
+from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.importance import head_importance
+from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
+from transformer.analysis.position_geometry import (
+    by_distance, cell, dot_products, model_table, rotation, sinusoidal_table, spread, swap, turned, untrained_table, wave
+)
+from transformer.analysis.residual import cosine, residual_stream
+from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
 from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
@@ -34,6 +43,11 @@ trace = run_traced(model, source, target)
 alone = run_traced(model, None, target)
 memory, mask = strict.encode(source)
 edited = lambda *edits: run_traced(model, source, target, list(edits))
+scores, ids = torch.zeros(3, 3), torch.tensor([1, 5, 2])
+array, ones = np.zeros((3, 4)), np.ones((2, 3, 4, 4))
+explained = explain(model, trace, "encoder", 0, 0, "scores", 0, 0)
+networked = "encoder.layers.0.feed_forward"
+worked = sublayer_steps.feed_forward(model, trace, networked, 0)
 deep = 0.0
 for _ in range(90):
     deep = [deep]
@@ -216,11 +230,138 @@ REFUSED = {
     "interventions(None, model.config)": "None is not an edit; allowed are silence KIND layer N",
     "all_interventions('no positions', model.config)": "Edits must be a list of phrases, not 'no positions'.",
     "all_interventions(None, model.config)": "Edits must be a list of phrases, not None.",
+    "interventions('no positions', None)": "None is not a TransformerConfig",
+    "interventions('no positions', model.config, 5)": "lengths is 5; it must give the number of tokens of each side",
+    # masks
+    "target_masks(None, model.config)": "ids must be a tensor of int64 or int32 with axes batch target, not None",
+    "target_masks(ids, model.config)": "ids has shape (3,); expected axes batch target",
+    "target_masks(ids[None].float(), model.config)": "not tensor([[1., 5., 2.]])",
+    "target_masks(ids[None], TransformerConfig)": "is not a TransformerConfig",
+    "conventions(scores, ids, 'decoder', None)": "None is not a TransformerConfig",
+    "conventions(scores.numpy(), ids, 'decoder', model.config)": "scores must be a tensor of floating-point numbers",
+    "conventions(scores.long(), ids, 'decoder', model.config)": "scores must be a tensor of floating-point numbers",
+    "conventions(scores[0], ids, 'decoder', model.config)": "scores has shape (3,); expected axes query key",
+    "conventions(scores, ids[None], 'decoder', model.config)": "ids has shape (1, 3); expected axes key",
+    "conventions(scores, [1, 5, 2], 'decoder', model.config)": "ids must be a tensor of int64 or int32 with axes key",
+    "conventions(scores, ids[:2], 'decoder', model.config)": "There are 2 ids and 3 keys in the scores",
+    "conventions(scores[:2], ids, 'decoder', model.config)": "these scores have 2 queries and 3 keys",
+    "empty_row(None, scores, 0.0)": "scores must be a tensor of floating-point numbers with axes key, not None",
+    "empty_row(scores, scores, 0.0)": "scores has shape (3, 3); expected axes key",
+    "empty_row(scores[0], scores[0], 0.0)": "values has shape (3,); expected axes key d_head",
+    "empty_row(scores[0], scores[:2], 0.0)": "There are 3 scores and 2 values",
+    "empty_row(scores[0], scores, None)": "fill is None; it must be a number",
+    "empty_row(scores[0], scores, '0')": "fill is '0'; it must be a number",
+    # positions
+    "cell(1, 0, 0)": "d_model is 0; it must be a whole number of at least 1",
+    "cell(-1, 0, 4)": "position is -1; it must be a whole number of at least 0",
+    "cell(1.5, 0, 4)": "position is 1.5; it must be a whole number",
+    "cell(1, -1, 4)": "dimension is -1; allowed are 0 to 3",
+    "cell(1, 4, 4)": "dimension is 4; allowed are 0 to 3",
+    "cell(1, 0, '4')": "d_model is '4'; it must be a whole number",
+    "wave(0, 0, np.arange(3.0))": "d_model is 0",
+    "wave(4, 4, np.arange(3.0))": "dimension is 4; allowed are 0 to 3",
+    "wave(0, 4, [1, 2])": "steps must be a NumPy array of numbers with axes step, not [1, 2]",
+    "wave(0, 4, np.array(['a']))": "steps must be a NumPy array of numbers",
+    **{
+        f"{table}({sizes})": message
+        for table in ("sinusoidal_table", "untrained_table")
+        for sizes, message in (("-1, 4", "positions is -1"), ("4, 0", "d_model is 0"), ("4.5, 4", "positions is 4.5"))
+    },
+    "dot_products(None)": "table must be a NumPy array of numbers with axes position d_model, not None",
+    "dot_products(array[0])": "table has shape (4,); expected axes position d_model",
+    "dot_products(array[:0])": "table has shape (0, 4); every axis needs a size of at least 1",
+    "by_distance(array)": "products has shape (3, 4); it must have as many rows as columns",
+    "by_distance(scores)": "products must be a NumPy array of numbers",
+    "spread(array[:0, :0])": "products has shape (0, 0); every axis needs a size of at least 1",
+    "rotation(1.5, 4)": "shift is 1.5; it must be a whole number",
+    "rotation(1, 0)": "d_model is 0; it must be a whole number of at least 1",
+    "turned(array, '1')": "shift is '1'; allowed are 0 to 2",
+    "turned(None, 1)": "table must be a NumPy array of numbers",
+    "swap(None, [1, 5, 2], 0, 1)": "The model must be a Transformer, not None",
+    "swap(model, 'abc', 0, 1)": "A token id must be a whole number; this one is 'a'",
+    "swap(model, None, 0, 1)": "Token ids must be a list of whole numbers, not None",
+    "swap(model, [], 0, 1)": "ids must be a list of token ids, such as [1, 5, 2], not []",
+    "swap(model, [1, 5, 2], '0', 1)": "position is '0'; allowed are 0 to 2",
+    "swap(model, [1, 5, 2], 0, 3)": "position is 3; allowed are 0 to 2",
     # tables
     "token_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
     "model_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
     "nearest(token_table(model, 'source'), 10, 2)": "token id is 10; allowed are 0 to 9",
     "nearest(token_table(model, 'source'), -1, 2)": "token id is -1; allowed are 0 to 9",
+    "nearest(array, 0, '2')": "count is '2'; it must be a whole number of at least 0",
+    "nearest(None, 0, 2)": "table must be a NumPy array of numbers",
+    "token_table(Transformer, 'source')": "The model must be a Transformer, not <class",
+    "model_table(reverse, 'source')": "The model must be a Transformer, not Pipeline(",
+    "model_table(model, np.array(['source']))": "There is no side array(['source']",
+    "cosines(scores, scores)": "rows must be a NumPy array of numbers with axes row d_model, not tensor(",
+    "plane(None)": "table must be a NumPy array of numbers with axes vocab d_model, not None",
+    "plane(array[0])": "table has shape (4,); expected axes vocab d_model",
+    "plane(array * np.nan)": "The table has numbers that are NaN or infinite",
+    "plane(array, [])": "fitted is []; it must have the index of at least one row",
+    "plane(array, [3])": "fitted row is 3; allowed are 0 to 2",
+    "plane(array, [-1])": "fitted row is -1; allowed are 0 to 2",
+    "plane(array, '12')": "A token id must be a whole number; this one is '1'",
+    "plane(array, 1)": "Token ids must be a list of whole numbers, not 1",
+    # calls
+    "constructor_calls(Transformer)": "The model must be a Transformer, not <class",
+    "forward_calls(None, source, target)": "The model must be a Transformer, not None",
+    "forward_calls(model, source, 'abc')": "The target ids must be a tensor",
+    "find(None)": "The function None is not that of a recorded call",
+    "explanation('forward')": "The call must be a Call, as `forward_calls` returns it, not 'forward'",
+    # measures and steps of heads
+    "measure(torch.ones(2, 3, 4, 4))": "weights must be a NumPy array of numbers with axes layer head query key, not tensor(",
+    "measure(ones, 'x')": "aligned must be a NumPy array of numbers with axes query key, not 'x'",
+    "mean_of(None)": "measures must be a list of results of `measure`, not None",
+    "mean_of(measure(ones))": "measures must be a list of results of `measure`, not {'entropy'",
+    "mean_of([None])": "measures must be a list of results of `measure`; one of them is None",
+    "mean_of([measure(ones), measure(ones[:1])])": "entropy has shape (2, 3) in one sentence and (1, 3) in another",
+    "strongest(array[0])": "values has shape (4,); expected axes layer head",
+    "strongest(array * np.nan)": "There are no heads to compare",
+    "shift(None, ones[:, :, 0], 0, 1)": "weights_a must be a NumPy array of numbers",
+    "shift(ones[:, :2, 0], ones[:, :, 0], 0, 1)": "The weights have (2, 2) and (2, 3) layers and heads",
+    "rollout(ones[:0])": "weights has shape (0, 3, 4, 4); every axis needs a size of at least 1",
+    "alignment_mask(5, 3, 3)": "An alignment must be a list of pairs (target index, source index), such as [(0, 0)], not 5",
+    "alignment_mask([(0, -1)], 3, 3)": "An alignment must be a list of pairs",
+    "alignment_mask([(0, 0)], -1, 3)": "queries is -1; it must be a whole number of at least 0",
+    "explain(model, 'trace', 'encoder', 0, 0, 'scores', 0, 0)": "The trace must be a Trace",
+    "explain(model, trace, 'encoder', 0, 0, np.array(['scores']), 0, 0)": "There is no step array(['scores']",
+    "explained[['bias']]": "There is no number ['bias']",
+    "head_steps.attention_step(None, 'encoder', 0, 0, 'scores', 0)": "The trace must be a Trace",
+    "head_steps.attention_step(trace, 'encoder', 0, 0, None, 0)": "There is no step None; allowed are input",
+    "head_steps.tensor_path(trace, 'encoder', 0, None)": "A path must be a text, not None",
+    "head_steps.head_matrix(trace, 'encoder.layers.0.self_attention.scores', 9, 0)": "head is 9; allowed are 0 to 2",
+    "list(head_importance(model, None, target, 0, 1))": "The source ids must be a tensor",
+    "list(head_importance(model, source, target[:, :0], 0, 1))": "The target has 0 tokens",
+    # leaks
+    **{
+        f"leaks.{call}": "The pipeline must be a Pipeline, as `Pipeline.load` returns it, not None"
+        for call in (
+            *("change_later(None, [4], [1, 4], 1, 5)", "furthest_change(None, [4], [1, 4], [5])"),
+            *("append_padding(None, [4], [1, 4], 1)", "fill_padding(None, [4], [1, 4], 1)", "padded_answer(None, [4], 1)"),
+        )
+    },
+    "leaks.change_later(reverse, [4], [1], 1, 5)": "The target has one token; it needs at least one after the first",
+    "leaks.furthest_change(reverse, [4], [1, 4], None)": "Token ids must be a list of whole numbers, not None",
+    "leaks.furthest_change(reverse, [4], [1, 4], [5], most=0)": "most is 0; it must be a whole number of at least 1",
+    "leaks.append_padding(reverse, [4] * 100, [1, 4], 1)": "The source has 100 tokens; allowed are 1 to 64",
+    "leaks.fill_padding(reverse, [4], [1, 4], 1, None)": "Edits are a list of interventions, such as [Ablate(path)], not None",
+    "leaks.padded_answer(reverse, 'ab', 1)": "source must be a list of token ids, such as [1, 5, 2], not 'ab'",
+    # the ledger, the residual stream and the walk
+    "ledger.totals(None, len)": "rows must be a list, not None",
+    "ledger.totals([1], len)": "Each row must be a Row, as `ledger` returns them; one of them is 1",
+    "ledger.totals([], 'group')": "by must be a function from a row to its heading, not 'group'",
+    "ledger.markdown('ab', [])": "columns must be a list, not 'ab'",
+    "ledger.markdown(['a'], [5])": "row must be a list, not 5",
+    "ledger.markdown(['a', 'b'], [[1]])": "Row 1 has 1 cells; the table has 2 columns",
+    "residual_stream(trace, 'encoder', '0')": "batch item is '0'; allowed are 0 to 0",
+    "cosine(None, array)": "a must be a NumPy array of numbers",
+    "cosine(array, array[:2])": "a has shape (3, 4) and b has shape (2, 4); they must be equal",
+    "sublayer_steps.residual(trace, None, 0)": "A path must be a text, not None",
+    "sublayer_steps.layer_norm(model, trace, networked, 3)": "position is 3; allowed are 0 to 2",
+    "worked.strongest(-1)": "most is -1; it must be a whole number of at least 0",
+    "walk.walk(Trace)": "The trace must be a Trace, as `Pipeline.trace` returns it, not <class",
+    "walk.group_of(None)": "A path must be a text, not None",
+    "walk.caller(None, 'logits')": "The model must be a Transformer, not None",
     # traces
     "trace[0]": "A path must be a text, not 0.",
     "trace.hidden(10**5000)": "A path must be a text, not <int>.",
@@ -230,6 +371,10 @@ REFUSED = {
     "trace.tokens('x')": "'x' is not a kind of attention; allowed are encoder, decoder, cross.",
     "trace.tokens('cross', 9)": "item is 9; allowed are 0 to 0",
     "trace.tokens('cross', -1)": "item is -1; allowed are 0 to 0",
+    "trace.tokens_of('x')": "side is 'x'; allowed are source, target",
+    "trace.ids_of(None)": "side is None; allowed are source, target",
+    "run_traced(model, source, target, source_tokens='abc')": "source_tokens must have a row of tokens for each text",
+    "run_traced(model, source, target, source_tokens=[['a']])": "with one token for each id, not [['a']]",
     "alone.tokens('cross')": "This run has no cross attention; it has decoder.",
     "alone['encoder.output']": "there is no such tap as 'encoder.output'; nearest are decoder.output",
 }
@@ -254,6 +399,11 @@ ACCEPTED = {
     "reverse.batch(np.array([[1, 2]]), 'source').tolist()": "[[1, 2]]",
     "reverse.batch((row for row in ((1,), (1, 2))), 'source').tolist()": "[[1, 0], [1, 2]]",
     "Untrained.of('vanilla', np.array(['a b']), sizes={'d_model': np.int64(8), 'heads': 2}).config.d_model": "8",
+    "trace.tokens('cross', np.int64(0))[0]": "('1', '7')",
+    "swap(model, np.array([1, 5, 5]), 1, 2).largest": "0.0",
+    "plane(array, np.array([0, 1])).shares": "(0.0, 0.0)",
+    "alignment_mask([], 1, 1)": "array([[False]])",
+    "strongest(np.array([[np.nan, 1.0]]))": "(0, 1)",
     "run_traced(model.bfloat16(), source, target)['logits'].numpy().dtype": "dtype('float32')",
 }
 

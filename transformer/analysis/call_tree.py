@@ -1,7 +1,7 @@
-"""Who calls whom: what building a model constructs, and what a forward pass runs, each with what went in and what came out.
+"""Trees of calls: of the constructors that build a model, and of the functions that a forward pass runs.
 
-Both trees are recorded while it happens, by the interpreter's profiler (`sys.setprofile`), which sees the calls of the thread
-that asked for it and of no other. Nothing is registered on the model, which other threads may be running at the same time.
+Both are recorded with the interpreter's profiler (`sys.setprofile`), which reports the calls of one thread only. Nothing is
+registered on the model, which other threads may be running at the same time.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 import transformer.network
 from transformer.analysis.checks import check_model
-from transformer.errors import PathError, cut
+from transformer.errors import InputError, PathError, cut
 from transformer.network import config, tap
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
@@ -27,7 +27,7 @@ NETWORK = f"{transformer.network.__name__}."
 # Modules of the network that compute nothing: one names its tensors, the other holds its sizes.
 MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__)
 MAX_VALUE_LENGTH = 40  # characters of a value that is not a tensor
-INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # how parameters get their first values
+INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # functions that set the first values of parameters
 
 # Path → module, found by identity.
 Modules = dict[int, tuple[str, nn.Module]]
@@ -40,12 +40,12 @@ class Call:
     Attributes:
         path: of the module it belongs to; "" for the model itself.
         name: of the class that was built or whose `forward` ran, or of the function.
-        function: what ran, for `find`: `module:qualified name`.
-        inputs: name and value of each argument; a tensor by its shape, and by its type unless that is float32. Arguments
-            of a constructor that were left at their defaults are left out.
-        output: what it returned, likewise; "" where something was built.
-        parameters: trainable numbers of the module with all below it; 0 for a function.
-        count: how many in a row were like this one, modules numbered as in `layers.0`, `layers.1`; this is the first.
+        function: the function that ran, for `find`: `module:qualified name`.
+        inputs: name and value of each argument; a tensor as its shape, and its type unless that is float32. Arguments of a
+            constructor that were left at their defaults are left out.
+        output: the returned value, likewise; "" for a constructor.
+        parameters: number of trainable numbers of the module and all modules in it; 0 for a function.
+        count: number of equal calls in a row, of modules numbered as in `layers.0`, `layers.1`; this call is the first.
         calls: those it made, in order.
     """
 
@@ -59,27 +59,30 @@ class Call:
     calls: tuple["Call", ...]
 
     def __iter__(self) -> Iterator["Call"]:
-        """This call and all below it, in the order they began."""
+        """This call and all calls in it, in the order they began."""
         yield self
         for call in self.calls:
             yield from call
 
 
 def constructor_calls(model: Transformer) -> Call:
-    """What building this model constructs: every module, with the arguments it was given.
+    """The constructor calls of a model: every module with its arguments.
 
-    The same model is built again for that, its parameters without memory, so it takes little time whatever its size.
+    The model is built again with parameters that have no memory, so this takes little time for a model of any size.
+
+    Raises:
+        InputError: not a model.
     """
     check_model(model)
     with _NoMemory(), _Recorder("__init__") as recorder:
         built = type(model)(model.config)
-    # A module has its name only when the whole is there; the numbers are those of the model that was asked about.
+    # A module has its path only once the whole model is built; numbers of parameters are taken from the given model.
     live = dict(model.named_modules())
     return recorder.tree({id(module): (path, live[path]) for path, module in built.named_modules()})
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
-    """What one forward pass calls: every module that runs, and every function of this library. A dropout inside a
+    """The calls of one forward pass: every module that runs, and every function of this library. A dropout inside a
     layer does not run where it drops nothing.
 
     Args:
@@ -87,7 +90,7 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
         source, target: token ids, as `Transformer.forward` takes them.
 
     Raises:
-        InputError: ids or lengths the model has no row for.
+        InputError: not a model, or ids or lengths the model has no row for.
     """
     check_model(model)
     with torch.inference_mode(), _Recorder("forward") as recorder:
@@ -113,17 +116,24 @@ def find(function: str) -> Callable[..., Any]:
 
 
 def explanation(call: Call) -> str:
-    """The docstring of the class or the function that a call ran, inherited if it has none of its own."""
+    """The docstring of the class or the function that a call ran, inherited if it has none of its own.
+
+    Raises:
+        InputError: not a call.
+        PathError: the call has no function of this library or of torch.
+    """
+    if not isinstance(call, Call):
+        raise InputError("The call must be a Call, as `forward_calls` returns it, not {call!r}.", call=call)
     owner, _, method = call.function.rpartition(".")
     return inspect.getdoc(find(owner if method in ("forward", "__init__") else call.function)) or ""
 
 
 def described(value: object) -> str:
-    """A value as a reader of shapes wants it: `[1, 9, 512]` for a tensor, with its type unless that is float32."""
+    """A value as a short text: `[1, 9, 512]` for a tensor, with its type unless that is float32."""
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
         return f"{list(value.shape)}{kind}"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a mask, told by the tensor that leads it
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a mask: its first tensor
         return f"{type(value).__name__} {described(value[0])}"
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(described, value))})"
@@ -141,7 +151,7 @@ def described(value: object) -> str:
 
 @dataclass(eq=False)
 class _Open:
-    """A call that has begun. `owner` is the module it is a method of, if it is one."""
+    """A call that has begun. `owner` is the module whose method it is; None for a function."""
 
     frame: FrameType
     owner: nn.Module | None
@@ -153,22 +163,22 @@ class _Open:
 
 
 class _Recorder:
-    """The calls of this thread, while it is entered: a method of modules, and every function of this library."""
+    """Records the calls of this thread within its context: of one method of modules, and of every function of this library."""
 
     def __init__(self, method: str) -> None:
         self.method, self.roots = method, list[_Open]()
         self.stack: list[_Open] = []
-        self.built: dict[int, object] = {}  # whose constructor has begun; kept, so that no other gets its id
+        self.built: dict[int, object] = {}  # id → module whose constructor has begun; kept, so that no other gets its id
 
     def __enter__(self) -> "_Recorder":
         self.before = sys.getprofile()
-        sys.setprofile(self._see)
+        sys.setprofile(self._record)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(self.before)
 
-    def _see(self, frame: FrameType, event: str, value: Any) -> None:
+    def _record(self, frame: FrameType, event: str, value: Any) -> None:
         if event == "call":
             self._begin(frame)
         elif event == "return" and self.stack and self.stack[-1].frame is frame:
@@ -205,7 +215,7 @@ class _Recorder:
         self.stack.append(call)
 
     def tree(self, modules: Modules) -> Call:
-        """What was recorded; what is alike and numbered, once."""
+        """The recorded calls as a tree; equal calls of numbered modules are folded into one."""
         (root,) = self.roots
         return _placed(root, modules, "")
 
@@ -223,7 +233,7 @@ def _placed(call: _Open, modules: Modules, above: str) -> Call:
 
 
 def _folded(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """Numbered modules that follow one another and are alike, as one with their number."""
+    """The calls with each run of equal calls of numbered modules as one, with its count."""
     folded: list[Call] = []
     for call in calls:
         last = folded[-1] if folded else None
@@ -241,7 +251,7 @@ def _alike(first: Call, second: Call) -> bool:
 
 
 def _given(built: type, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor that are not at their defaults."""
+    """The arguments of a constructor that differ from their defaults."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(built).parameters.items()}
     return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
 

@@ -1,4 +1,4 @@
-"""Any single number of one head's attention, computed again from the numbers it was made from.
+"""The computation of any single number of one head's attention, repeated from the numbers it was made from.
 
     explanation = explain(model, trace, "encoder", 0, 2, "scores", row=3, column=5)
     explanation.terms, explanation.result, explanation.traced
@@ -42,12 +42,12 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """How one number was computed.
+    """The computation of one number.
 
     Attributes:
-        step, row, column: the step it belongs to, and where in its matrix.
-        operation: how it was computed:
-            `given`: not in this attention; it is an input.
+        step, row, column: the step of the number, and its place in the matrix of that step.
+        operation: one of these:
+            `given`: none in this attention; the number is an input.
             `sum of products`: Σ left · right over `terms`, plus `bias` where there is one in `extra`.
             `quotient`: the one term's left / right.
             `kept`, `replaced`: the mask keeps the `score` in `extra`, or replaces it by the `fill`.
@@ -77,7 +77,7 @@ class Explanation:
             PathError: no number has that name.
         """
         numbers = dict(self.extra)
-        if name not in numbers:
+        if not isinstance(name, str) or name not in numbers:
             raise PathError("There is no number {name!r}; allowed are {names}.", name=name, names=", ".join(numbers) or "none")
         return numbers[name]
 
@@ -100,7 +100,7 @@ def explain(
     column: int,
     item: int = 0,
 ) -> Explanation:
-    """How one number of one step was computed.
+    """The computation of one number of one step.
 
     Args:
         model: the model that was traced; its weights are read.
@@ -116,9 +116,6 @@ def explain(
         PathError: no such layer, head, step, row, column or batch item.
     """
     check_traced(model, trace)
-    names = step_names(trace, kind)
-    if step_name not in names:
-        raise PathError("There is no step {name!r}; allowed are {names}.", name=step_name, names=", ".join(names))
     step = attention_step(trace, kind, layer, head, step_name, item)
     check_index("row", row, step.values.shape[0])
     check_index("column", column, step.values.shape[1])

@@ -1,17 +1,23 @@
-"""Checks of the arguments that analyses have in common: each refuses a wrong one in a sentence."""
+"""Checks of arguments that several analyses share. Each raises an error that names the argument and what is allowed."""
 
+import math
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.model import Transformer
+from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.trace import Trace
+
+NUMBER_KINDS = "biuf"  # of NumPy's types: truth values, whole numbers with and without a sign, fractions
 
 
 def check_model(model: object) -> None:
-    """Refuse what is not a model.
+    """Refuse anything but a model.
 
     Raises:
         InputError: it is not a Transformer.
@@ -20,8 +26,18 @@ def check_model(model: object) -> None:
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
 
 
+def check_pipeline(pipeline: object) -> None:
+    """Refuse anything but a pipeline.
+
+    Raises:
+        InputError: it is not a Pipeline.
+    """
+    if not isinstance(pipeline, Pipeline):
+        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+
+
 def check_trace(trace: object) -> None:
-    """Refuse what is not a trace.
+    """Refuse anything but a trace.
 
     Raises:
         InputError: it is not a Trace.
@@ -42,43 +58,89 @@ def check_traced(model: Transformer, trace: Trace) -> None:
         raise InputError("The model must be the one that was traced; this one has another configuration.")
 
 
-def check_axes(name: str, values: object, axes: str) -> None:
-    """Refuse what is not an array or a tensor with as many axes.
+def check_array(name: str, values: object, axes: str) -> None:
+    """Refuse anything but a NumPy array of numbers with as many axes.
 
     Args:
         name: of the argument, for the message.
         axes: their names, separated by spaces.
 
     Raises:
-        InputError: it has another number of axes, or is not an array.
+        InputError: it is not an array of numbers, or has another number of axes.
     """
-    if not isinstance(values, np.ndarray | Tensor):
-        raise InputError("{name} must be an array with axes {axes}, not {values!r}.", name=name, axes=axes, values=values)
-    if values.ndim != len(axes.split()):
-        shape = tuple(values.shape)
-        raise InputError("{name} has shape {shape}; expected axes {axes}.", name=name, shape=shape, axes=axes)
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in NUMBER_KINDS:
+        template = "{name} must be a NumPy array of numbers with axes {axes}, not {values!r}."
+        raise InputError(template, name=name, axes=axes, values=values)
+    _check_axes(name, values, axes)
+
+
+def check_filled_array(name: str, values: object, axes: str) -> None:
+    """Refuse anything but a NumPy array of numbers with as many axes, none of them of size 0.
+
+    Raises:
+        InputError: as `check_array`, or an axis is empty.
+    """
+    check_array(name, values, axes)
+    if isinstance(values, np.ndarray) and not values.size:
+        raise InputError("{name} has shape {shape}; every axis needs a size of at least 1.", name=name, shape=values.shape)
+
+
+def check_tensor(name: str, values: object, axes: str) -> None:
+    """Refuse anything but a tensor of floating-point numbers with as many axes. Arguments as for `check_array`.
+
+    Raises:
+        InputError: it is not such a tensor, or has another number of axes.
+    """
+    if not isinstance(values, Tensor) or not values.is_floating_point():
+        template = "{name} must be a tensor of floating-point numbers with axes {axes}, not {values!r}."
+        raise InputError(template, name=name, axes=axes, values=values)
+    _check_axes(name, values, axes)
+
+
+def check_id_tensor(name: str, ids: object, axes: str) -> None:
+    """Refuse anything but a tensor of token ids with as many axes. Arguments as for `check_array`.
+
+    Raises:
+        InputError: it is not a tensor of int64 or int32, or has another number of axes.
+    """
+    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        template = "{name} must be a tensor of int64 or int32 with axes {axes}, not {ids!r}."
+        raise InputError(template, name=name, axes=axes, ids=ids)
+    _check_axes(name, ids, axes)
 
 
 def check_ids(name: str, ids: object) -> None:
-    """Refuse what is not a list of token ids, or an empty one.
+    """Refuse anything but a list of token ids with at least one.
 
     Raises:
-        InputError: it is not.
+        InputError: it is not such a list.
     """
     if isinstance(ids, str | bytes) or not isinstance(ids, Sequence) or not ids or not all(map(is_whole, ids)):
         raise InputError("{name} must be a list of token ids, such as [1, 5, 2], not {ids!r}.", name=name, ids=ids)
 
 
-def check_number(name: str, value: object, least: int, most: int) -> None:
-    """Refuse what is not a whole number from `least` to `most`.
+def check_number(name: str, value: object, least: int | float, most: int | float = math.inf) -> None:
+    """Refuse anything but a whole number from `least` to `most`; without `most`, any from `least` on.
 
     Raises:
-        InputError: it is not.
+        InputError: it is not such a number.
     """
-    if not is_whole(value) or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+    if is_whole(value) and least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+        return
+    if most < math.inf:
         raise InputError("{name} is {value!r}; allowed are {least} to {most}.", name=name, value=value, least=least, most=most)
+    if least > -math.inf:
+        template = "{name} is {value!r}; it must be a whole number of at least {least}."
+        raise InputError(template, name=name, value=value, least=least)
+    raise InputError("{name} is {value!r}; it must be a whole number.", name=name, value=value)
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are not."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Whether a value is a whole number of Python or of NumPy; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_axes(name: str, values: np.ndarray | Tensor, axes: str) -> None:
+    if values.ndim != len(axes.split()):
+        shape = tuple(values.shape)
+        raise InputError("{name} has shape {shape}; expected axes {axes}.", name=name, shape=shape, axes=axes)

@@ -5,17 +5,19 @@ whose weights are all zero: they may attend to no key. Where the mask fill is a 
 every key equally, and counts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.analysis.checks import check_axes
+from transformer.analysis.checks import check_array, check_filled_array, check_number, is_whole
 from transformer.errors import InputError
 from transformer.tracing.paths import check_index
+from transformer.validation import as_list
 
 Weights = Float[np.ndarray, "layer head query key"]
 WEIGHT_AXES = "layer head query key"
+PER_HEAD_AXES = "layer head"
 PerHead = Float[np.ndarray, "layer head"]
 
 # The measures that run from 0 to 1; entropy is in bits, distance in tokens.
@@ -39,9 +41,12 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
         aligned: True where a query needs a key for the task. `alignment` is left out if it is None or has no True.
 
     Raises:
-        InputError: the weights have other axes than layer, head, query and key, or `aligned` has another shape.
+        InputError: the weights are not an array of numbers with the axes layer, head, query and key, or `aligned` is not an
+            array with the same queries and keys.
     """
-    check_axes("weights", weights, WEIGHT_AXES)
+    check_array("weights", weights, WEIGHT_AXES)
+    if aligned is not None:
+        check_array("aligned", aligned, "query key")
     if aligned is not None and aligned.shape != weights.shape[2:]:
         template = "aligned has shape {shape}; the weights have {expected} queries and keys."
         raise InputError(template, shape=aligned.shape, expected=weights.shape[2:])
@@ -68,23 +73,42 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
 
 
 def mean_of(measures: Iterable[dict[str, PerHead]]) -> dict[str, PerHead]:
-    """The mean of each measure over several sentences. A measure that some sentences lack is averaged over the others."""
+    """The mean of each measure over several sentences. A measure that some sentences lack is averaged over the others.
+
+    Args:
+        measures: of each sentence, as `measure` returns them.
+
+    Raises:
+        InputError: `measures` is not a list of such results, or two have another number of layers or heads.
+    """
+    listed = as_list(measures)
+    if listed is None:
+        raise InputError("measures must be a list of results of `measure`, not {measures!r}.", measures=measures)
     collected: dict[str, list[PerHead]] = {}
-    for of_sentence in measures:
+    for of_sentence in listed:
+        if not isinstance(of_sentence, Mapping):
+            raise InputError("measures must be a list of results of `measure`; one of them is {one!r}.", one=of_sentence)
         for name, values in of_sentence.items():
+            check_array(name, values, PER_HEAD_AXES)
             collected.setdefault(name, []).append(values)
+    for name, arrays in collected.items():
+        for values in arrays:
+            if values.shape != arrays[0].shape:
+                template = "{name} has shape {shape} in one sentence and {other} in another; they must be equal."
+                raise InputError(template, name=name, shape=arrays[0].shape, other=values.shape)
     return {name: np.mean(values, axis=0) for name, values in collected.items()}
 
 
 def strongest(values: PerHead) -> tuple[int, int]:
-    """The head with the largest value, as (layer, head), counted from 0.
+    """The head with the largest value, as (layer, head), counted from 0. NaN is left out.
 
     Raises:
-        InputError: there are no values.
+        InputError: `values` is not an array of numbers with the axes layer and head, or has no number.
     """
-    if not values.size:
+    check_array("values", values, PER_HEAD_AXES)
+    if np.isnan(values).all():
         raise InputError("There are no heads to compare.")
-    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    layer, head = np.unravel_index(int(np.nanargmax(values)), values.shape)
     return int(layer), int(head)
 
 
@@ -102,8 +126,15 @@ def shift(
         first, second: the index of the key that belongs to the first sentence, and of the one that belongs to the second.
 
     Raises:
+        InputError: the weights are not arrays of numbers with the axes layer, head and key, or have different numbers of layers
+            or heads.
         PathError: there is no such key.
     """
+    for name, weights in (("weights_a", weights_a), ("weights_b", weights_b)):
+        check_array(name, weights, "layer head key")
+    if weights_a.shape[:2] != weights_b.shape[:2]:
+        template = "The weights have {first} and {second} layers and heads; they must have the same."
+        raise InputError(template, first=weights_a.shape[:2], second=weights_b.shape[:2])
     for name, key in (("first", first), ("second", second)):
         check_index(name, key, min(weights_a.shape[-1], weights_b.shape[-1]))
     return ((weights_a[..., first] - weights_a[..., second]) - (weights_b[..., first] - weights_b[..., second])) / 2
@@ -118,9 +149,10 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
         A_l = ½ (mean over heads of the weights of layer l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1}
 
     Raises:
-        InputError: the weights are not those of self-attention.
+        InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have another
+            number of queries than of keys.
     """
-    check_axes("weights", weights, WEIGHT_AXES)
+    check_filled_array("weights", weights, WEIGHT_AXES)
     if weights.shape[-2] != weights.shape[-1]:
         template = "Rollout needs as many queries as keys; these weights have {queries} queries and {keys} keys."
         raise InputError(template, queries=weights.shape[-2], keys=weights.shape[-1])
@@ -143,14 +175,29 @@ def alignment_mask(
     Args:
         alignment: (target index, source index) pairs into the tokens without `<sos>` and `<eos>`, or None.
         queries, keys: size of the matrix.
+
+    Raises:
+        InputError: `alignment` is not a list of pairs of whole numbers from 0 on, or a size is not such a number.
     """
+    for name, size in (("queries", queries), ("keys", keys)):
+        check_number(name, size, 0)
     if alignment is None:
         return None
     mask = np.zeros((queries, keys), dtype=bool)
-    for target, source in alignment:
+    for target, source in _pairs(alignment):
         if target < queries and source + 1 < keys:
             mask[target, source + 1] = True
     return mask
+
+
+def _pairs(alignment: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """An alignment as a list of pairs; refuses anything else."""
+    listed = as_list(alignment)
+    pairs = [] if listed is None else [as_list(pair) or () for pair in listed]
+    if listed is None or not all(len(pair) == 2 and all(is_whole(index) and index >= 0 for index in pair) for pair in pairs):
+        template = "An alignment must be a list of pairs (target index, source index), such as [(0, 0)], not {alignment!r}."
+        raise InputError(template, alignment=alignment)
+    return [(target, source) for target, source in pairs]
 
 
 def _mean(values: Float[np.ndarray, "layer head query"], counted: Bool[np.ndarray, "layer head query"]) -> PerHead:

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 
 from transformer.analysis.checks import check_trace
 from transformer.analysis.provenance import TapContext
+from transformer.errors import PathError
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
@@ -31,7 +32,7 @@ class AttentionStep:
             `weights`, `head_output`, `concatenated` or `output`.
         path: of the tensor in the trace.
         axes: of the two axes shown, rows first: ("query", "d_head").
-        tokens: whose tokens stand on each of the two axes: "query", "key", or None for an axis without tokens.
+        tokens: the tokens of each of the two axes: those of the "query", of the "key", or None for an axis without tokens.
         whole: name and size of every axis of the tensor in the trace.
         values: the matrix, read-only: of one batch item and, where the tensor has a head axis, of one head.
         hidden: True where the mask hides a score; all False in the steps before the mask. Has the shape of `values`.
@@ -80,12 +81,19 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    """One matrix of one head's computation. Arguments and errors as for `attention_steps`; `name` is one of `step_names`."""
+    """One matrix of one head's computation. Arguments and errors as for `attention_steps`.
+
+    Args:
+        name: one of `step_names`.
+
+    Raises:
+        PathError: there is no such step.
+    """
+    check_step(trace, kind, name)
+    path = tensor_path(trace, kind, layer, name)
     attention = trace.attention_path(kind, layer)
     check_index("head", head, trace.heads(kind))
-    path = tensor_path(trace, kind, layer, name)
     step = trace[path]
-    check_index("batch item", item, step.shape[0])
     values = head_matrix(trace, path, head, item)
     rows, columns = (axis for axis in step.axes if axis not in ("batch", "head"))
     tokens = {"input": "query", "memory": "key"}.get(name, rows)
@@ -99,8 +107,30 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
     )
 
 
+def check_step(trace: Trace, kind: str, name: object) -> None:
+    """Refuse a name that is not one of `step_names(trace, kind)`.
+
+    Raises:
+        PathError: it is not. Other errors as for `step_names`.
+    """
+    names = step_names(trace, kind)
+    if not isinstance(name, str) or name not in names:
+        raise PathError("There is no step {name!r}; allowed are {names}.", name=name, names=", ".join(names))
+
+
 def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
-    """The path of a step's tensor in the trace."""
+    """The path of a step's tensor in the trace.
+
+    Args:
+        name: of a step, or of another tensor of the attention: `query.split`.
+
+    Raises:
+        InputError: not a trace, or no such kind of attention in it.
+        PathError: there is no such layer, or the name is not a text. Whether there is such a tensor is not checked.
+    """
+    check_trace(trace)
+    if not isinstance(name, str):
+        raise PathError("A path must be a text, not {path!r}.", path=name)
     if name == "memory":
         return "encoder.output"
     path = trace.attention_path(kind, layer) / TENSOR_NAMES.get(name, name)
@@ -110,7 +140,16 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
-    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head."""
+    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head.
+
+    Raises:
+        InputError: not a trace.
+        PathError: no such tensor, head or batch item.
+    """
+    check_trace(trace)
     step = trace[path]
     indices: dict[str, int] = {"batch": item, "head": head}
+    for axis, size in zip(step.axes, step.shape, strict=True):
+        if axis in indices:
+            check_index("batch item" if axis == "batch" else axis, indices[axis], size)
     return step.numpy()[tuple(indices.get(axis, slice(None)) for axis in step.axes)]

@@ -1,4 +1,4 @@
-"""How much each head matters for one token of the answer: the drop of its log-probability when the head is silenced."""
+"""The importance of each head for one token of the answer: the drop of its log-probability when the head is silenced."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,24 +8,24 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_axes, check_model, check_number
+from transformer.analysis.checks import check_model, check_number
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
-BATCH_SIZE = 16  # heads silenced in one forward pass, each in an item of its own
+BATCH_SIZE = 16  # heads silenced in one forward pass, each in its own item of the batch
 
 
 class Progress(NamedTuple):
     """The results so far.
 
     Attributes:
-        done, total: heads tried, and all there are.
-        before: log-probability of the token with every head at work, in nats.
+        done, total: number of heads tried, and of all heads.
+        before: log-probability of the token with no head silenced, in nats.
         drops: kind → drop in log-probability, in nats, for each layer and head; NaN where not tried yet. Positive: without
-            the head the token is less probable. Each report has arrays of its own.
+            the head the token is less probable. Each report has its own arrays.
     """
 
     done: int
@@ -50,16 +50,16 @@ def head_importance(
         source, target: ids; the target is the decoder's input.
         position: the row of the logits that predicts the token.
         token: id of the token.
-        edits: in force in every run, and in the one it is compared with.
+        edits: in force in every run, also in the one without a silenced head.
 
     Raises:
-        InputError: not a model; not one text on each side; a position the target does not have, or a token its vocabulary does
-            not have.
+        InputError: not a model; ids it cannot read, or not one text on each side; a position the target does not have, or a
+            token its vocabulary does not have.
     """
     check_model(model)
     config = model.config
-    for name, ids in (("source", source), ("target", target)):
-        check_axes(name, ids, "batch position")
+    for name, ids, embedding in (("source", source, model.source_embedding), ("target", target, model.target_embedding)):
+        embedding.check(ids)
         if len(ids) != 1:
             raise InputError("{name} has {count} texts; it must have one.", name=name, count=len(ids))
     check_number("position", position, 0, target.shape[1] - 1)

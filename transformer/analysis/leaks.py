@@ -1,8 +1,8 @@
-"""What leaks through a mask: predictions before and after a change that the mask should hide.
+"""Leaks through a mask: predictions before and after a change of tokens that the mask should hide.
 
 Each function changes tokens that a mask should hide, runs the model before and after, and compares predictions that should not
-change. A mask is left off by an edit (`transformer.tracing.phrases`: "no causal mask",
-"no padding mask"), as anywhere else in this project.
+change. An edit removes a mask (`transformer.tracing.phrases`: "no causal mask", "no padding mask"), as everywhere in this
+project.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_ids, check_number, is_whole
+from transformer.analysis.checks import check_ids, check_number, check_pipeline, is_whole
 from transformer.errors import InputError
-from transformer.network.tap import Edit, tracing
+from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.decoding import greedy
 from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import as_ids
 from transformer.tracing.interventions import Patch
 from transformer.tracing.trace import run_traced
 
@@ -29,10 +30,10 @@ class Leak:
     """Predictions before and after a change that should not affect them.
 
     Attributes:
-        tokens: what each row must predict.
-        before, after: the probability that each row gives to it.
+        tokens: the token that each row must predict.
+        before, after: the probability of that token in each row.
         largest: the largest change of the probability of any token of the vocabulary, in any of these rows.
-        same: the logits of these rows are the same bit for bit.
+        same: True if the logits of these rows are equal bit for bit.
     """
 
     tokens: tuple[str, ...]
@@ -43,21 +44,24 @@ class Leak:
 
 
 def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()) -> Leak:
-    """The predictions made before a position of the decoder's input, with the token there replaced.
+    """The predictions of the rows before a position of the decoder's input, with the token at that position replaced.
 
-    Row `t` reads the tokens up to `t` and predicts the next, so those are rows 0 to `position − 1`; the last of them must
-    predict the very token that was changed.
+    Row `t` reads the tokens up to `t` and predicts the next one, so these are rows 0 to `position − 1`; the last of them must
+    predict the token that was replaced.
 
     Args:
         source, target: ids as the model reads them; the target is the decoder's input.
-        position: counted from 0; from 1 on, because before `<sos>` nothing is predicted.
-        token: id of the other token.
+        position: counted from 0; from 1 on, because no row predicts `<sos>`.
+        token: id of the token in its place.
         edits: in force in both runs.
 
     Raises:
-        InputError: ids that are not a list, or a position or a token that the target or the model does not have.
+        InputError: not a pipeline; ids that are not a list; a position or a token that the target or the model does not have.
     """
+    check_pipeline(pipeline)
     _check_sides(source, target)
+    if len(target) < 2:
+        raise InputError("The target has one token; it needs at least one after the first.")
     check_number("position", position, 1, len(target) - 1)
     check_number("token", token, 0, pipeline.config.target_vocab - 1)
     changed = [*target[:position], token, *target[position + 1 :]]
@@ -69,16 +73,19 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
 def furthest_change(
     pipeline: Pipeline, source: Ids, target: Ids, tokens: Sequence[int], edits: Sequence[Edit] = (), most: int = 32
 ) -> tuple[int, int]:
-    """The (position, token) whose change, as by `change_later`, moves an earlier prediction most.
+    """The (position, token) with which `change_later` changes a probability of an earlier row most.
 
     Args:
         tokens: ids to try at each position.
-        most: changes to try, from the last position on; all are run as one batch.
+        most: the most changes to try, from the last position on; all are run as one batch.
 
     Raises:
-        InputError: nothing to change.
+        InputError: as `change_later`; or there is no change to try.
     """
+    check_pipeline(pipeline)
     _check_sides(source, target)
+    tokens = as_ids(tokens)
+    check_number("most", most, 1)
     positions = range(len(target) - 1, 0, -1)
     changes = [(position, token) for position in positions for token in tokens if token != target[position]][:most]
     if not changes:
@@ -91,18 +98,19 @@ def furthest_change(
 
 
 def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Every prediction with padding put after the source.
+    """Every prediction, with padding after the source.
 
-    The two runs have different shapes, so sums are made in another order and may differ in their last bit.
+    The two runs have different shapes, so sums are computed in another order and may differ in their last bit.
 
     Args:
         source, target: ids as the model reads them.
-        count: how many `<pad>` more.
+        count: number of `<pad>` to append.
         edits: in force in both runs.
 
     Raises:
-        InputError: more than the model has positions for.
+        InputError: not a pipeline, ids that are not a list, or more padding than the model has positions for.
     """
+    check_pipeline(pipeline)
     _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     before, after = (_logits(pipeline, row, target, edits) for row in (source, padded))
@@ -110,11 +118,12 @@ def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edi
 
 
 def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Every prediction with other tokens in place of padding after the source, hidden by the same mask.
+    """Every prediction, with other tokens in place of the padding after the source, hidden by the same mask.
 
-    Both runs have the same shape, so only the hidden tokens can make a difference. Raises as
-    `append_padding`.
+    Both runs have the same shape, so any difference comes from the hidden tokens. Arguments and errors as for `append_padding`.
     """
+    check_pipeline(pipeline)
+    edits = as_edits(edits)
     _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     vocabulary = pipeline.source_vocabulary
@@ -126,7 +135,9 @@ def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits
 
 
 def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The answer of the model when `count` paddings follow the source. Raises as `append_padding`."""
+    """The answer of the model to a source with padding. Arguments and errors as for `append_padding`."""
+    check_pipeline(pipeline)
+    check_ids("source", source)
     vocabulary, ids = pipeline.target_vocabulary, torch.tensor([_padded(pipeline, source, count)])
     with tracing(pipeline.model, edits, keep=False):
         # The same room for an answer as `Pipeline.answers` gives the source without its padding.
@@ -141,6 +152,9 @@ def _check_sides(source: Ids, target: Ids) -> None:
 
 def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
     room = pipeline.config.max_len - len(source)
+    if room < 0:
+        template = "The source has {length} tokens; allowed are 1 to {most}."
+        raise InputError(template, length=len(source), most=pipeline.config.max_len)
     if not is_whole(count) or not 0 <= count <= room:
         raise InputError(
             "The padding is {count!r} tokens; after {length}, allowed are 0 to {room}.",

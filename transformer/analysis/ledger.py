@@ -1,11 +1,11 @@
-"""What each tensor of a forward pass was made from and what it cost, and PyTorch's own count of the FLOPs.
+"""A table of the tensors of a forward pass with their inputs and costs, and PyTorch's own count of the FLOPs.
 
     rows = ledger(model, trace)
     sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
     sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
     sum(row.held for row in rows)        # trace.tensor_bytes
 
-Each sum equals the number beside it, which is counted in another way.
+Each sum equals the number beside it, which is computed in another way.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Sized
@@ -20,11 +20,13 @@ from torch.utils.flop_counter import flop_registry
 from transformer.analysis.checks import check_model, check_trace, check_traced
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import walk
+from transformer.errors import InputError
 from transformer.network.cost import Cost, Lengths, step_flops, total, work_of
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Step, Trace
+from transformer.validation import as_list
 
 Shape = tuple[int, ...]
 
@@ -39,7 +41,7 @@ class Row(NamedTuple):
         operation: how its tensor was made, one of `provenance.OPERATIONS`.
         inputs: path and shape of each tensor it was made from, token ids among them.
         axes, shape: name and size of each axis of the result.
-        parameters: trainable numbers it used; each parameter of the model belongs to exactly one step.
+        parameters: number of trainable numbers it used; each parameter of the model belongs to exactly one step.
         flops: as `transformer.network.cost` counts them.
         bytes: size of the result.
         held: bytes of memory that the trace keeps for it alone: 0 where it shares memory with an earlier tensor.
@@ -115,9 +117,21 @@ def _memory(step: Step, owners: dict[int, str]) -> tuple[int, str]:
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
-    """The total cost of the rows under each heading, in order of appearance: `totals(rows, lambda row: row.group)`."""
+    """The total cost of the rows under each heading, in order of appearance: `totals(rows, lambda row: row.group)`.
+
+    Args:
+        rows: as `ledger` returns them.
+        by: row → its heading.
+
+    Raises:
+        InputError: `rows` is not a list of `Row`, or `by` is not a function.
+    """
+    if not callable(by):
+        raise InputError("by must be a function from a row to its heading, not {by!r}.", by=by)
     costs_under: dict[str, list[Cost]] = {}
-    for row in rows:
+    for row in _listed("rows", rows):
+        if not isinstance(row, Row):
+            raise InputError("Each row must be a Row, as `ledger` returns them; one of them is {row!r}.", row=row)
         costs_under.setdefault(by(row), []).append(row.cost)
     return {heading: total(costs) for heading, costs in costs_under.items()}
 
@@ -166,8 +180,29 @@ class _FlopCounter(TorchDispatchMode):
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as Markdown, with columns of numbers aligned to the right."""
-    rows = [list(row) for row in rows]
+    """A table as Markdown, with columns of numbers aligned to the right.
+
+    Args:
+        columns: headings.
+        rows: the cells of each row, as many as there are columns. The type of the first row's cells sets the alignment.
+
+    Raises:
+        InputError: an argument is not a list, or a row has another number of cells than there are columns.
+    """
+    columns = _listed("columns", columns)
+    rows = [_listed("row", row) for row in _listed("rows", rows)]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(columns):
+            template = "Row {number} has {cells} cells; the table has {columns} columns."
+            raise InputError(template, number=number, cells=len(row), columns=len(columns))
     rules = ["---:" if rows and isinstance(rows[0][index], int) else "---" for index in range(len(columns))]
-    lines = [list(columns), rules, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    lines = [columns, rules, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    """The items of anything with an order but a text, which a person meant as one item."""
+    listed = None if isinstance(given, str) else as_list(given)
+    if listed is None:
+        raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)
+    return listed

@@ -1,36 +1,39 @@
-"""The parts of a mask, and three ways to lay one on the same scores.
+"""The parts of a target mask, and three mask conventions applied to the same scores.
 
-The three texts this library reproduces hide scores in different ways (`vanilla`, `pytorch`, `shared_heads`). Each is a set of
-four fields of the configuration; here all three are laid on the scores of one model, with the lines that the network itself
-runs, so that they can be compared number by number.
+The three implementations that this library reproduces (`vanilla`, `pytorch`, `shared_heads`) hide scores in different ways.
+Each way is a set of four fields of the configuration. The functions of this module apply all three to the scores of one model,
+with the code of the network itself, so that they can be compared number by number.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from transformer.analysis.checks import check_id_tensor, check_tensor
+from transformer.errors import InputError
 from transformer.network.attention import MultiHeadAttention
-from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.config import PRESETS, TransformerConfig, check_config
 from transformer.network.masks import Mask, attention_softmax, causal, padding_keys, padding_queries, source_mask, target_mask
 from transformer.tracing.paths import Kind, Side
 
-# What a convention decides; everything else stays as the model at hand has it.
+# The fields of the configuration that make a convention; the others stay as the model has them.
 FIELDS = ("target_padding", "mask_fill", "mask_before_scaling", "score_divisor")
-# The text that is written the other way round: True there says "ignore".
+# Presets whose original masks are inverted: there, True means "ignore".
 TRUE_HIDES = ("pytorch",)
 PADDINGS = {"queries": padding_queries, "keys": padding_keys}
 
 
 class TargetMasks(NamedTuple):
-    """The mask of a target, taken apart; True = may attend. Sizes of 1 stand for "the same for all".
+    """The parts of a target mask; True = may attend. Sizes of 1 stand for "the same for all".
 
     Attributes:
-        padding: what padding alone hides; None where the variant leaves it to the causal mask.
-        causal: what comes later.
-        combined: what the decoder uses: both.
+        padding: False where padding hides a query or a key; None where the variant leaves padding to the causal mask.
+        causal: False for keys after the query.
+        combined: the mask that the decoder uses: True where both parts are.
     """
 
     padding: Bool[Tensor, "batch 1 rows columns"] | None
@@ -39,23 +42,30 @@ class TargetMasks(NamedTuple):
 
 
 def target_masks(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> TargetMasks:
-    """The parts of the target mask of a batch, as the variant of `config` makes them."""
+    """The parts of the target mask of a batch, for the variant of a configuration.
+
+    Raises:
+        ConfigError: `config` is not a TransformerConfig.
+        InputError: `ids` is not a tensor of ids with the axes batch and target.
+    """
+    check_config(config)
+    check_id_tensor("ids", ids, "batch target")
     padding = PADDINGS[config.target_padding](ids, config.target_pad) if config.target_padding in PADDINGS else None
     return TargetMasks(padding, causal(ids.shape[1]), target_mask(ids, config))
 
 
 @dataclass(frozen=True, eq=False)
 class Convention:
-    """One way to hide scores, laid on the scores of one head.
+    """One mask convention, applied to the scores of one head.
 
     Attributes:
-        name: the preset whose way it is.
-        config: the model's own, with the four fields of the convention in place.
+        name: of the preset that has this convention.
+        config: the configuration of the model, with the four fields of the convention.
         keep: True where a query may attend, as everywhere in this project.
-        true_means: what True says in the text the convention comes from.
-        before: the scores as they are when the mask meets them: already divided, or not yet.
-        masked: the scores that softmax gets: hidden and divided.
-        weights: what softmax makes of them.
+        true_means: the meaning of True in the original implementation.
+        before: the scores before the mask, divided or not.
+        masked: the scores that softmax reads: masked and divided.
+        weights: the output of softmax.
     """
 
     name: str
@@ -68,12 +78,12 @@ class Convention:
 
     @property
     def written(self) -> Bool[Tensor, "query key"]:
-        """The mask with its Trues and Falses as that text writes them."""
+        """The mask with the True and False of the original implementation."""
         return self.keep if self.true_means == "keep" else ~self.keep
 
     @property
     def empty(self) -> Bool[Tensor, " query"]:
-        """True for a query that may look nowhere."""
+        """True for a query that may attend to no key."""
         return ~self.keep.any(-1)
 
 
@@ -83,29 +93,40 @@ def conventions(
     kind: str,
     config: TransformerConfig,
 ) -> tuple[Convention, ...]:
-    """Every convention on the same scores.
+    """Every mask convention, applied to the same scores.
 
     Args:
         scores: query · key of one head, neither divided nor masked: the tap `scores`.
-        ids: of the tokens that are looked at: of the target for `decoder`, else of the source.
+        ids: of the keys' tokens: of the target for `decoder`, else of the source.
         kind: `encoder`, `decoder` or `cross`.
-        config: of the model the scores come from.
+        config: of the model that computed the scores.
 
     Raises:
-        InputError: no such kind of attention.
+        InputError: no such kind of attention; the scores or the ids are not tensors with the axes above; their numbers of keys
+            differ; or the scores of `decoder` have another number of queries than of keys.
+        ConfigError: `config` is not a TransformerConfig.
     """
     side = Kind.of(kind).keys
-    return tuple(_laid(name, scores, ids, side, config) for name in PRESETS)
+    check_config(config)
+    check_tensor("scores", scores, "query key")
+    check_id_tensor("ids", ids, "key")
+    queries, keys = scores.shape
+    if len(ids) != keys:
+        raise InputError("There are {ids} ids and {keys} keys in the scores; each key needs one id.", ids=len(ids), keys=keys)
+    if side == "target" and queries != keys:
+        template = "Self-attention has as many queries as keys; these scores have {queries} queries and {keys} keys."
+        raise InputError(template, queries=queries, keys=keys)
+    return tuple(_applied(name, scores, ids, side, config) for name in PRESETS)
 
 
 @torch.inference_mode()
-def _laid(
+def _applied(
     name: str, scores: Float[Tensor, "query key"], ids: Int[Tensor, " key"], side: Side, config: TransformerConfig
 ) -> Convention:
     preset = TransformerConfig.preset(name)
     variant = config.replace(**{field: getattr(preset, field) for field in FIELDS})
     mask = Mask.of(target_mask(ids[None], variant) if side == "target" else source_mask(ids[None], variant))
-    # On no device: its maps are not needed, only its `scale` and `hide`, which are those of every model here.
+    # Without memory: only its methods `scale` and `hide` are used, which do not need its weights.
     with torch.device("meta"):
         attention = MultiHeadAttention(variant)
     before = scores[None, None] if variant.mask_before_scaling else attention.scale(scores[None, None])
@@ -121,10 +142,10 @@ class EmptyRow(NamedTuple):
     """A query from which every key is hidden.
 
     Attributes:
-        fill: what its scores became.
-        plain: what torch's softmax alone makes of them.
-        ours: what this project makes of them.
-        plain_output, ours_output: what a head then hands on: the values of the keys in those proportions.
+        fill: the number in place of its scores.
+        plain: its weights by torch's softmax alone.
+        ours: its weights by `attention_softmax` of this project.
+        plain_output, ours_output: the head's output with each of these weights.
     """
 
     fill: float
@@ -136,13 +157,25 @@ class EmptyRow(NamedTuple):
 
 @torch.inference_mode()
 def empty_row(scores: Float[Tensor, " key"], values: Float[Tensor, "key d_head"], fill: float) -> EmptyRow:
-    """Hide every key from one query, and see what becomes of it.
+    """The weights and the output of a query from which every key is hidden.
 
     Args:
-        scores: of one query; none of them survives.
+        scores: of one query; only their number and type are used.
         values: of the keys, in one head.
-        fill: what hidden scores become.
+        fill: the number in place of a hidden score.
+
+    Raises:
+        InputError: the scores or the values are not tensors with the axes above, their numbers of keys differ, or `fill` is not
+            a number.
     """
+    check_tensor("scores", scores, "key")
+    check_tensor("values", values, "key d_head")
+    if len(scores) != len(values):
+        template = "There are {scores} scores and {values} values; each key has one of each."
+        raise InputError(template, scores=len(scores), values=len(values))
+    if isinstance(fill, bool) or not isinstance(fill, Real) or fill != fill:
+        raise InputError("fill is {fill!r}; it must be a number, such as -10000.0, or -inf.", fill=fill)
     hidden = torch.full_like(scores, fill)
     plain, ours = hidden.softmax(-1), attention_softmax(hidden[None, None, None], may_be_empty=True)[0, 0, 0]
-    return EmptyRow(fill, plain, ours, plain @ values, ours @ values)
+    outputs = [weights @ values.to(weights.dtype) for weights in (plain, ours)]
+    return EmptyRow(fill, plain, ours, *outputs)

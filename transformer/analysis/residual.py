@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_trace
+from transformer.analysis.checks import check_array, check_trace
 from transformer.analysis.walk import walk
 from transformer.errors import InputError
 from transformer.tracing.paths import STACK_SIDES, TensorPath, check_index
@@ -89,7 +89,15 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
 def cosine(
     a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
 ) -> Float[np.ndarray, " position"]:
-    """The cosine of the angle between two vectors, row by row; 0 where one of them is zero."""
+    """The cosine of the angle between two vectors, row by row; 0 where one of them is zero.
+
+    Raises:
+        InputError: `a` and `b` are not arrays of numbers with the axes position and d_model and the same shape.
+    """
+    for name, vectors in (("a", a), ("b", b)):
+        check_array(name, vectors, "position d_model")
+    if a.shape != b.shape:
+        raise InputError("a has shape {a} and b has shape {b}; they must be equal.", a=a.shape, b=b.shape)
     lengths = _length(a) * _length(b)
     return np.divide((a * b).sum(-1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
 

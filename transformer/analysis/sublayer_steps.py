@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.analysis.checks import check_trace, check_traced
+from transformer.analysis.checks import check_number, check_trace, check_traced
 from transformer.analysis.walk import Stop, walk
 from transformer.network.model import Transformer
-from transformer.tracing.paths import check_index
+from transformer.tracing.paths import TensorPath, check_index
 from transformer.tracing.trace import Trace, as_array
 
 Vector = Float[np.ndarray, " d_model"]
@@ -81,7 +81,7 @@ class FeedForward(Worked):
         x: the input.
         hidden, activated: the hidden units before and after the ReLU, computed again.
         fires: True for the units above zero.
-        push: how far each unit moves the output: its value times the length of its row of W₂.
+        push: the length of what each unit adds to the output: its value times the length of its row of W₂.
         traced_hidden: the hidden units in the trace.
     """
 
@@ -98,7 +98,12 @@ class FeedForward(Worked):
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:
-        """The indices of at most `most` units that fire, those that move the output furthest first."""
+        """The indices of at most `most` units that fire, those with the largest `push` first.
+
+        Raises:
+            InputError: `most` is not a whole number from 0 on.
+        """
+        check_number("most", most, 0)
         order = np.argsort(-self.push, kind="stable")[:most]
         return [int(unit) for unit in order if self.fires[unit]]
 
@@ -116,7 +121,7 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
         InputError: not a trace.
         PathError: no such sub-layer, position or text.
     """
-    stop = _stop(trace, f"{sublayer}_add_norm.sum")
+    stop = _stop(trace, sublayer, "_add_norm.sum")
     x, added = (_vector(trace, path, position, item) for path in stop.inputs)
     return Residual(stop.inputs, stop.path, x + added, _vector(trace, stop.path, position, item), x, added)
 
@@ -131,7 +136,7 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
         InputError: the trace is of another model.
     """
     check_traced(model, trace)
-    stop = _stop(trace, f"{sublayer}_add_norm.normalized")
+    stop = _stop(trace, sublayer, "_add_norm.normalized")
     x = _vector(trace, stop.inputs[0], position, item)
     gamma, beta = (_parameter(model, name) for name in stop.parameters)
     mean, variance, eps = float(x.mean()), float(((x - x.mean()) ** 2).mean()), trace.config.norm_eps
@@ -144,7 +149,7 @@ def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int,
     """The feed-forward network of a layer, at one position. Arguments and errors as for `layer_norm`; `sublayer` is the path of
     the feed-forward network."""
     check_traced(model, trace)
-    first, last = _stop(trace, f"{sublayer}.hidden"), _stop(trace, f"{sublayer}.output")
+    first, last = (_stop(trace, sublayer, name) for name in (".hidden", ".output"))
     x = _vector(trace, first.inputs[0], position, item)
     (w1, b1), (w2, b2) = ([_parameter(model, name) for name in stop.parameters] for stop in (first, last))
     hidden = w1 @ x + b1
@@ -156,8 +161,9 @@ def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int,
     )
 
 
-def _stop(trace: Trace, path: str) -> Stop:
+def _stop(trace: Trace, sublayer: str, ending: str) -> Stop:
     check_trace(trace)
+    path = f"{TensorPath.parse(sublayer)}{ending}"
     trace[path]  # raises with the nearest paths where there is no such path
     return next(stop for stop in walk(trace) if stop.path == path)
 

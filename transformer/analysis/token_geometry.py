@@ -3,26 +3,27 @@
 Computed with NumPy in double precision, so that the results are not rounded twice.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_axes, check_number
+from transformer.analysis.checks import check_array, check_filled_array, check_model, check_number
 from transformer.errors import InputError
 from transformer.network.model import Transformer, embedding_of
+from transformer.text.vocabulary import as_ids
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import as_array
 
+TABLE_AXES = "vocab d_model"
 Table = Float[np.ndarray, "vocab d_model"]
 Rows = Float[np.ndarray, "row d_model"]
 Others = Float[np.ndarray, "other d_model"]
 
 
 class Neighbour(NamedTuple):
-    """A row near another.
+    """A row of a table, with its cosine to another row.
 
     Attributes:
         token_id: its index in the table.
@@ -37,8 +38,8 @@ class Plane(NamedTuple):
     """A table projected to the two directions in which its rows differ most.
 
     Attributes:
-        points: coordinates of each row; the mean of the rows that chose the axes is at (0, 0).
-        shares: of the variance of those rows, how much each of the two axes holds, 0 to 1.
+        points: coordinates of each row; the mean of the rows that the axes were fitted to is at (0, 0).
+        shares: the share of the variance of those rows along each of the two axes, 0 to 1.
     """
 
     points: Float[np.ndarray, "vocab 2"]
@@ -49,8 +50,9 @@ def token_table(model: Transformer, side: str) -> Table:
     """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied.
 
     Raises:
-        InputError: there is no such side.
+        InputError: not a model, or there is no such side.
     """
+    check_model(model)
     return as_array(embedding_of(model, side).table.weight)
 
 
@@ -60,10 +62,10 @@ def cosines(
     """cos(a, b) = a·b / (|a| |b|) for every pair of rows; NaN where one of them is zero.
 
     Raises:
-        InputError: the rows have different widths, or are not matrices.
+        InputError: the rows have different widths, or are not arrays of numbers with two axes.
     """
-    check_axes("rows", rows, "row d_model")
-    check_axes("others", others, "other d_model")
+    check_array("rows", rows, "row d_model")
+    check_array("others", others, "other d_model")
     if rows.shape[1] != others.shape[1]:
         template = "Rows of width {rows} and of width {others} have no cosine; the widths must be equal."
         raise InputError(template, rows=rows.shape[1], others=others.shape[1])
@@ -74,14 +76,21 @@ def cosines(
 
 
 def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
-    """The rows whose direction is most like that of one row, the nearest first; neither the row itself nor zero rows.
+    """The rows with the largest cosine to one row, the largest first; without the row itself and without zero rows.
+
+    Args:
+        table: the rows.
+        token_id: index of the row.
+        count: the most rows to return.
 
     Raises:
         PathError: there is no such row.
-        InputError: `count` is not a whole number from 0 on.
+        InputError: the table is not an array of numbers with the axes vocab and d_model, or `count` is not a whole number of at
+            least 0.
     """
+    check_array("table", table, TABLE_AXES)
     check_index("token id", token_id, len(table))
-    check_number("count", count, 0, sys.maxsize)
+    check_number("count", count, 0)
     (similarity,) = cosines(table[token_id : token_id + 1], table)
     similarity[token_id] = np.nan
     order = [int(other) for other in np.argsort(-similarity, kind="stable") if not np.isnan(similarity[other])]
@@ -91,14 +100,28 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
 def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:
     """Principal component analysis to two axes, by the singular value decomposition of rows less their mean.
 
-    An axis may as well point the other way; here its largest entry is positive, so that the same table gives the same picture.
+    The sign of an axis is arbitrary; its entry of greatest magnitude is made positive, so that the same table always gives the
+    same points.
 
     Args:
-        table: every row of it gets a point.
-        fitted: the rows that choose the axes, and whose variance the shares are of; all by default.
+        table: each of its rows gets a point.
+        fitted: indices of the rows that the axes are fitted to, and whose variance the shares divide; all rows by default.
+
+    Raises:
+        InputError: the table is not an array of numbers with the axes vocab and d_model, is empty, or has a number that is not
+            finite; or `fitted` is not a list of whole numbers with at least one.
+        PathError: there is no row of an index in `fitted`.
     """
+    check_filled_array("table", table, TABLE_AXES)
+    if not np.isfinite(table).all():
+        raise InputError("The table has numbers that are NaN or infinite; a projection needs finite numbers.")
+    rows = range(len(table)) if fitted is None else as_ids(fitted)
+    if not rows:
+        raise InputError("fitted is {fitted!r}; it must have the index of at least one row.", fitted=fitted)
+    for row in rows:
+        check_index("fitted row", row, len(table))
     exact = table.astype(np.float64)
-    chosen = exact if fitted is None else exact[list(fitted)]
+    chosen = exact[rows]
     _, sizes, axes = np.linalg.svd(chosen - chosen.mean(0), full_matrices=False)
     axes = axes * np.where(axes[np.arange(len(axes)), abs(axes).argmax(1)] < 0, -1, 1)[:, None]
     points, total = np.zeros((len(table), 2)), float((sizes**2).sum())

@@ -39,12 +39,12 @@ class Stop:
     Attributes:
         path: of its tap.
         axes, shape: the name and the size of each axis.
-        group: where in the network: `source`, `encoder 1`, …, `encoder`, `target`, `decoder 1`, …, `decoder`, `output`.
+        group: its part of the network: `source`, `encoder 1`, …, `encoder`, `target`, `decoder 1`, …, `decoder`, `output`.
             Layers are counted from 1.
         part: the sub-layer of a layer: `self_attention`, `cross_attention` or `feed_forward`, with its residual connection
             and LayerNorm; elsewhere empty.
-        kind: what kind of tensor it is, without its layer and side: `attention.scores`.
-        operation: how it was made from `inputs` and `parameters`; one of `provenance.OPERATIONS`.
+        kind: the kind of tensor, without layer and side: `attention.scores`.
+        operation: from `inputs` and `parameters` to the tensor; one of `provenance.OPERATIONS`.
         inputs: paths of the tensors it was made from, in the order of the formula; `provenance.SOURCE_IDS` or
             `provenance.TARGET_IDS` for token ids.
         parameters: names in the model's state dict.
@@ -81,14 +81,23 @@ def walk(trace: Trace) -> tuple[Stop, ...]:
 
 
 def kind_of(path: str) -> str:
-    """The kind of tensor at a path, without its layer and side: `attention.scores`."""
+    """The kind of tensor at a path, without its layer and side: `attention.scores`.
+
+    Raises:
+        PathError: not a path.
+    """
     tap = TensorPath.parse(path)
     parts = (tap.sublayer, tap.name) if tap.sublayer else (tap.stack, *tap.name.split(".", 1))
     return ".".join(COMMON_NAMES.get(part, part) for part in parts if part)
 
 
-def group_of(path: TensorPath) -> str:
-    """The group of `Stop` that a tap belongs to: `encoder 1`; layers are counted from 1."""
+def group_of(path: str | TensorPath) -> str:
+    """The group of `Stop` that a tap belongs to: `encoder 1`; layers are counted from 1.
+
+    Raises:
+        PathError: not a path.
+    """
+    path = TensorPath.parse(path)
     if path.layer is not None:
         return f"{path.stack} {path.layer + 1}"
     if path.stack:

@@ -183,6 +183,16 @@ class TransformerConfig:
         return cls(**values)
 
 
+def check_config(config: object) -> None:
+    """Refuse anything but a configuration.
+
+    Raises:
+        ConfigError: it is not a TransformerConfig.
+    """
+    if not isinstance(config, TransformerConfig):
+        raise ConfigError("{config!r} is not a TransformerConfig, such as TransformerConfig.preset('vanilla').", config=config)
+
+
 FIELD_TYPES = get_type_hints(TransformerConfig)
 
 # Each is one column of the table of variants; values equal to the class's defaults are left out.

@@ -3,8 +3,8 @@
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer.errors import ConfigError, InputError
-from transformer.network.config import TransformerConfig
+from transformer.errors import InputError
+from transformer.network.config import TransformerConfig, check_config
 from transformer.network.embedding import Embedding
 from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import Mask, source_mask, target_mask
@@ -59,10 +59,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        if not isinstance(config, TransformerConfig):
-            raise ConfigError(
-                "{config!r} is not a TransformerConfig, such as TransformerConfig.preset('vanilla').", config=config
-            )
+        check_config(config)
         self.config = config
         self.source_embedding = Embedding(config, "source")
         self.encoder = Encoder(config)
@@ -171,7 +168,7 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
     Raises:
         InputError: there is no such side.
     """
-    if side not in ("source", "target"):
+    if not isinstance(side, str) or side not in ("source", "target"):
         raise InputError("There is no side {side!r}; allowed are source and target.", side=side)
     return model.source_embedding if side == "source" else model.target_embedding
 

@@ -1,16 +1,16 @@
-"""Edits in words: what a person reads in the list, and what stands in a link.
+"""Edits as phrases, for the list of edits on a page and for its link.
 
-    silence cross layer 1 head 2          that head contributes nothing
-    average cross layer 1 head 2          it looks equally at every key it may look at
-    block cross layer 1 query 3 key 5     that query may not look at that key
-    no causal mask                        the decoder sees what comes after (and padding, which the same mask hides)
-    no padding mask                       the encoder and cross-attention see padding of the source
-    no positions                          tokens do not know where they stand
+    silence cross layer 1 head 2          the weights of that head are 0
+    average cross layer 1 head 2          each query of that head attends equally to every key that the mask allows
+    block cross layer 1 query 3 key 5     that query may not attend to that key
+    no causal mask                        the decoder attends to later tokens (and to padding, which the same mask hides)
+    no padding mask                       the encoder and cross-attention attend to padding of the source
+    no positions                          no position vectors are added to the tokens
     no scaling cross layer 1              scores are not divided before softmax
-    no residual encoder layer 1 feed_forward
+    no residual encoder layer 1 feed_forward    the sub-layer's input is not added to its output
 
-Layers and heads are counted from 1, as on the pages; queries and keys from 0, as on the axes. Without `head`, all heads of the
-layer are meant.
+Layers and heads are counted from 1, as on the pages; queries and keys from 0, as on the axes. Without `head`, a phrase is about
+all heads of the layer.
 """
 
 import re
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer.errors import InputError, cut
-from transformer.network.config import TransformerConfig
+from transformer.network.config import TransformerConfig, check_config
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.tracing.paths import SUBLAYERS, Kind, TensorPath
 
@@ -26,7 +26,7 @@ Interventions = tuple[Intervention, ...]
 
 PLACE = rf"(?P<kind>{'|'.join(Kind)}) layer (?P<layer>\d+)"
 HEAD = r"(?: head (?P<head>\d+))?"
-# The words in capitals in the forms below.
+# The meaning of the words in capitals in `FORMS`.
 WORDS = (
     f"KIND is {' or '.join(Kind)}; STACK is {' or '.join(SUBLAYERS)}; SUBLAYER is {' or '.join(SUBLAYERS['decoder'])} "
     "(an encoder layer has no cross_attention); N is a number: layers and heads are counted from 1, queries and keys from 0. "
@@ -42,12 +42,12 @@ NO_POSITION = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase taken apart, with the model and the text it is about.
+    """The parts of a phrase, with the model and the text that it applies to.
 
     Attributes:
         parts: its variable parts by name: `kind`, `stack`, `sublayer`, `layer`, `head`, `query` and `key`, as they were typed.
         config: of the model.
-        lengths: how many tokens `source` and `target` have; where one is missing, any position is allowed.
+        lengths: the number of tokens of `source` and `target`; any position is allowed on a side that is missing.
     """
 
     parts: dict[str, str]
@@ -144,7 +144,7 @@ def _no_residual(phrase: Phrase) -> Interventions:
     return (Replace(str(sublayer.add_norm / "sum"), by=str(sublayer / "output")),)
 
 
-# Every form a phrase can take, what it looks like to a person, and what it means.
+# Each form of a phrase: its pattern, the form as errors show it, and the function from a phrase to its interventions.
 FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
     (rf"silence {PLACE}{HEAD}", "silence KIND layer N [head N]", _silence),
     (rf"average {PLACE}{HEAD}", "average KIND layer N [head N]", _average),
@@ -162,16 +162,22 @@ FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
 
 
 def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
-    """What a phrase means for a model.
+    """The interventions that a phrase describes.
 
     Args:
-        phrase: as above.
+        phrase: one of the forms above.
         config: of the model.
-        lengths: how many tokens `source` and `target` have; None if any position is to be allowed.
+        lengths: the number of tokens of `source` and `target`; None to allow any position.
 
     Raises:
-        InputError: no such form, or the model has no such layer or head, or the text no such token; says what is allowed.
+        InputError: no such form, or the model has no such layer or head, or the text no such token; the message lists what is
+            allowed. Or `lengths` is not a mapping.
+        ConfigError: `config` is not a TransformerConfig.
     """
+    check_config(config)
+    if lengths is not None and not isinstance(lengths, Mapping):
+        template = "lengths is {given!r}; it must give the number of tokens of each side, such as {{'source': 5}}."
+        raise InputError(template, given=lengths)
     plain = " ".join(phrase.lower().split()) if isinstance(phrase, str) else ""
     if len(plain) <= 200:
         for pattern, _, meaning in FORMS:
@@ -188,10 +194,11 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
 def all_interventions(
     phrases: Sequence[str], config: TransformerConfig, lengths: Mapping[str, int] | None = None
 ) -> Interventions:
-    """What several phrases mean together, in their order; `config` and `lengths` as for `interventions`.
+    """The interventions that several phrases describe, in their order; `config` and `lengths` as for `interventions`.
 
     Raises:
-        InputError: as `interventions`, with the phrase where there are several; or `phrases` is not a list.
+        InputError: as `interventions`, with the phrase in the message if there are several; or `phrases` is not a list.
+        ConfigError: `config` is not a TransformerConfig.
     """
     if isinstance(phrases, str) or not isinstance(phrases, Sequence):
         raise InputError("Edits must be a list of phrases, not {phrases!r}.", phrases=phrases)
@@ -200,17 +207,17 @@ def all_interventions(
         try:
             edits += interventions(phrase, config, lengths)
         except InputError as error:
-            if len(phrases) == 1 or "phrase" in error.values:  # then the sentence has the phrase already
+            if len(phrases) == 1 or "phrase" in error.values:  # the sentence has the phrase already
                 raise
             raise InputError("In “{phrase}”: {error}", phrase=cut(phrase, 80), error=error) from None
     return edits
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
-    """The phrase that silences or averages a head (or, without one, all heads of a layer), both counted from 0."""
+    """The phrase that silences or averages a head, or all heads of a layer if `head` is None; layer and head counted from 0."""
     return f"{verb} {kind} layer {layer + 1}" + (f" head {head + 1}" if head is not None else "")
 
 
 def block(kind: str, layer: int, head: int | None, query: int, key: int) -> str:
-    """The phrase that forbids one look; layer and head counted from 0."""
+    """The phrase that keeps one query from attending to one key; everything counted from 0."""
     return f"{at_head('block', kind, layer, head)} query {query} key {key}"

@@ -1,4 +1,4 @@
-"""One forward pass, everything in it."""
+"""`Trace`: every tensor of one forward pass, and `run_traced`, which records it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ from transformer.network.config import TransformerConfig
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
-from transformer.tracing.paths import Kind, Side, TensorPath, check_index, find_tap
+from transformer.tracing.paths import SIDES, Kind, Side, TensorPath, check_index, find_tap
+from transformer.validation import as_list, one_of
 
 # A row for each text of the batch.
 Tokens = tuple[tuple[str, ...], ...]
@@ -23,7 +24,7 @@ Ids = tuple[tuple[int, ...], ...]
 
 
 def as_array(values: Tensor) -> np.ndarray:
-    """Of a trace or a model, read-only on the same memory; a copy in float32 where they are bfloat16, which NumPy lacks."""
+    """A tensor as a read-only NumPy array on the same memory; of bfloat16, which NumPy lacks, a copy in float32."""
     values = values.detach()
     array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
     array.flags.writeable = False
@@ -35,7 +36,7 @@ class Step:
     """One tensor of the forward pass.
 
     Attributes:
-        path: the tap's place in the module tree.
+        path: of its tap in the module tree.
         axes: the name of each axis.
         values: the tensor itself, not a copy. Do not write to it: the trace is shared.
     """
@@ -46,15 +47,16 @@ class Step:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The size of each axis."""
         return tuple(self.values.shape)
 
     def numpy(self) -> np.ndarray:
-        """The values as `as_array` gives them."""
+        """The values as a read-only array (`as_array`)."""
         return as_array(self.values)
 
 
 class Masks(NamedTuple):
-    """Who may look at whom; True = may attend.
+    """The two masks of a run; True where a query may attend to a key.
 
     Attributes:
         source: over source keys, for the encoder and for cross-attention; None for a decoder that ran alone.
@@ -67,14 +69,14 @@ class Masks(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Every tensor of one forward pass, in the order it was computed, with the tokens that stand on its axes.
+    """Every tensor of one forward pass, in the order it was computed, with the tokens of its axes.
 
     Attributes:
         config: of the model that ran.
         steps: path → step.
-        source_ids, target_ids: what the model read, a row for each text of the batch; no rows for a side that did not run. The
-            target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts what comes after it.
-        source_tokens, target_tokens: the tokens of those ids, as they stand on the axes.
+        source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
+            run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
+        source_tokens, target_tokens: the tokens of those ids, which label the axes.
         used_masks: path of an attention → the mask it used, after all edits: True where a query may attend to a key. Sizes of
             1 stand for "the same for all".
     """
@@ -86,7 +88,7 @@ class Trace:
     source_tokens: Tokens
     target_tokens: Tokens
     used_masks: Mapping[str, Bool[Tensor, "batch heads queries keys"]]
-    # Of each kind that was asked for, one tensor of all its layers: the weights, and who may attend.
+    # Results of `attention` and `allowed`, one tensor of all layers for each kind.
     _weights: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
 
@@ -100,10 +102,10 @@ class Trace:
         return (str(path) if isinstance(path, TensorPath) else path) in self.steps
 
     def __getitem__(self, path: str | TensorPath) -> Step:
-        """The step at a path; that of an attention stands for its weights.
+        """The step at a path; at the path of an attention, that of its weights.
 
         Raises:
-            PathError: there is none; names the nearest.
+            PathError: there is none; the message lists the nearest paths.
         """
         return self.steps[find_tap(self.steps, path)]
 
@@ -114,36 +116,40 @@ class Trace:
 
     @property
     def probabilities(self) -> Float[Tensor, "batch target vocab"]:
-        """Softmax of the logits: each row adds up to 1."""
+        """Softmax of the logits: each row sums to 1."""
         return self["probabilities"].values
 
     @property
     def masks(self) -> Masks:
-        """Who may look at whom, as the masks of this run said."""
+        """The source mask and the target mask of this run."""
         source = self.steps.get("source_mask")
         return Masks(source.values if source else None, self["target_mask"].values)
 
     @property
     def positional_encoding(self) -> Float[Tensor, "position d_model"]:
-        """The rows that were added to the source (to the target, for a decoder alone). Where positions are learned, source
-        and target each have their own: `trace["target_embedding.position"]`."""
+        """The position vectors that were added to the source (to the target, for a decoder alone). With learned positions, the
+        target has others: `trace["target_embedding.position"]`."""
         side = "source" if "source_embedding.position" in self else "target"
         return self[f"{side}_embedding.position"].values
 
-    # --- what was read ---------------------------------------------------------------------------------------------------
+    # --- texts -----------------------------------------------------------------------------------------------------------
 
     @property
     def batch_size(self) -> int:
-        """How many texts ran side by side."""
+        """The number of texts in the batch."""
         return len(self.target_ids or self.source_ids)
 
     def tokens_of(self, side: Side) -> Tokens:
-        """The tokens of a side, a row for each text of the batch."""
-        return self.source_tokens if side == "source" else self.target_tokens
+        """The tokens of a side, `source` or `target`, a row for each text of the batch.
+
+        Raises:
+            ConfigError: there is no such side.
+        """
+        return self.source_tokens if one_of("side", side, SIDES) == "source" else self.target_tokens
 
     def ids_of(self, side: Side) -> Ids:
-        """The ids of a side, a row for each text of the batch."""
-        return self.source_ids if side == "source" else self.target_ids
+        """The ids of a side, a row for each text of the batch. Raises as `tokens_of`."""
+        return self.source_ids if one_of("side", side, SIDES) == "source" else self.target_ids
 
     # --- attention -------------------------------------------------------------------------------------------------------
 
@@ -154,12 +160,12 @@ class Trace:
         return tuple(kind for kind in Kind if {kind.queries, kind.keys} <= sides)
 
     def layers(self, kind: str) -> int:
-        """How many layers have that kind of attention. Raises `InputError` as `attention`."""
+        """The number of layers with that kind of attention. Raises `InputError` as `attention`."""
         kind = self._ran(kind)
         return self.config.encoder_layers if kind.stack == "encoder" else self.config.decoder_layers
 
     def heads(self, kind: str) -> int:
-        """How many heads each layer of that kind has. Raises as `attention`."""
+        """The number of heads in each layer of that kind. Raises as `attention`."""
         return self.weights(kind, 0).shape[1]
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -179,7 +185,7 @@ class Trace:
 
         Raises:
             InputError: no such kind, or it did not run.
-            PathError: a layer was exchanged, and its taps are not named yet (`tap.name_taps`).
+            PathError: a layer was replaced, and its taps have no names yet (`tap.name_taps`).
         """
         kind = self._ran(kind)
         if kind not in self._weights:
@@ -205,29 +211,28 @@ class Trace:
         return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where a query was allowed to look: neither masked nor blocked. Kept and shared, and raises, as `attention`."""
+        """True where a query may attend to a key: neither masked nor blocked. Stacked, kept and raises as `attention`."""
         kind = self._ran(kind)
         if kind not in self._allowed:
             self._allowed[kind] = ~torch.stack([self.hidden(kind.path(layer)) for layer in range(self.layers(kind))])
         return self._allowed[kind]
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where a query of the attention at that path was not allowed to look.
+        """True where a query of the attention at a path may not attend to a key.
 
         Raises:
-            PathError: there is no such attention; names the nearest.
+            PathError: there is no such attention; the message lists the nearest paths.
         """
         scores = self[TensorPath.parse(attention) / last_scores(self.config)].values
         return hidden_keys(self.used_masks[str(attention)], scores)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
-        """True for a query that may attend to no key. Its weights are zero; under a number as `mask_fill` they are equal if
-        the mask itself hides every key.
-        Raises as `attention`."""
+        """True for a query that may attend to no key. Its weights are zero; if the mask itself hides every key and `mask_fill`
+        is a finite number, they are equal instead. Raises as `attention`."""
         return ~self.allowed(kind).any(-1)
 
     def _ran(self, kind: str) -> Kind:
-        """The kind of that name, if it ran."""
+        """The kind of that name. Raises `InputError` if there is none, or it did not run."""
         kind = Kind.of(kind)
         if kind not in self.kinds:
             raise InputError(
@@ -239,14 +244,14 @@ class Trace:
 
     @cached_property
     def tensor_bytes(self) -> int:
-        """Bytes of memory that its tensors take; tensors that are views of the same memory are counted once."""
+        """Bytes of memory of its tensors; tensors that are views of the same memory are counted once."""
         tensors = [*(step.values for step in self), *self.used_masks.values()]
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory the trace comes to hold: its tensors, and what `attention` and `allowed` stack: of each weight a
-        copy, and one byte."""
+        """Bytes of memory of the trace once all its methods were called: its tensors, and the copies that `attention` and
+        `allowed` keep, one of each weight and one byte beside it."""
         weights = (step.values for step in self if TensorPath.parse(step.path).last == "weights")
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights)
 
@@ -259,17 +264,17 @@ def run_traced(
     source_tokens: Tokens | None = None,
     target_tokens: Tokens | None = None,
 ) -> Trace:
-    """One forward pass with every tap kept. The logits are bit for bit those of `model(source, target)`.
+    """The trace of one forward pass, with the tensor of every tap. The logits are bit for bit those of `model(source, target)`.
 
     Args:
-        model: put into evaluation mode by its owner; a trace of a model in training mode shows its dropout.
+        model: in evaluation mode; a trace of a model in training mode shows its dropout.
         source, target: token ids, as `Transformer.forward` takes them.
         edits: interventions.
-        source_tokens, target_tokens: what stands on the axes; the ids themselves where not given.
+        source_tokens, target_tokens: labels of the axes, a row for each text, one for each id; the ids themselves by default.
 
     Raises:
-        InputError: ids or lengths the model has no row for.
-        PathError: an edit that does not fit the model, before anything runs.
+        InputError: ids or lengths that the model has no row for, or other tokens than one for each id.
+        PathError: an edit that does not fit the model; raised before anything runs.
     """
     with torch.inference_mode(), tracing(model, edits) as values:
         model(source, target)
@@ -280,11 +285,20 @@ def run_traced(
         steps,
         source_ids,
         target_ids,
-        source_tokens or _ids_as_tokens(source_ids),
-        target_tokens or _ids_as_tokens(target_ids),
+        _labels("source_tokens", source_tokens, source_ids),
+        _labels("target_tokens", target_tokens, target_ids),
         values.masks,
     )
 
 
-def _ids_as_tokens(ids: Ids) -> Tokens:
-    return tuple(tuple(map(str, row)) for row in ids)
+def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:
+    """The tokens, if there is one for each id; the ids as texts if there are no tokens."""
+    if tokens is None:
+        return tuple(tuple(map(str, row)) for row in ids)
+    rows = [() if isinstance(row, str) else tuple(as_list(row) or ()) for row in as_list(tokens) or ()]
+    if [len(row) for row in rows] != [len(row) for row in ids] or not all(
+        isinstance(token, str) for row in rows for token in row
+    ):
+        template = "{name} must have a row of tokens for each text, with one token for each id, not {tokens!r}."
+        raise InputError(template, name=name, tokens=tokens)
+    return tuple(rows)
