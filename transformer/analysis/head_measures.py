@@ -193,7 +193,7 @@ def alignment_mask(
 def _pairs(alignment: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """An alignment as a list of pairs; refuses anything else."""
     listed = as_list(alignment)
-    pairs = [] if listed is None else [as_list(pair) or () for pair in listed]
+    pairs = [] if listed is None else [as_list(pair) or [] for pair in listed]
     if listed is None or not all(len(pair) == 2 and all(is_whole(index) and index >= 0 for index in pair) for pair in pairs):
         template = "An alignment must be a list of pairs (target index, source index), such as [(0, 0)], not {alignment!r}."
         raise InputError(template, alignment=alignment)

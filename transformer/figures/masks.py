@@ -67,6 +67,7 @@ def two_states(
 
 
 def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
+    """The settings that all heatmaps of queries × keys share: names of rows and columns, gaps, no hover on gaps."""
     gap = int(max(len(queries), len(keys)) <= MOST_HATCHED)
     names = {"x": numbered(keys), "y": numbered(queries)}
     return {"type": "heatmap", "showscale": False, "hoverongaps": False, "xgap": gap, "ygap": gap} | names

@@ -81,11 +81,11 @@ def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) ->
     if name in ("", "1"):
         return [""] * -(-count // each)
     if each > 1:
-        ends = [(at, min(at + each, count) - 1) for at in range(0, count, each)]
+        ends = [(start, min(start + each, count) - 1) for start in range(0, count, each)]
         return [labels["bin"].format(axis=name, first=a + first, last=b + first, count=b - a + 1) for a, b in ends]
     if tokens is None:
-        return [f"{name} {at + first}" for at in range(count)]
-    return [f"{name} {at + first}: {escaped(token)}" for at, token in enumerate(tokens)]
+        return [f"{name} {index + first}" for index in range(count)]
+    return [f"{name} {index + first}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
 def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: Mapping[str, str]) -> list[dict[str, Any]]:

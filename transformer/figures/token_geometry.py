@@ -157,13 +157,13 @@ def vocabulary_map(
     """
     figure = go.Figure()
     for index, name in enumerate(dict.fromkeys(sorted(classes, key=lambda name: (-classes.count(name), name)))):
-        members = [at for at, own in enumerate(classes) if own == name]
+        members = [token_id for token_id, class_name in enumerate(classes) if class_name == name]
         figure.add_trace(
             go.Scatter(
                 name=escaped(name),
                 x=points[members, 0].astype(np.float32),
                 y=points[members, 1].astype(np.float32),
-                text=[labels["token_id"].format(token=escaped(tokens[at]), id=at) for at in members],
+                text=[labels["token_id"].format(token=escaped(tokens[token_id]), id=token_id) for token_id in members],
                 mode="markers",
                 marker={
                     "color": HUES[index % len(HUES)],
@@ -180,9 +180,9 @@ def vocabulary_map(
             name="",
             x=points[ringed, 0].astype(np.float32),
             y=points[ringed, 1].astype(np.float32),
-            text=[escaped(tokens[at]) for at in ringed],
+            text=[escaped(tokens[token_id]) for token_id in ringed],
             mode="markers+text",
-            textposition=beside(points[ringed], [len(tokens[at]) for at in ringed], np.ptp(points, axis=0)),
+            textposition=beside(points[ringed], [len(tokens[token_id]) for token_id in ringed], np.ptp(points, axis=0)),
             marker={"symbol": "circle-open", "size": 14, "color": LINE, "line": {"width": 2}},
             hoverinfo="skip",
             showlegend=False,

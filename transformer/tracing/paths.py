@@ -191,7 +191,7 @@ def check_index(name: str, index: object, count: int) -> None:
     Raises:
         PathError: not a whole number from 0 to `count - 1`.
     """
-    if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < count:
+    if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= int(index) < count:
         raise PathError("{name} is {index!r}; allowed are 0 to {last}.", name=name, index=index, last=count - 1)
 
 
