@@ -5,6 +5,7 @@ The messages are Streamlit's own (`streamlit.proto`). They are no public interfa
 """
 
 import contextlib
+import hashlib
 import os
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import psutil
 import websockets
@@ -111,6 +112,20 @@ class Reply(NamedTuple):
     received: int
 
 
+class Element(NamedTuple):
+    """One element of a page.
+
+    Attributes:
+        kind: its name in Streamlit's protocol.
+        content: a hash of all it shows; the id of a widget, whose value is the browser's, and of a download.
+        text: of a heading or a paragraph.
+    """
+
+    kind: str
+    content: str
+    text: str = ""
+
+
 @dataclass
 class Session:
     """One visitor. Open it with `open`, click with `click`, end with `close`.
@@ -120,7 +135,7 @@ class Session:
         choices: key → what can be chosen, of pickers.
         fragments: key → the fragment that the widget is in, for those in one.
         parameters: key → the URL parameter that the widget is bound to, for those that are; a click writes it into `query`.
-        texts: headings and paragraphs of the last run, in the order they came.
+        elements: place on the page → element, of the last run; of a fragment's run, the fragment alone.
         cookie: what a proxy in front of the server gave the visitor, to be sent back.
     """
 
@@ -131,12 +146,17 @@ class Session:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fragments: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
+    elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
-    _known: dict[str, None] = field(default_factory=dict)  # hashes of messages that need not be sent again
+    _known: dict[str, Element | None] = field(default_factory=dict)  # by their hashes, messages that need not be sent again
     _page_hash: str = ""
     _socket: Any = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Headings and paragraphs of the last run, from the top of the page to its end."""
+        return [element.text for _, element in sorted(self.elements.items()) if element.text]
 
     async def open(self) -> Reply:
         """Connect and run the page for the first time. Raises `PageError`."""
@@ -160,13 +180,22 @@ class Session:
         self.query |= {self.parameters[key]: str(value) for key, value in values.items() if key in self.parameters}
         return await self._run(time.perf_counter(), next(iter(values), None))
 
+    async def rerun(self) -> Reply:
+        """Run the whole page again with nothing changed. Raises `PageError`."""
+        return await self._run(time.perf_counter())
+
     async def go(self, page: str) -> Reply:
         """Open another page of the navigation in the same session. Raises `PageError`."""
         self.page, self._page_hash = page, ""
+        self.query = {name: value for name, value in self.query.items() if name in SIDEBAR}
         for of_page in (self.widgets, self.choices, self.fragments, self.parameters, self._values):
             for key in [key for key in of_page if key not in SIDEBAR]:
                 del of_page[key]
         return await self._run(time.perf_counter())
+
+    async def closed(self) -> None:
+        """Wait until the connection is closed, by either side."""
+        await self._socket.wait_closed()
 
     async def close(self) -> None:
         if self._socket is not None:
@@ -175,7 +204,7 @@ class Session:
     async def _run(self, start: float, clicked: str | None = None) -> Reply:
         await self._socket.send(self._request(clicked).SerializeToString())
         received, started, failure = 0, False, ""
-        self.texts = []
+        self.elements = {}
         while True:
             raw = await self._socket.recv()
             received += len(raw)
@@ -186,8 +215,12 @@ class Session:
                     self._page_hash = message.new_session.page_script_hash or self._page_hash
                 case "navigation":
                     self._page_hash = message.navigation.page_script_hash or self._page_hash
+                case "page_info_changed":
+                    self._change_address(message.page_info_changed.query_string)
                 case "delta":
                     failure = self._receive(message) or failure
+                case "ref_hash" if element := self._known.get(message.ref_hash):
+                    self.elements[tuple(message.metadata.delta_path)] = element
                 case "script_finished" if started:
                     if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                         started = False
@@ -223,6 +256,11 @@ class Session:
                 del self._values[key]
         return message
 
+    def _change_address(self, query: str) -> None:
+        """Take the parameters that the app has written; those of bound widgets are the browser's own."""
+        own = {name: value for name, value in self.query.items() if name in SIDEBAR or name in self.parameters.values()}
+        self.query = own | dict(parse_qsl(query, keep_blank_values=True))
+
     def _receive(self, message: ForwardMsg) -> str:
         """Note what an element says of itself; return what is wrong if it is an exception."""
         if message.metadata.cacheable and message.hash:
@@ -231,8 +269,15 @@ class Session:
             return ""
         kind = message.delta.new_element.WhichOneof("type") or ""
         element: Any = getattr(message.delta.new_element, kind, None)
-        if kind in ("markdown", "heading"):
-            self.texts.append(element.body)
+        if element is None:
+            return ""
+        # The rest of a download button is the number of a file that this run would make.
+        whole = kind not in VALUE_FIELDS and kind != "download_button"
+        content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
+        shown = Element(kind, content, element.body if kind in ("markdown", "heading") else "")
+        self.elements[tuple(message.metadata.delta_path)] = shown
+        if message.hash in self._known:
+            self._known[message.hash] = shown
         if kind == "exception":
             return f"{element.type}: {element.message}"
         widget_id = getattr(element, "id", "")
