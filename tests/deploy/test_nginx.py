@@ -1,0 +1,170 @@
+"""What the shipped nginx.conf does with requests, tried on replicas that only say who they are."""
+
+import base64
+import hashlib
+import http.client
+import http.server
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import streamlit
+
+from tests.deploy.proxy import NGINX, SETTINGS, behind_nginx, needs_nginx
+
+pytestmark = needs_nginx
+
+
+class Replica(http.server.BaseHTTPRequestHandler):
+    """Answers every request with its port and the request's headers."""
+
+    def do_GET(self) -> None:
+        port = self.server.server_address[1]
+        body = f"{port}\n{self.headers}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of single requests."""
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    replica: str
+    body: str
+
+
+@contextmanager
+def replica() -> Iterator[http.server.ThreadingHTTPServer]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Replica)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def address_of(server: http.server.ThreadingHTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def get(address: str, path: str = "/", **headers: str) -> Answer:
+    """The answer to one request; the names of headers are written with _ for -."""
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
+    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    response = connection.getresponse()
+    body = response.read().decode()
+    connection.close()
+    return Answer(response.status, response.headers, body.partition("\n")[0], body)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """An nginx in front of two replicas."""
+    with replica() as one, replica() as two, behind_nginx(address_of(one), address_of(two)) as address:
+        yield address
+
+
+def cookie(answer: Answer) -> str:
+    return (answer.headers["Set-Cookie"] or "").partition(";")[0]
+
+
+def test_nginx_accepts_the_shipped_file(tmp_path: Path) -> None:
+    check = subprocess.run([str(NGINX), "-t", "-p", tmp_path, "-c", SETTINGS], capture_output=True, text=True, check=False)
+    assert check.returncode == 0, check.stderr
+    assert "warn" not in check.stderr
+
+
+def test_a_visitor_stays_on_one_replica(address: str) -> None:
+    first = get(address)
+    assert re.fullmatch(r"headlight_visitor=[0-9a-f]{32}", cookie(first))
+    assert "HttpOnly" in first.headers["Set-Cookie"]
+    assert "SameSite=Lax" in first.headers["Set-Cookie"]
+    again = [get(address, Cookie=cookie(first)) for _ in range(10)]
+    assert {answer.replica for answer in again} == {first.replica}
+    assert not any(answer.headers["Set-Cookie"] for answer in again)
+
+
+def test_visitors_are_spread_over_the_replicas(address: str) -> None:
+    assert len({get(address).replica for _ in range(40)}) == 2
+
+
+def test_a_cookie_that_nginx_did_not_make_is_replaced(address: str) -> None:
+    assert re.fullmatch(r"headlight_visitor=[0-9a-f]{32}", cookie(get(address, Cookie="headlight_visitor=chosen")))
+
+
+def test_visitors_of_a_dead_replica_go_to_the_other() -> None:
+    with ExitStack() as stack:
+        alive = stack.enter_context(replica())
+        with replica() as dead:
+            addresses = address_of(alive), address_of(dead)
+        address = stack.enter_context(behind_nginx(*addresses))
+        answers = [get(address) for _ in range(20)]
+        assert {(answer.status, answer.replica) for answer in answers} == {(200, str(alive.server_address[1]))}
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("", 200),
+        ("http://{host}", 200),
+        ("https://{host}", 200),
+        ("http://elsewhere.example", 403),
+        ("http://elsewhere.example/{host}", 403),
+        ("http://{host}.elsewhere.example", 403),
+        ("null", 403),
+    ],
+)
+def test_only_own_pages_may_ask(address: str, origin: str, status: int) -> None:
+    host = address.removeprefix("http://")
+    headers = {"Origin": origin.format(host=host)} if origin else {}
+    answer = get(address, "/_stcore/stream", **headers)
+    assert answer.status == status
+
+
+def test_headers_of_a_careful_host(address: str) -> None:
+    for answer in (get(address), get(address, "/_stcore/metrics")):
+        headers = answer.headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["X-Frame-Options"] == "SAMEORIGIN"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+        assert headers["Server"] == "nginx"
+
+
+def test_the_policy_allows_the_one_inline_script_of_streamlit(address: str) -> None:
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    scripts = re.findall(r"<script>(.*?)</script>", index.read_text(encoding="utf-8"), re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    policy = get(address).headers["Content-Security-Policy"]
+    assert re.findall(r"'sha256-([^']+)'", policy) == hashes
+    scripts_from = next(part for part in policy.split("; ") if part.startswith("script-src "))
+    assert "unsafe" not in scripts_from
+
+
+def test_counters_of_the_server_are_not_public(address: str) -> None:
+    assert get(address, "/_stcore/metrics").status == 404
+
+
+@pytest.mark.parametrize(("letters", "status"), [(30_000, 200), (1_000_000, 414)])
+def test_links_with_long_texts_pass_and_endless_ones_do_not(address: str, letters: int, status: int) -> None:
+    link = f"/attention?source={'x' * letters}"
+    referrer = {"Referer": f"{address}{link}"} if status == 200 else {}
+    assert get(address, link, **referrer).status == status
+
+
+def test_a_replica_learns_host_and_visitor(address: str) -> None:
+    body = get(address).body.lower()
+    assert f"host: {address.removeprefix('http://')}" in body
+    assert "x-forwarded-for: 127.0.0.1" in body
+    assert "x-forwarded-proto: http" in body

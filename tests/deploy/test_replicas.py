@@ -1,0 +1,235 @@
+"""A class on two replicas behind nginx goes on with every view when one replica is killed."""
+
+import asyncio
+import random
+import statistics
+import sys
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pytest
+from websockets.exceptions import WebSocketException
+
+from benchmarks.load import percentile
+from benchmarks.session import ROOT, SIDEBAR, Element, Server, Session, serving
+from pages.shell.navigation import name_of, page_files
+from pages.ui.link_values import SHARED
+from tests.deploy.proxy import behind_nginx, needs_nginx
+
+SESSIONS = 40
+THINK = 1.0  # mean seconds between two clicks
+LOADED = 2.0  # seconds of clicks before the kill
+STEPS_AFTER = 3  # steps that each visitor of the killed replica makes at the other one
+RETRY = 0.25  # seconds between two attempts to connect again
+NOTICED = 2.0  # seconds after the kill in which every visitor notices it
+PATIENCE = 60.0  # seconds after the kill that a visitor waits, on a busy machine
+# The connection died, or cannot be made again yet. An exception that a page shows is another error, and fails the test.
+DISCONNECTED = (OSError, WebSocketException)
+ENVIRONMENT = {"STREAMLIT_SERVER_COOKIE_SECRET": "for-the-tests-only", "OMP_NUM_THREADS": "1"}
+MODEL, SHARED_TEXT, OTHER_TEXT = "reverse", "headlight", "abcdefg"
+
+View = dict[tuple[int, ...], Element]  # place on the page → element
+
+
+class Recovery(NamedTuple):
+    """What a visitor of the killed replica got from the other one.
+
+    Attributes:
+        seconds: from the kill until the page was complete again.
+        in_flight: whether a click was on its way at the kill.
+        lost: elements that differ from what had to be shown; empty if the view is intact.
+    """
+
+    seconds: float
+    in_flight: bool
+    lost: list[str]
+
+
+@dataclass
+class Lesson:
+    """What all visitors of a test share.
+
+    Attributes:
+        killed: when a replica was killed, by `time.perf_counter`; None before.
+        over: set when everybody who was disconnected sees a page again.
+    """
+
+    killed: float | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass
+class Visitor:
+    """A person who repeats a round of five clicks on two pages.
+
+    Attributes:
+        picker: key of the picker of the first page that is used; empty if the page has none.
+        first_view: what the first page showed when it was opened by a link.
+        views: what each step showed in the first round, and has to show in every later one.
+        moving: whether the connection died and is not made again yet.
+        recovery: None unless the visitor's replica was killed.
+        steps_after: steps made since then.
+    """
+
+    session: Session
+    first_page: str
+    second_page: str
+    text: str
+    dice: random.Random
+    picker: str = ""
+    first_view: View = field(default_factory=dict)
+    views: list[View] = field(default_factory=list)
+    moving: bool = False
+    recovery: Recovery | None = None
+    steps_after: int = 0
+
+    @property
+    def steps(self) -> list[Callable[[], Awaitable[Any]]]:
+        return [
+            self.pick,
+            lambda: self.session.go(self.second_page),
+            lambda: self.session.click(source=OTHER_TEXT),
+            lambda: self.session.click(source=self.text),
+            lambda: self.session.go(self.first_page),
+        ]
+
+    async def pick(self) -> None:
+        """Choose the last option of the picker, or run the page again if it has none."""
+        if self.picker:
+            await self.session.click(**{self.picker: self.session.choices[self.picker][-1]})
+        else:
+            await self.session.rerun()
+
+    async def arrive(self) -> None:
+        """Open the link and go through the first round, whose views are recorded."""
+        await self.session.open()
+        self.first_view = self.session.elements
+        elsewhere = {*SIDEBAR, *SHARED}  # choices that would change other pages as well
+        pickers = sorted(key for key, options in self.session.choices.items() if key not in elsewhere and len(options) > 1)
+        self.picker = next(iter(pickers), "")
+        for step in self.steps:
+            await step()
+            self.views.append(self.session.elements)
+
+    async def stay(self, lesson: Lesson) -> None:
+        """Further rounds until the lesson is over. When the connection dies, go on at the other replica, and compare; then
+        leave after a few more steps."""
+        while True:
+            for index, step in enumerate(self.steps):
+                try:
+                    await step()
+                except DISCONNECTED:
+                    await self.recover(lesson, index, in_flight=True)
+                else:
+                    lost = self.lost(index)
+                    assert not lost, f"step {index} on {self.session.page!r} showed something else than before: {lost[:3]}"
+                    self.steps_after += self.recovery is not None
+                if await self.connection_dies(lesson):
+                    await self.recover(lesson, index, in_flight=False)
+                if lesson.over.is_set() and (self.recovery is None or self.steps_after >= STEPS_AFTER):
+                    return
+
+    async def connection_dies(self, lesson: Lesson) -> bool:
+        """Think before the next click. True, at once, if the connection dies meanwhile."""
+        leaving, closed = asyncio.create_task(lesson.over.wait()), asyncio.create_task(self.session.closed())
+        seconds = self.dice.expovariate(1 / THINK)
+        await asyncio.wait([leaving, closed], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        leaving.cancel()
+        return not closed.cancel()
+
+    async def recover(self, lesson: Lesson, index: int, *, in_flight: bool) -> None:
+        """Connect until a replica answers, with the address of the page and the values of its widgets, as a browser does."""
+        assert lesson.killed is not None, "a connection died before the kill"
+        assert self.recovery is None, "the other replica closed the connection"
+        self.moving = True
+        while True:
+            try:
+                await self.session.open()
+                break
+            except DISCONNECTED:
+                assert time.perf_counter() - lesson.killed < PATIENCE, "no replica answered"
+                await asyncio.sleep(RETRY)
+        self.recovery = Recovery(time.perf_counter() - lesson.killed, in_flight, self.lost(index))
+        self.moving = False
+
+    def lost(self, index: int) -> list[str]:
+        """How the page differs from what this step showed in the first round."""
+        lost = differences(self.views[index], self.session.elements)
+        # A choice on a page that is not open is in no address: the replica remembered it, and the other one does not.
+        if index == len(self.views) - 1 and (self.moving or self.recovery):
+            lost = min(lost, differences(self.first_view, self.session.elements), key=len)
+        return lost
+
+
+def differences(before: View, after: View) -> list[str]:
+    """Elements that are missing, new or changed."""
+    places = sorted(before.keys() | after.keys())
+    return [f"{place}: {before.get(place)} → {after.get(place)}" for place in places if before.get(place) != after.get(place)]
+
+
+def cookie_of(address: str) -> str:
+    """The cookie that a proxy gives to a new visitor, as a browser sends it back."""
+    with urllib.request.urlopen(address, timeout=10) as response:
+        return response.headers["Set-Cookie"].partition(";")[0]
+
+
+def visitors(server: Server) -> list[Visitor]:
+    """Visitors of all pages, half of them with one shared text and half with texts of their own."""
+    names = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
+    people = []
+    for number in range(SESSIONS):
+        first, second = names[number % len(names)], names[(number + 1 + number // len(names)) % len(names)]
+        text = "".join(random.Random(number).choices("abcdefghijklmnop", k=8)) if number % 2 else SHARED_TEXT
+        session = Session(server, first, {"model": MODEL, "source": text}, cookie=cookie_of(server.address))
+        people.append(Visitor(session, first, second, text, random.Random(number)))
+    return people
+
+
+async def kill_under_load(people: list[Visitor], victim: Server) -> None:
+    """All arrive and click; the victim is killed; ends when its visitors have gone on at the other replica."""
+    await asyncio.gather(*(person.arrive() for person in people))
+    lesson = Lesson()
+    clicking = asyncio.gather(*(person.stay(lesson) for person in people))
+    await asyncio.wait([clicking], timeout=LOADED)
+    lesson.killed = time.perf_counter()
+    victim.process.kill()
+    await asyncio.wait([clicking], timeout=NOTICED)
+    while not clicking.done() and any(person.moving for person in people):
+        await asyncio.wait([clicking], timeout=0.1)
+    lesson.over.set()
+    await clicking
+    await asyncio.gather(*(person.session.close() for person in people))
+
+
+@needs_nginx
+def test_visitors_of_a_killed_replica_go_on_at_the_other_with_their_views(
+    capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]
+) -> None:
+    with ExitStack() as stack, ThreadPoolExecutor(2) as starting:
+        servers = [serving(ROOT / "app.py", **ENVIRONMENT) for _ in range(2)]
+        victim, other = starting.map(stack.enter_context, servers)
+        address = stack.enter_context(behind_nginx(victim.address, other.address))
+        people = visitors(Server(address, other.process))
+        assert len({person.session.cookie for person in people}) == SESSIONS
+        # In a thread of its own: the browser tests keep an event loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, kill_under_load(people, victim)).result()
+    recoveries = [person.recovery for person in people if person.recovery]
+    seconds = [recovery.seconds for recovery in recoveries]
+    lost = [recovery.lost for recovery in recoveries if recovery.lost]
+    report = (
+        f"{len(recoveries)} of {SESSIONS} sessions were on the killed replica, {sum(r.in_flight for r in recoveries)} of them "
+        f"with a click on its way; {len(lost)} views lost; complete again after {statistics.median(seconds):.1f} s at the "
+        f"median, {percentile(seconds, 95):.1f} s at the 95th percentile, {max(seconds):.1f} s at most"
+    )
+    record_property("recovery", report)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{report}\n")
+    assert 0 < len(recoveries) < SESSIONS, "one replica had all the visitors"
+    assert lost == []
+    assert all(person.steps_after >= STEPS_AFTER for person in people if person.recovery)
