@@ -1,0 +1,41 @@
+"""The settings for uv mean the packages of requirements.txt, with the CPU build of torch."""
+
+import re
+import tomllib
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.session import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCK = ROOT / "uv.lock"
+PUBLIC_HOSTS = {"pypi.org", "files.pythonhosted.org", "download.pytorch.org", "download-r2.pytorch.org"}
+
+
+def test_uv_and_pip_install_the_same() -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert PROJECT["project"]["dependencies"] == [line for line in lines if line and not line.startswith("#")]
+
+
+def test_torch_comes_from_the_cpu_index_and_nothing_else_does() -> None:
+    uv = PROJECT["tool"]["uv"]
+    (index,) = uv["index"]
+    assert index["url"].endswith("/whl/cpu")
+    assert index["explicit"]
+    assert {name: [source["index"] for source in sources] for name, sources in uv["sources"].items()} == {
+        "torch": [index["name"]]
+    }
+    assert uv["pip"]["torch-backend"] == "cpu"
+
+
+def test_the_oldest_python_is_the_one_that_is_checked() -> None:
+    oldest = PROJECT["project"]["requires-python"].removeprefix(">=")
+    assert PROJECT["tool"]["pyright"]["pythonVersion"] == oldest
+    assert PROJECT["tool"]["ruff"]["target-version"] == "py" + oldest.replace(".", "")
+
+
+@pytest.mark.skipif(not LOCK.exists(), reason="no uv.lock in the repository")
+def test_a_lock_names_public_hosts_alone() -> None:
+    addresses = re.findall(r'https?://[^"\s]+', LOCK.read_text(encoding="utf-8"))
+    assert {urlsplit(address).hostname for address in addresses} <= PUBLIC_HOSTS
