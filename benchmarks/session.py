@@ -66,14 +66,20 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def serving(script: Path, **environment: str) -> Iterator[Server]:
+def serving(script: Path, port: int = 0, **environment: str) -> Iterator[Server]:
     """A fresh server of a script on this machine only; stopped at the end of the context.
+
+    Args:
+        script: what `streamlit run` gets.
+        port: where it listens; 0 for any free port.
+        environment: variables besides those of this process.
 
     Raises:
         RuntimeError: it did not start within a minute.
     """
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
     child = subprocess.Popen(

@@ -1,0 +1,57 @@
+"""The app in a browser when its server dies, and behind nginx with the headers of a careful host."""
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from benchmarks.session import ROOT, serving
+from pages.shell.navigation import name_of, page_files
+from tests.deploy.proxy import behind_nginx, needs_nginx
+from tests.pages.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+APP = ROOT / "app.py"
+
+
+def test_an_open_tab_goes_on_when_its_server_is_killed_and_started_again(
+    known: BrowserContext, record_property: Callable[[str, object], None]
+) -> None:
+    with serving(APP) as server:
+        visitor = Visitor(known, server.address)
+        page = visitor.open("attention?model=reverse&source=abcdefg")
+        visitor.choose("Layer", "2")
+        main, disconnected = page.get_by_test_id("stMain"), page.get_by_test_id("stStatusWidget")
+        address, before = page.url, main.inner_text()
+        server.process.kill()
+        disconnected.wait_for()
+        with serving(APP, urlsplit(server.address).port or 0):
+            start = time.perf_counter()
+            disconnected.wait_for(state="hidden", timeout=60_000)
+            visitor.settle()
+            record_property(
+                "recovery", f"{time.perf_counter() - start:.1f} s from the health of the new server to the page at rest"
+            )
+            assert page.url == address
+            assert main.inner_text() == before
+            visitor.choose("Layer", "1")
+            expect(main).not_to_have_text(before)
+            assert visitor.page.get_by_test_id("stException").count() == 0
+            visitor.close()
+
+
+@needs_nginx
+def test_no_page_breaks_the_policy_of_nginx(known: BrowserContext, url: str) -> None:
+    with behind_nginx(url, url) as address:
+        visitor = Visitor(known, address)
+        for file in page_files():
+            name = name_of(file)
+            page = visitor.open("" if name == "home" else name)
+            for expander in page.locator("details > summary").all()[:3]:
+                if expander.is_visible():
+                    expander.click()
+            visitor.settle()
+            assert visitor.complaints == [], name
+        visitor.close()
