@@ -1,6 +1,7 @@
 """A class at once: many sessions over the websocket, each a person who thinks between two clicks.
 
     python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5] [--heavy]
+                              [--replicas 1]
 
 The client runs beside the server on the same machine, and what it costs is said. Half of the sessions look at one shared text,
 as a class does that opened one link; the others type a text of their own before every third click. Every other click is on a
@@ -9,6 +10,9 @@ picker of the page; with `--page mix` every fifth opens another page.
 Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
 connecting to the end of the first run. With `--heavy`, one more person asks without a pause for work that is dear (the largest
 model that can be built, the importance of every head); the figures are of all the others.
+
+With `--replicas 2`, or more, as many servers run behind nginx (Debian's) with the settings of `deploy/nginx.conf`; memory and
+processor time are those of all of them together.
 """
 
 import argparse
@@ -23,6 +27,7 @@ from dataclasses import asdict, dataclass, field
 import psutil
 
 from benchmarks.click import new_texts
+from benchmarks.replicas import Replicas, cookie_of, serving_replicas
 from benchmarks.session import ROOT, SIDEBAR, PageError, Server, Session, serving
 from pages.shell.navigation import name_of, page_files
 
@@ -72,14 +77,17 @@ def percentile(values: Sequence[float], share: float) -> float:
     return round(statistics.quantiles(values, n=100, method="inclusive")[round(share) - 1], 1)
 
 
-async def visit(number: int, server: Server, figures: Figures, pages: Sequence[str], clicks: int, think: float) -> None:
+async def visit(
+    number: int, server: Server | Replicas, figures: Figures, pages: Sequence[str], clicks: int, think: float
+) -> None:
     """One person: arrives, clicks with pauses, leaves."""
     dice = random.Random(number)
     texts = new_texts(number)
     await asyncio.sleep(dice.uniform(0, SECONDS_TO_ARRIVE))
     own_texts = number % 2 == 1
     start = next(texts)["source"] if own_texts else SHARED_TEXT
-    session = Session(server, dice.choice(pages), {"model": MODEL, "source": start})
+    cookie = await asyncio.to_thread(cookie_of, server.address) if isinstance(server, Replicas) else ""
+    session = Session(server, dice.choice(pages), {"model": MODEL, "source": start}, cookie=cookie)
     try:
         figures.first.append(1000 * (await session.open()).seconds)
         for click in range(clicks):
@@ -106,7 +114,7 @@ def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
     return {key: dice.choice(session.choices[key])}
 
 
-async def heavy_work(server: Server) -> None:
+async def heavy_work(server: Server | Replicas) -> None:
     """One person who asks for the dearest things there are, again and again, until cancelled."""
     texts = new_texts(10**6)
     session = Session(server, "attention", {"model": "vanilla", "source": "one two three"})
@@ -119,7 +127,7 @@ async def heavy_work(server: Server) -> None:
         await session.close()
 
 
-async def measure(server: Server, options: argparse.Namespace) -> Figures:
+async def measure(server: Server | Replicas, options: argparse.Namespace) -> Figures:
     pages = [options.page] if options.page != "mix" else [name_of(file) for file in page_files()]
     pages = ["" if name == "home" else name for name in pages]
     figures = Figures(options.sessions, options.page)
@@ -148,9 +156,11 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=10, help="of each session")
     parser.add_argument("--think", type=float, default=5.0, help="mean seconds between two clicks")
     parser.add_argument("--heavy", action="store_true", help="one more person asks for heavy work all the time")
+    parser.add_argument("--replicas", type=int, default=1, help="servers; behind nginx if more than one")
     parser.add_argument("--json", help="file for all the figures")
     options = parser.parse_args()
-    with serving(ROOT / "app.py") as server:
+    app = ROOT / "app.py"
+    with serving(app) if options.replicas == 1 else serving_replicas(app, options.replicas) as server:
         figures = asyncio.run(measure(server, options))
     summary = figures.summary()
     print("| " + " | ".join(summary) + " |")

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 import psutil
@@ -66,7 +66,7 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def serving(script: Path, port: int = 0, **environment: str) -> Iterator[Server]:
+def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
     """A fresh server of a script on this machine only; stopped at the end of the context.
 
     Args:
@@ -85,7 +85,7 @@ def serving(script: Path, port: int = 0, **environment: str) -> Iterator[Server]
     child = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -100,6 +100,13 @@ def serving(script: Path, port: int = 0, **environment: str) -> Iterator[Server]
     finally:
         child.terminate()
         child.wait(10)
+
+
+class Address(Protocol):
+    """Where sessions go: a server, or a proxy in front of several."""
+
+    @property
+    def address(self) -> str: ...
 
 
 class PageError(Exception):
@@ -145,7 +152,7 @@ class Session:
         cookie: what a proxy in front of the server gave the visitor, to be sent back.
     """
 
-    server: Server
+    server: Address
     page: str
     query: dict[str, str]
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pytest
 import streamlit
 
-from tests.deploy.proxy import NGINX, SETTINGS, behind_nginx, needs_nginx
+from benchmarks.replicas import NGINX, SETTINGS, behind_nginx, settings_for
+from tests.deploy.needs import needs_nginx
 
 pytestmark = needs_nginx
 
@@ -82,6 +83,17 @@ def test_nginx_accepts_the_shipped_file(tmp_path: Path) -> None:
     check = subprocess.run([str(NGINX), "-t", "-p", tmp_path, "-c", SETTINGS], capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stderr
     assert "warn" not in check.stderr
+
+
+def test_the_tests_change_nothing_but_ports() -> None:
+    settings = settings_for(["http://127.0.0.1:1", "http://127.0.0.1:2"], 3)
+    shipped = SETTINGS.read_text(encoding="utf-8").split()
+    changed = [(before, after) for before, after in zip(shipped, settings.split(), strict=True) if before != after]
+    assert changed == [
+        ("127.0.0.1:8501", "127.0.0.1:1"),
+        ("127.0.0.1:8502", "127.0.0.1:2"),
+        ("127.0.0.1:8080;", "127.0.0.1:3;"),
+    ]
 
 
 def test_a_visitor_stays_on_one_replica(address: str) -> None:

@@ -5,10 +5,8 @@ import random
 import statistics
 import sys
 import time
-import urllib.request
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,10 +14,11 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from benchmarks.load import percentile
-from benchmarks.session import ROOT, SIDEBAR, Element, Server, Session, serving
+from benchmarks.replicas import Replicas, cookie_of, serving_replicas
+from benchmarks.session import ROOT, SIDEBAR, Element, Server, Session
 from pages.shell.navigation import name_of, page_files
 from pages.ui.link_values import SHARED
-from tests.deploy.proxy import behind_nginx, needs_nginx
+from tests.deploy.needs import needs_nginx
 
 SESSIONS = 40
 THINK = 1.0  # mean seconds between two clicks
@@ -172,20 +171,14 @@ def differences(before: View, after: View) -> list[str]:
     return [f"{place}: {before.get(place)} → {after.get(place)}" for place in places if before.get(place) != after.get(place)]
 
 
-def cookie_of(address: str) -> str:
-    """The cookie that a proxy gives to a new visitor, as a browser sends it back."""
-    with urllib.request.urlopen(address, timeout=10) as response:
-        return response.headers["Set-Cookie"].partition(";")[0]
-
-
-def visitors(server: Server) -> list[Visitor]:
+def visitors(replicas: Replicas) -> list[Visitor]:
     """Visitors of all pages, half of them with one shared text and half with texts of their own."""
     names = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
     people = []
     for number in range(SESSIONS):
         first, second = names[number % len(names)], names[(number + 1 + number // len(names)) % len(names)]
         text = "".join(random.Random(number).choices("abcdefghijklmnop", k=8)) if number % 2 else SHARED_TEXT
-        session = Session(server, first, {"model": MODEL, "source": text}, cookie=cookie_of(server.address))
+        session = Session(replicas, first, {"model": MODEL, "source": text}, cookie=cookie_of(replicas.address))
         people.append(Visitor(session, first, second, text, random.Random(number)))
     return people
 
@@ -210,15 +203,12 @@ async def kill_under_load(people: list[Visitor], victim: Server) -> None:
 def test_visitors_of_a_killed_replica_go_on_at_the_other_with_their_views(
     capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]
 ) -> None:
-    with ExitStack() as stack, ThreadPoolExecutor(2) as starting:
-        servers = [serving(ROOT / "app.py", **ENVIRONMENT) for _ in range(2)]
-        victim, other = starting.map(stack.enter_context, servers)
-        address = stack.enter_context(behind_nginx(victim.address, other.address))
-        people = visitors(Server(address, other.process))
+    with serving_replicas(ROOT / "app.py", 2, ENVIRONMENT) as replicas:
+        people = visitors(replicas)
         assert len({person.session.cookie for person in people}) == SESSIONS
         # In a thread of its own: the browser tests keep an event loop running in this one.
         with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, kill_under_load(people, victim)).result()
+            thread.submit(asyncio.run, kill_under_load(people, replicas.servers[0])).result()
     recoveries = [person.recovery for person in people if person.recovery]
     seconds = [recovery.seconds for recovery in recoveries]
     lost = [recovery.lost for recovery in recoveries if recovery.lost]

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from benchmarks.replicas import behind_nginx
 from benchmarks.session import ROOT, serving
 from pages.shell.navigation import name_of, page_files
-from tests.deploy.proxy import behind_nginx, needs_nginx
+from tests.deploy.needs import needs_nginx
 from tests.pages.conftest import Visitor
 
 pytestmark = pytest.mark.browser
