@@ -12,7 +12,7 @@ from pages.attention.head_grid import overview, picked
 from pages.attention.head_patterns import head_measures
 from pages.attention.lines import heads_on, lines
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
 from pages.ui.pickers import pick, unfolding
@@ -100,7 +100,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
             st.info(words["nothing_left"])
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    figure = head_map(weights, allowed, queries, keys, labels=figure_labels())
+    figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels())
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
     # Filled only while open: a closed table would still be sent with every click.
@@ -169,7 +169,7 @@ def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
         ways["rollout"] = lambda: rollout(weights)[layer]
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
-    figure = head_map(ways[way](), allowed[layer, head], queries, keys, labels=figure_labels())
+    figure = chart(head_map, ways[way](), allowed[layer, head], queries, keys, labels=figure_labels())
     show(figure, "combined-map", words["combined_alt"].format(way=way))
 
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.attention.steps_number import show_number
 from pages.attention.steps_words import Sides, labels, say, source_of
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.pickers import pick, pick_or_none, pick_position
+from pages.ui.pickers import pick, pick_or_none, pick_position, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
@@ -105,7 +105,11 @@ def _show_overview(
         title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
-    show(tensor_maps(matrices, labels=figure_labels()), "steps", words["overview_alt"].format(count=len(steps), titles=titles))
+    show(
+        chart(tensor_maps, matrices, labels=figure_labels()),
+        "steps",
+        words["overview_alt"].format(count=len(steps), titles=titles),
+    )
     st.caption(words["scales"])
 
 
@@ -121,7 +125,7 @@ def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides:
     """Show the matrix of one step at reading size, the numbers of the followed row, and the code that computes it."""
     words, config = text("steps"), trace.config
     matrix = _matrix(step, config, head, sides, row, cell)
-    show(tensor_map(matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
+    show(chart(tensor_map, matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
     if matrix.selected_row is None:
         st.caption(words["every_row"])
     else:
@@ -131,8 +135,10 @@ def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides:
         if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
-    with st.expander(words["lines"], icon=":material/code:"):
-        show_source(source_of(step.name, config, kind))
+    lines = unfolding(words["lines"], ":material/code:", "lines")
+    if lines:
+        with lines:
+            show_source(source_of(step.name, config, kind))
 
 
 def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Sides, row: int, cell: Cell | None) -> Matrix:

@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.attention.steps_words import Sides, labels
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
+from pages.ui.pickers import unfolding
 from pages.ui.text import figure_labels, text
 from transformer.analysis.cell import Explanation, Term
 from transformer.analysis.head_steps import AttentionStep
@@ -29,7 +30,8 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
     if summed or explained.operation == "softmax":
         terms += [Term(words["bias"], explained["bias"], 1.0, explained["bias"])] if "bias" in dict(explained.extra) else []
-        bars = terms_bars(
+        bars = chart(
+            terms_bars,
             terms,
             explained.result if summed else explained["total"],
             color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
@@ -46,8 +48,10 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     if summed or explained.operation == "softmax":
         columns = words["columns"]
         names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
-        with st.expander(words["terms"], icon=":material/table:"):
-            st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
+        table = unfolding(words["terms"], ":material/table:", "numbers")
+        if table:
+            with table:
+                st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
 
 
 def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:

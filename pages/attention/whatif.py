@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, linked_token, number, share, token_at
-from pages.ui.pickers import pick_or_none
+from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
@@ -115,7 +115,9 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     st.caption(words["forced_caption"])
     tokens, before = _written(view, trace)
     _, after = _written(view, again)
-    figure = probability_change(tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels())
+    figure = chart(
+        probability_change, tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels()
+    )
     show(figure, "probability-change", words["forced_alt"])
 
     st.markdown(f"**{words['difference']}**")
@@ -126,7 +128,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         return
     queries, keys = trace.tokens(kind)
     allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
-    show(difference_map(change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
+    show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
 
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
@@ -135,8 +137,10 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
     rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
     differ = sum(first != second for first, second in zip(*rows, strict=True))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
-    with st.expander(words["table"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+    table = unfolding(words["table"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
@@ -182,4 +186,4 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
             after=share(float(np.exp(before - drop)), 1),
         )
     )
-    show(importance_map(drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])
+    show(chart(importance_map, drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])

@@ -1,6 +1,6 @@
 """Residual connection, LayerNorm and feed-forward at one position, number by number."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import streamlit as st
 from pages.layers.stops import title
 from pages.layers.tensors import picture
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import latex, number, shape, share, whole
-from pages.ui.pickers import pick, pick_position, pick_text
+from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace
@@ -57,7 +57,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: 
     picture([x, added], words["sign"], _row(stops[worked.path], worked.result, most), words["says"], "work_residual", False)
     _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (worked.x, worked.added, worked.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
-    _table(words, worked.x, worked.added, worked.result, worked.traced)
+    _table("residual", worked.x, worked.added, worked.result, worked.traced)
     _agrees(worked)
 
 
@@ -76,10 +76,9 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
         rf"\frac{{x - ({mean})}}{{\sqrt{{{variance} + {eps}}}}} \odot \gamma + \beta"
     )
-    _table(words, worked.x, worked.standard, worked.gamma, worked.beta, worked.result, worked.traced)
+    _table("norm", worked.x, worked.standard, worked.gamma, worked.beta, worked.result, worked.traced)
     _agrees(worked)
-    with st.expander(text("arithmetic")["source"], icon=":material/code:"):
-        show_source(AddNorm)
+    _source("norm", AddNorm)
 
 
 def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
@@ -104,14 +103,13 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
         show(
-            unit_bars(units, worked.push[units], words["unit"], labels=figure_labels()),
+            chart(unit_bars, units, worked.push[units], words["unit"], labels=figure_labels()),
             "work_units",
             words["units_alt"].format(count=len(units)),
         )
-    _table(words, worked.hidden, worked.activated, worked.push, worked.traced_hidden)
+    _table("feed_forward", worked.hidden, worked.activated, worked.push, worked.traced_hidden)
     _agrees(worked)
-    with st.expander(text("arithmetic")["source"], icon=":material/code:"):
-        show_source(FeedForward)
+    _source("feed_forward", FeedForward)
 
 
 def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:
@@ -125,11 +123,22 @@ def _numbers(labels: list[str], values: list[str]) -> None:
         place.metric(label, value)
 
 
-def _table(words: Mapping[str, Any], *columns: np.ndarray) -> None:
-    """Show a table with a row per number of a vector."""
-    with st.expander(text("arithmetic")["table"], icon=":material/table:"):
-        named_columns = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
-        st.dataframe(pd.DataFrame(named_columns).rename_axis(words["row"]), height=320)
+def _table(part: str, *columns: np.ndarray) -> None:
+    """Draw a part to unfold: a table with a row per number of a vector."""
+    words = text("arithmetic")[part]
+    table = unfolding(text("arithmetic")["table"], ":material/table:", f"numbers_{part}")
+    if table:
+        with table:
+            named_columns = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
+            st.dataframe(pd.DataFrame(named_columns).rename_axis(words["row"]), height=320)
+
+
+def _source(part: str, module: Callable[..., Any]) -> None:
+    """Draw a part to unfold: the source of the module that computes it."""
+    lines = unfolding(text("arithmetic")["source"], ":material/code:", f"lines_{part}")
+    if lines:
+        with lines:
+            show_source(module)
 
 
 def _agrees(worked: Worked) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.layers.stops import title, written
 from pages.layers.views import hidden, statistics
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, number, shape, whole
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
@@ -103,7 +103,9 @@ def _parameters(view: View, stop: Stop) -> None:
             if small.shape != matrix.shape:
                 each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
                 st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
-            figure = tensor_map(Matrix(small, None, None, *words["parameters_axes"], signed=True), labels=figure_labels())
+            figure = chart(
+                tensor_map, Matrix(small, None, None, *words["parameters_axes"], signed=True), labels=figure_labels()
+            )
             show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=shape(values.shape)))
 
 

@@ -8,7 +8,7 @@ from pages.shell.footer import show_computed
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick, search_box
@@ -85,7 +85,11 @@ def _shares(rows: tuple[Row, ...]) -> None:
         for counted, parts in costs.items()
         for most in [max(parts, key=lambda work: parts[work])]
     ]
-    show(figures.shares(costs, labels=figure_labels()), "ledger-shares", words["shares_alt"].format(said=" ".join(sentences)))
+    show(
+        chart(figures.shares, costs, labels=figure_labels()),
+        "ledger-shares",
+        words["shares_alt"].format(said=" ".join(sentences)),
+    )
 
 
 # --- the table ---------------------------------------------------------------------------------------------------------
@@ -189,8 +193,16 @@ def _growth(trace: Trace) -> None:
     lines = {work: values for work, values in lines.items() if values.any()}
     whole = np.sum(list(lines.values()), axis=0)
     limit = None if curve.limit is None else (curve.limit, words["limit"])
-    figure = figures.growth(
-        curve.sizes, lines | {figures.TOTAL: whole}, along, count, curve.present, logarithmic, limit, labels=figure_labels()
+    figure = chart(
+        figures.growth,
+        curve.sizes,
+        lines | {figures.TOTAL: whole},
+        along,
+        count,
+        curve.present,
+        logarithmic,
+        limit,
+        labels=figure_labels(),
     )
     now = curve.sizes.index(curve.present)
     shares = ", ".join(

@@ -5,10 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.footer import show_computed
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, numbered_tokens
-from pages.ui.pickers import pick, pick_position, pick_text
+from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.residual import Stream, residual_stream, stacks
@@ -33,12 +33,14 @@ def show_stream(trace: Trace) -> None:
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)
     st.caption(words["measures"][name])
-    figure = token_lines(values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
+    figure = chart(token_lines, values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
     show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
     st.caption(words["legend"])
     _in_words(stream, numbered[followed], followed, steps)
-    with st.expander(words["numbers"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
     says = words["computed_pre" if trace.config.norm_first else "computed_post"]
     show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
 

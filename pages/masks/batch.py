@@ -7,9 +7,9 @@ import streamlit as st
 
 from pages.masks.batch_table import batch_table
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, numbered_tokens
-from pages.ui.pickers import pick_text
+from pages.ui.pickers import pick_text, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
@@ -121,7 +121,11 @@ def show_masks(batch: Batch) -> None:
                 if mask is not None:
                     keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
                     alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                    show(mask_picture(keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()), f"mask-{name}", alt)
+                    show(
+                        chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
+                        f"mask-{name}",
+                        alt,
+                    )
                     st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
                 st.caption(
                     words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
@@ -142,6 +146,8 @@ def show_numbers(batch: Batch) -> None:
     words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
     names = numbered_tokens(tokens)
     keep = batch.trace.masks.target[batch.item, 0].numpy()
-    with st.expander(words["numbers"], icon=":material/table:"):
-        st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
-        st.dataframe(pd.DataFrame(keep.astype("uint8"), names, names))
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
+            st.dataframe(pd.DataFrame(keep.astype("uint8"), names, names))

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
@@ -62,7 +62,7 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show(
-                convention_stages(stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
+                chart(convention_stages, stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
                 f"convention-{one.name}",
                 alt,
             )
@@ -119,8 +119,8 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))
-    figure = empty_rows(
-        [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
+    figure = chart(
+        empty_rows, [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
     )
     show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys)))
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.masks.batch import Batch
 from pages.shell.runs import Key, runs
 from pages.ui.caches import cached
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
 from pages.ui.pickers import pick, pick_position
@@ -88,7 +88,7 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
             st.metric(words["largest"], _change(leak), help=words["largest_help"])
             alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
             show(
-                probability_change(leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
+                chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
                 f"leak-{what}-{name}",
                 alt,
             )

@@ -6,10 +6,10 @@ import streamlit as st
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.pickers import choice_label, pick, pick_position
+from pages.ui.pickers import choice_label, pick, pick_position, unfolding
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
@@ -49,11 +49,13 @@ def show_swap(view: View, trace: Trace) -> None:
         label = words["largest_difference"].format(run=choice_label("run", run))
         place.metric(label, number(effect.largest, 2), help=words["largest_difference_help"])
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
-    show(change_bars(tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+    show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     _show_outputs(tokens, effects)
     st.markdown(words["swap_result"])
-    with st.expander(words["swap_numbers"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
+    table = unfolding(words["swap_numbers"], ":material/table:", "swap_numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
 
 
 def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
@@ -62,7 +64,7 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
     run = pick(words["swap_run"], list(effects), "run")
     before, after = effects[run].before, effects[run].after
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
-    figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
+    figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)))
     st.caption(words["swap_outputs"][run])
 

@@ -1,6 +1,7 @@
 """Position encodings added to the tokens, and a table of positions of any kind and size."""
 
 import math
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -9,10 +10,10 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
-from pages.ui.pickers import pick, pick_number
+from pages.ui.pickers import pick, pick_number, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Pipeline, Trace
 from transformer.analysis.position_geometry import cell, model_table, sinusoidal_table, untrained_table
@@ -61,18 +62,24 @@ def show_sum(view: View, trace: Trace) -> Side:
     st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
     first = words["panel_scaled"].format(factor=fixed(factor, 3)) if config.scale_embedding else words["panel_token"]
     panels = {first: token, words["panel_position"]: position, words["panel_sum"]: total}
-    figure = aligned_maps(panels, tokens, words["token"], words["dimension"])
+    figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))
     st.caption(words["sum_scale"])
-    with st.expander(words["numbers"], icon=":material/table:"):
-        columns = words["columns"]
-        rows = numbered_tokens(tokens)
-        st.caption(words["numbers_text"])
-        lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
-        st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
-        chosen = pick(words["numbers_of"], list(columns), "vector")
-        st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
+            _show_vectors(panels, numbered_tokens(tokens))
     return side
+
+
+def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:
+    """Draw the length of every vector of a sum, and the numbers of one of its three parts."""
+    words, columns = text("positions"), text("positions")["columns"]
+    st.caption(words["numbers_text"])
+    lengths = [np.linalg.norm(values, axis=1) for values in panels.values()]
+    st.dataframe(pd.DataFrame(dict(zip(columns.values(), lengths, strict=True)), rows))
+    chosen = pick(words["numbers_of"], list(columns), "vector")
+    st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
 
 
 def pick_table(view: View, side: Side) -> Table:
@@ -160,5 +167,5 @@ def show_cell(table: Table) -> None:
             rf"\{entry.function}({latex(entry.angle, DIGITS)}) = {latex(entry.value, DIGITS)}"
         )
         st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
-    figure = position_map(table.values, (row, column), labels=figure_labels())
+    figure = chart(position_map, table.values, (row, column), labels=figure_labels())
     show(figure, "positions-table", words["table_alt"].format(positions=table.positions, d_model=table.d_model))

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
 from pages.ui.caches import cached
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import TransformerConfig
@@ -55,7 +55,7 @@ def show_waves(table: Table) -> None:
             )
             for entry in cells
         ]
-    figure = waves(dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
+    figure = chart(waves, dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
     show(figure, "positions-waves", words["waves_alt"].format(count=len(dimensions), positions=table.positions))
     st.caption(words[f"waves_{table.kind}"])
 
@@ -66,12 +66,12 @@ def show_distances(table: Table) -> None:
     left, right = st.columns(2)
     with left:
         show(
-            product_map(products, labels=figure_labels()),
+            chart(product_map, products, labels=figure_labels()),
             "positions-products",
             words["products_alt"].format(positions=table.positions),
         )
     with right:
-        figure = distance_lines(by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
+        figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
         show(figure, "positions-distances", words["distances_alt"])
     for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), abs(products).max()), strict=True):
         place.metric(words[name], number(value, 3), help=words[f"{name}_help"])
@@ -112,7 +112,7 @@ def show_rotation(table: Table) -> None:
     with left:
         shown = min(SHOWN, table.d_model)
         show(
-            rotation_map(matrix[:shown, :shown], labels=figure_labels()),
+            chart(rotation_map, matrix[:shown, :shown], labels=figure_labels()),
             "positions-rotation",
             words["rotation_alt"].format(count=shown, shift=shift),
         )
@@ -133,7 +133,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     other = (row + last // 2 + 1) % (last + 1)
     arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
     names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
-    figure = turning_circle(table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
+    figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
     show(figure, "positions-circle", words["circle_alt"].format(pair=sine // 2, shift=shift))
     turn = cell(shift, sine, table.d_model).angle
     starts = [str(start) for start in dict.fromkeys((row, other))]

@@ -10,9 +10,9 @@ from jaxtyping import Float
 from markupsafe import Markup
 
 from pages.shell.view import View
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.format import fixed, number, numbered_tokens
-from pages.ui.pickers import pick, pick_text
+from pages.ui.pickers import pick, pick_text, unfolding
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Pipeline, Trace, Vocabulary
@@ -112,11 +112,13 @@ def show_rows(sentence: Sentence) -> None:
     """Draw the rows of the embedding table that the ids select, as a figure and as numbers."""
     words, rows = text("tokens"), sentence.table[list(sentence.ids)]
     st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
-    figure = aligned_maps({words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
+    figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
     st.caption(words["signed"])
-    with st.expander(words["numbers"], icon=":material/table:"):
-        st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
 def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
@@ -132,7 +134,9 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
     factor = fixed(d_model**0.5, 3)
     st.markdown(words["scaled"].format(d_model=d_model, factor=factor))
     names = (words["before"], words["after"].format(factor=factor))
-    figure = aligned_maps(dict(zip(names, (before, after), strict=True)), sentence.tokens, words["token"], words["dimension"])
+    figure = chart(
+        aligned_maps, dict(zip(names, (before, after), strict=True)), sentence.tokens, words["token"], words["dimension"]
+    )
     show(figure, "tokens-scaled", words["scaled_alt"])
     lengths = {name: np.linalg.norm(rows, axis=1).mean() for name, rows in (("length_before", before), ("length_after", after))}
     _lengths({**lengths, "length_position": position})
@@ -162,5 +166,5 @@ def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
     st.markdown(template.format(token=f"`{token}`", length=fixed(length, 3), largest=number(largest, 3), mean=fixed(mean, 3)))
     shown = [pad, sentence.first_word]
     names = [sentence.vocabulary.tokens[token_id] for token_id in shown]
-    figure = aligned_maps({words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
+    figure = chart(aligned_maps, {words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
     show(figure, "tokens-padding", words["padding_alt"].format(pad=names[0], word=names[1]))

@@ -8,7 +8,7 @@ from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.tokens.sentence import Sentence
 from pages.ui.caches import cached
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
 from pages.ui.limits import SEARCH_CHARACTERS
@@ -29,7 +29,7 @@ def show_similarity(sentence: Sentence) -> None:
     rows = sentence.table[list(sentence.ids)]
     similarities = cosines(rows, rows)
     show(
-        similarity_map(similarities, sentence.tokens, labels=figure_labels()),
+        chart(similarity_map, similarities, sentence.tokens, labels=figure_labels()),
         "tokens-similarity",
         words["alike_alt"].format(count=len(rows)),
     )
@@ -77,8 +77,14 @@ def show_plane(view: View, sentence: Sentence) -> None:
     words = text("tokens")
     plane = _plane(view.key, sentence.side)
     st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
-    figure = vocabulary_map(
-        plane.points, sentence.vocabulary.tokens, sentence.classes, sentence.ids, plane.shares, labels=figure_labels()
+    figure = chart(
+        vocabulary_map,
+        plane.points,
+        sentence.vocabulary.tokens,
+        sentence.classes,
+        sentence.ids,
+        plane.shares,
+        labels=figure_labels(),
     )
     show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
     first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from pages.shell.models import description
 from pages.shell.runs import available, runs
-from pages.ui.charts import show
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
 from pages.ui.text import figure_labels, linked_language, text
@@ -97,7 +97,7 @@ def _show_rows(model: str, sentences: tuple[Run, Run], weights: Float[np.ndarray
     read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in sentences)
     st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
     show(
-        head_map(weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True, labels=figure_labels()),
+        chart(head_map, weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True, labels=figure_labels()),
         f"turning-{model}",
         words["alt"],
     )

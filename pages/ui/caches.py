@@ -4,12 +4,16 @@ Sessions that request the same result at the same time wait for one computation.
 """
 
 import dataclasses
+import enum
+import functools
+import hashlib
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar, cast
 
 import cachetools
+import numpy as np
 from cachetools.keys import hashkey
 
 from pages.ui.limits import RESULT_BYTES
@@ -27,6 +31,10 @@ class Store:
     def __init__(self, most_bytes: int) -> None:
         self._cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(most_bytes, getsizeof=byte_count)
         self._condition = threading.Condition()
+        self.result: Callable[[Hashable, Callable[[], Any]], Any] = cachetools.cached(
+            self._cache, key=lambda key, _: key, condition=self._condition
+        )(lambda _, compute: compute())
+        """The result cached under a key; computed by the given function if there is none."""
 
     @property
     def nbytes(self) -> int:
@@ -42,11 +50,11 @@ class Store:
             ignored: number of trailing arguments that do not change the result, such as a callback for progress.
         """
 
-        def key(*arguments: Any) -> Any:
-            return hashkey(function, *arguments[: len(arguments) - ignored])
+        def shared(*arguments: Any) -> Any:
+            key = hashkey(function, *arguments[: len(arguments) - ignored])
+            return self.result(key, lambda: function(*arguments))
 
-        shared: Any = cachetools.cached(self._cache, key=key, condition=self._condition)(function)
-        return shared
+        return cast("Function", functools.wraps(function)(shared))
 
     def clear(self) -> None:
         """Drop all results; for tests."""
@@ -85,3 +93,35 @@ RESULTS = Store(RESULT_BYTES)
 def cached(function: Function) -> Function:
     """The same function with its results in the common cache (see `Store.cached`); use it as a decorator."""
     return RESULTS.cached(function)
+
+
+def content_key(*values: Any) -> bytes:
+    """A short key that is equal for equal values: numbers, texts, arrays, classes and functions, also within collections and
+    dataclasses. Large values are not kept alive by it.
+
+    Raises:
+        TypeError: a value of another type.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    waiting = [*reversed(values)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            digest.update(f"{value.dtype.str}{value.shape}".encode())
+            digest.update(np.ascontiguousarray(value).data if value.size else b"")
+        elif isinstance(value, str | bytes | int | float | np.number | np.bool_ | enum.Enum | None):
+            digest.update(f"{type(value).__name__} {value!r}\0".encode())
+        elif isinstance(value, Mapping):
+            digest.update(f"mapping {len(value)}\0".encode())
+            waiting += [part for item in value.items() for part in item]
+        elif isinstance(value, list | tuple | range):
+            digest.update(f"sequence {len(value)}\0".encode())
+            waiting += value
+        elif isinstance(value, type) or callable(value):
+            digest.update(f"{value.__module__}.{value.__qualname__}\0".encode())
+        elif dataclasses.is_dataclass(value):
+            digest.update(f"{type(value).__qualname__}\0".encode())
+            waiting += [getattr(value, field.name) for field in dataclasses.fields(value)]
+        else:
+            raise TypeError(f"{type(value).__name__} has no content key.")
+    return digest.digest()

@@ -1,12 +1,16 @@
 """Plotly figures on a page."""
 
-from typing import Any
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
+import plotly.io
 import streamlit as st
 from markupsafe import Markup
 
-from pages.ui.compat import scrolled
+from pages.ui.caches import RESULTS, content_key
+from pages.ui.compat import FinishedFigure, scrolled
 from pages.ui.export_menu import saving
 from pages.ui.style import style_element
 from transformer.figures.numbers import has_numbers, numbers
@@ -19,23 +23,63 @@ CONFIG = {
 }
 
 
-def show(figure: go.Figure, key: str, alt: str, name: str | None = None) -> None:
-    """Draw a figure as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
+class Finished(NamedTuple):
+    """What the browser gets of a figure.
+
+    Attributes:
+        spec: the JSON of the figure, parsed.
+        least_width: px below which the figure scrolls sideways; None for none.
+        has_numbers: whether the figure can be saved as a table.
+    """
+
+    spec: dict[str, Any]
+    least_width: int | None
+    has_numbers: bool
+
+
+class Chart(NamedTuple):
+    """A figure to show: `finished` is cached by the content of the arguments, `build` makes the figure anew."""
+
+    build: Callable[[], go.Figure]
+    finished: Finished
+
+
+def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
+    """The chart of a figure function of `transformer.figures` and its arguments.
+
+    Plotly checks each property of a figure, which takes 10 to 60 ms; so a figure is built once for all visitors and views that
+    draw the same values.
+    """
+
+    def build() -> go.Figure:
+        return function(*arguments, **named)
+
+    return Chart(build, RESULTS.result(content_key(function, arguments, named), lambda: _finished(build())))
+
+
+def _finished(figure: go.Figure) -> Finished:
+    layout: Any = figure.layout
+    least = (layout.meta or {}).get("least_width")
+    spec = json.loads(str(plotly.io.to_json(figure, validate=False)))
+    return Finished(spec, None if least is None else int(least), has_numbers(figure))
+
+
+def show(shown: Chart, key: str, alt: str, name: str | None = None) -> None:
+    """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
     Args:
-        figure: the Plotly figure.
+        shown: the chart.
         key: key of the chart.
         alt: a description of the figure for screen readers.
         name: name of saved files without ending; by default the key.
     """
-    layout: Any = figure.layout
-    least = (layout.meta or {}).get("least_width")
-    if least:
-        st.html(style_element(scrolled(key, int(least))))
-    st.plotly_chart(figure, width="stretch", key=key, config=CONFIG, alt=alt)
-    saving(key, name or key, (lambda: numbers(figure)) if has_numbers(figure) else None, lambda: offline(figure, alt))
+    finished, build = shown.finished, shown.build
+    if finished.least_width:
+        st.html(style_element(scrolled(key, finished.least_width)))
+    st.plotly_chart(FinishedFigure(finished.spec), width="stretch", key=key, config=CONFIG, alt=alt)
+    saving(key, name or key, (lambda: numbers(build())) if finished.has_numbers else None, lambda: offline(build(), alt))
 
 
 def offline(figure: go.Figure, alt: str) -> str:

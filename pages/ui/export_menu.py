@@ -17,6 +17,8 @@ NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAE
 _mount = mounted(Path(__file__).with_suffix(""))
 
 
+# A fragment, so that opening the menu does not run the page again.
+@st.fragment
 def saving(
     key: str, name: str, numbers: Callable[[], pd.DataFrame] | None = None, page: Callable[[], str] | None = None
 ) -> None:
@@ -33,7 +35,13 @@ def saving(
     formats = FORMATS if page is not None else (*FORMATS, "html")
     # The alternative text of a transparent picture names each button for screen readers.
     label = f"{words['menu']} ![{name}]({NOTHING})"
-    with st.popover(label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}"):
+    # Filled only while open: the buttons of a closed menu would be sent with every click.
+    menu = st.popover(
+        label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}", on_change="rerun"
+    )
+    if not menu.open:
+        return
+    with menu:
         _mount(
             key=f"pictures {key}",
             data={

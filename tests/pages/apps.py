@@ -33,6 +33,13 @@ def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -
     return app.run()
 
 
+def unfold(app: AppTest, *keys: str) -> AppTest:
+    """Open expanders or menus by their keys, as a click does; closed ones have no content."""
+    for key in keys:
+        app.session_state[key] = True
+    return app.run()
+
+
 @functools.cache
 def registered_pages() -> dict[str, Any]:
     """The pages that a run of the app registers with `st.navigation`."""

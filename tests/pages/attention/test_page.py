@@ -196,6 +196,7 @@ def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
     page = visitor.page
     if not page.get_by_role("button", name=choice).is_visible():
         page.get_by_role("button", name=re.compile("^Save ")).nth(picture).click()
+        visitor.settle()
     with page.expect_download() as download:
         page.get_by_role("button", name=choice).click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()

@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.pages.apps import unfold
 from tests.pages.conftest import Walker
 from tests.pages.layers.opened import opened
 from transformer import Pipeline
@@ -23,6 +24,8 @@ def test_recomputed_numbers_agree_with_the_run(position: int) -> None:
 
 def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
     app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
+    assert not app.dataframe
+    unfold(app, *(f"numbers_{part}" for part in ("feed_forward", "residual", "norm")))
     fired, added, scaled = (each.value for each in app.dataframe)
     assert [each.index.name for each in (fired, added, scaled)] == ["hidden unit", "dimension", "dimension"]
     config = Pipeline.load("reverse").config

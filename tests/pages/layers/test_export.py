@@ -5,18 +5,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.layers.filmstrip import KEY
+from pages.layers.walk import PICTURE
+from tests.pages.apps import unfold
 from tests.pages.layers.opened import LAYER, opened
 
 
 @pytest.mark.parametrize(
-    ("query", "name", "titles"),
+    ("query", "menu", "name", "titles"),
     [
-        ({"stop": f"{LAYER}.self_attention.scores"}, f"{LAYER}.self_attention.scores.html", ["Raw scores"]),
-        ({"part": "filmstrip", "group": "encoder-1"}, "reverse-encoder 1.html", ["Raw scores", "Attention weights"]),
+        ({"stop": f"{LAYER}.self_attention.scores"}, PICTURE, f"{LAYER}.self_attention.scores.html", ["Raw scores"]),
+        ({"part": "filmstrip", "group": "encoder-1"}, KEY, "reverse-encoder 1.html", ["Raw scores", "Attention weights"]),
     ],
 )
 def test_the_saved_page_holds_the_plotly_figure(
-    query: dict[str, str], name: str, titles: list[str], monkeypatch: pytest.MonkeyPatch
+    query: dict[str, str], menu: str, name: str, titles: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: dict[str, Any] = {}
 
@@ -25,6 +28,8 @@ def test_the_saved_page_holds_the_plotly_figure(
 
     monkeypatch.setattr("streamlit.download_button", remember)
     app: AppTest = opened(model="reverse", source="abcd", **query)
+    assert not pages  # a closed menu has no buttons
+    unfold(app, f"save {menu}")
     assert not app.error
     html = pages[name]()
     assert html.startswith("<!doctype html>")

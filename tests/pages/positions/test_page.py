@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.positions.table import Table, origin, trained_rows
 from pages.positions.views import shipped_with_learned_positions
-from tests.pages.apps import on_page
+from tests.pages.apps import on_page, unfold
 from tests.pages.conftest import Visitor
 from tests.transformer.figures.test_head_steps import array
 from transformer import Pipeline, Transformer, TransformerConfig
@@ -241,7 +241,7 @@ def test_swap_changes_the_output_only_with_positions(model: str, source: str) ->
     assert abs(abs(change).max() - number(app, "Largest difference, with positions")) < 0.06
     app.segmented_control(key="run").set_value("without positions").run()
     assert abs(array(drawn(app, 3)["data"][2]["z"])).max() < 1e-5
-    changes = app.dataframe[-1].value
+    changes = unfold(app, "swap_numbers").dataframe[-1].value
     assert list(changes.index) == [f"{place} · {token}" for place, token in enumerate(tokens)]
     assert changes["without positions"].max() < 1e-5
     app.selectbox(key="second").select(kept[2]).run()

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
 from pages.tokens.vocabulary import found_ids
-from tests.pages.apps import on_page
+from tests.pages.apps import on_page, unfold
 from tests.pages.conftest import Visitor
 from tests.transformer.figures.test_head_steps import array
 from transformer import Pipeline
@@ -68,6 +68,7 @@ def test_chips_show_ids_and_what_unknown_words_are_read_as() -> None:
 def test_figures_show_the_numbers_of_the_trace() -> None:
     app = at("reverse", "cab", batch="abcde")
     app.segmented_control(key="item").set_value(1).run()
+    unfold(app, "numbers")
     trace = Pipeline.load("reverse").trace(["cab", "abcde"])
     rows, scaled = (trace[f"source_embedding.{name}"].numpy()[0] for name in ("token", "scaled"))
     (first,) = drawn(app, 0)
@@ -104,6 +105,7 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
     assert "3 × 8 places, and `<pad>` stands in **9**" in said(app)
     app.segmented_control(key="item").set_value(3).run()
+    unfold(app, "numbers")
     assert list(app.dataframe[0].value.index) == [
         "0 · <sos>",
         "1 · z",
@@ -145,11 +147,11 @@ def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> Non
         cosines = table @ row / np.linalg.norm(table, axis=1)
         return [vocabulary.tokens[other] for other in np.argsort(-cosines)[1:11]]
 
-    assert app.dataframe[1].value["token"].tolist() == nearest("tired")
+    assert app.dataframe[0].value["token"].tolist() == nearest("tired")
     app.sidebar.text_input(key="source").set_value("cat").run()
-    assert app.dataframe[1].value["token"].tolist() == nearest("cat")
+    assert app.dataframe[0].value["token"].tolist() == nearest("cat")
     app.selectbox(key="word").set_value(f"{vocabulary.ids(['it'])[0]} · it").run()
-    assert app.dataframe[1].value["token"].tolist() == nearest("it")
+    assert app.dataframe[0].value["token"].tolist() == nearest("it")
     app.sidebar.selectbox(key="model").set_value("reverse").run()
     assert not app.exception
     assert app.selectbox(key="word").value is None

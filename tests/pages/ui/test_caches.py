@@ -5,13 +5,17 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from pages.shell.runs import Runs
-from pages.ui.caches import Store, byte_count
+from pages.ui.caches import Store, byte_count, content_key
+from pages.ui.charts import chart
 from pages.ui.limits import TRACE_BYTES
+from transformer.figures.numbers import numbers
 
 PAGES = Path(__file__).parents[3] / "pages"
 # Files with caches of their own, for constants that no visitor can change: how many, and of what.
@@ -123,3 +127,58 @@ def test_no_other_cache_is_used_on_pages() -> None:
     assert {name: sources[name].count("@cache\n") for name in CONSTANTS} == {
         name: count for name, (count, _) in CONSTANTS.items()
     }
+
+
+class Matrix(NamedTuple):
+    values: np.ndarray
+    title: str | None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.zeros((2, 3), np.float32), np.zeros((3, 2), np.float32)),
+        (np.zeros(2, np.float32), np.zeros(2, np.float64)),
+        (np.array([1.0, 2.0]), np.array([2.0, 1.0])),
+        (["ab", "c"], ["a", "bc"]),
+        (["a", ["b"]], [["a"], "b"]),
+        ({"a": 1}, {"a": 2}),
+        (1, True),
+        (None, "None"),
+        (1.5, "1.5"),
+        (Matrix(np.ones(2), None), Matrix(np.ones(2), "a")),
+        (np.mean, np.max),
+    ],
+)
+def test_content_keys_of_different_values_differ(first: object, second: object) -> None:
+    assert content_key(first) != content_key(second)
+    assert content_key(first, second) != content_key(second, first)
+
+
+def test_content_keys_of_equal_values_are_equal() -> None:
+    def values() -> tuple[object, ...]:
+        return ([*"ab"], Matrix(np.arange(6.0).reshape(2, 3).T, "".join(["a", "b"])), {"x": (1, 2.5, None)}, range(3), np.mean)
+
+    assert content_key(*values()) == content_key(*values())
+
+
+def test_a_value_without_a_content_key_is_refused() -> None:
+    with pytest.raises(TypeError, match="object has no content key"):
+        content_key([object()])
+
+
+def test_a_figure_of_the_same_values_is_built_once() -> None:
+    built: list[int] = []
+
+    def figure(values: np.ndarray, title: str) -> go.Figure:
+        built.append(1)
+        return go.Figure(go.Heatmap(z=values), {"title": {"text": title}, "meta": {"least_width": 300}})
+
+    first, again = (chart(figure, np.full((2, 2), 7.25), title="one") for _ in range(2))
+    assert len(built) == 1
+    assert again.finished is first.finished
+    assert first.finished.least_width == 300
+    assert first.finished.has_numbers
+    chart(figure, np.full((2, 2), 7.5), title="one")
+    assert len(built) == 2
+    assert numbers(first.build()).to_numpy().tolist() == [[7.25, 7.25], [7.25, 7.25]]

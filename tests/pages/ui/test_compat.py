@@ -46,6 +46,26 @@ def test_every_function_has_a_test_named_after_it() -> None:
     assert [name for name in functions if name not in tests] == []
 
 
+def test_finished_figure() -> None:
+    def script() -> None:
+        import json
+
+        import numpy as np
+        import plotly.graph_objects as go
+        import plotly.io
+        import streamlit as st
+
+        from pages.ui.compat import FinishedFigure
+
+        figure = go.Figure(go.Heatmap(z=np.arange(6.0).reshape(2, 3)), {"title": {"text": "<b>½</b>"}})
+        spec = json.loads(plotly.io.to_json(figure, validate=False))
+        st.plotly_chart(figure, key="built")
+        st.plotly_chart(FinishedFigure(spec), key="finished")
+
+    built, finished = AppTest.from_function(script).run().get("plotly_chart")
+    assert finished.proto.spec == built.proto.spec
+
+
 def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     PagesManager(str(ROOT / "app.py"))
