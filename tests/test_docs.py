@@ -69,3 +69,11 @@ def test_the_table_of_variants_is_that_of_the_presets() -> None:
 
 def test_the_readme_shows_the_table_of_the_cards() -> None:
     assert table() in (ROOT / "README.md").read_text()
+
+
+def test_no_telemetry_is_promised_only_where_it_holds() -> None:
+    # Community Cloud turns usage statistics on, whatever the settings say.
+    for document in DOCUMENTS:
+        for sentence in re.split(r"(?<=[.:])\s+", document.read_text()):
+            if "o telemetry" in sentence:
+                assert re.search(r"where\s+you\s+host\s+(it|Headlight)\s+yourself", sentence, re.IGNORECASE), sentence
