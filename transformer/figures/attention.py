@@ -136,16 +136,20 @@ def token_map(
     """The figure with tokens on both axes of a map of queries × keys; its cells are square unless `wide`."""
     longer = max(len(queries), len(keys))
     across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
-    figure.update_xaxes(across)
-    figure.update_yaxes(token_axis(labels["query_axis"], queries, MOST_LABELLED))
-    figure.update_yaxes(autorange="reversed")
+    down = token_axis(labels["query_axis"], queries, MOST_LABELLED, autorange="reversed")
     if wide:
-        figure.update_yaxes(title=None)  # beside few rows there is no room for a title, and their labels suffice
+        del down["title"]  # beside few rows there is no room for a title, and their labels suffice
     else:
-        figure.update_yaxes(scaleanchor="x", constrain="domain")
-        figure.update_xaxes(constrain="domain")
-    finished(figure, height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)))
-    return figure.update_layout(margin={"t": 110}, meta=least_width(len(keys), longer))
+        down |= {"scaleanchor": "x", "constrain": "domain"}
+        across["constrain"] = "domain"
+    return finished(
+        figure,
+        height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)),
+        xaxis=across,
+        yaxis=down,
+        margin={"t": 110},
+        meta=least_width(len(keys), longer),
+    )
 
 
 def least_width(columns: int, longer: int) -> dict[str, int]:

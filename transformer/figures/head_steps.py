@@ -112,9 +112,8 @@ def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) 
         heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
         layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
         layout["annotations"].append(_heading(matrix, left, top))
-    return finished(go.Figure(heatmaps, layout), height=lines * pitch).update_layout(
-        margin={"t": 0, "b": 0}, meta={"least_width": MAPS_ACROSS * MAP_WIDTH}
-    )
+    least = {"least_width": MAPS_ACROSS * MAP_WIDTH}
+    return finished(go.Figure(heatmaps, layout), height=lines * pitch, margin={"t": 0, "b": 0}, meta=least)
 
 
 def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
@@ -224,7 +223,7 @@ def terms_bars(
         showgrid=False,
     )
     figure.update_yaxes(zeroline=False)
-    return finished(figure, height=300).update_layout(bargap=0.15)
+    return finished(figure, height=300, bargap=0.15)
 
 
 def _names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:

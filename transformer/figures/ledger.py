@@ -57,7 +57,7 @@ def shares(costs: Mapping[str, Mapping[str, int]], labels: Mapping[str, str] = L
         )
     figure.update_xaxes(range=[0, 1], tickformat=".0%", showgrid=False, zeroline=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
-    finished(figure, height=90 + 52 * len(names))
+    figure = finished(figure, height=90 + 52 * len(names))
     return figure.update_layout(barmode="stack", bargap=0.25, **_legend())
 
 
@@ -117,7 +117,7 @@ def growth(
     drawn = np.concatenate([values[values > 0] for values in lines.values()])
     if logarithmic and drawn.size and drawn.max() > 100 * drawn.min():
         figure.update_yaxes(dtick=1)  # ticks at powers of ten only
-    return finished(figure, height=460).update_layout(hovermode="closest", **_legend())
+    return finished(figure, height=460, hovermode="closest", **_legend())
 
 
 def _ticks(sizes: Sequence[int]) -> dict[str, Any]:

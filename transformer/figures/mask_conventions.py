@@ -127,7 +127,7 @@ def empty_rows(
     )
     figure.update_xaxes(token_axis(labels["key_axis"], keys, side="top", tickangle=-45))
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
-    finished(figure, height=110 + 44 * len(names))
+    figure = finished(figure, height=110 + 44 * len(names))
     return figure.update_layout(margin={"t": 96})
 
 

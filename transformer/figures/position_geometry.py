@@ -84,7 +84,7 @@ def waves(
         )
     figure.update_xaxes(title={"text": labels["position"]}, zeroline=False)
     figure.update_yaxes(title={"text": labels["value"]})
-    finished(figure, height=360)
+    figure = finished(figure, height=360)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
@@ -145,7 +145,7 @@ def distance_lines(
     )
     figure.update_xaxes(title={"text": labels["distance_axis"]}, zeroline=False)
     figure.update_yaxes(title={"text": labels["dot_product"]})
-    finished(figure, height=460)
+    figure = finished(figure, height=460)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
@@ -170,7 +170,7 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mappi
     for start in range(0, size - 1, 2):
         place = {"x0": start - 0.5, "x1": start + 1.5, "y0": start - 0.5, "y1": start + 1.5}
         figure.add_shape(type="rect", line={"color": LINE, "width": 2}, **place)
-    return finished(figure, height=520).update_layout(margin={"t": 60})
+    return finished(figure, height=520, margin={"t": 60})
 
 
 def turning_circle(
@@ -223,7 +223,7 @@ def turning_circle(
     axis = {"range": [-1.15, 1.15], "zeroline": True, "constrain": "domain"}
     figure.update_xaxes(axis, title={"text": escaped(names[1])})
     figure.update_yaxes(axis, title={"text": escaped(names[0])}, scaleanchor="x")
-    finished(figure, height=520)
+    figure = finished(figure, height=520)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
 
 
@@ -244,5 +244,5 @@ def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, "
     shown = list(range(0, len(tokens), step))
     figure.update_xaxes(tickmode="array", tickvals=shown, ticktext=[escaped(tokens[at]) for at in shown])
     figure.update_yaxes(title={"text": escaped(title)}, rangemode="tozero")
-    finished(figure, height=300)
+    figure = finished(figure, height=300)
     return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.2})

@@ -68,7 +68,7 @@ def token_lines(
         figure.update_yaxes(range=list(limits))
     # Legend below: beside the lines it would take half of a phone's width.
     legend = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "maxheight": MOST_LEGEND}
-    return finished(figure, height=520).update_layout(showlegend=True, legend=legend, hovermode="closest")
+    return finished(figure, height=520, showlegend=True, legend=legend, hovermode="closest")
 
 
 def unit_bars(
@@ -85,4 +85,4 @@ def unit_bars(
         )
     )
     figure.update_xaxes(type="category", title={"text": title}, showgrid=False)
-    return finished(figure, height=260).update_layout(bargap=0.25)
+    return finished(figure, height=260, bargap=0.25)

@@ -134,7 +134,7 @@ def similarity_map(
     )
     figure.update_xaxes(token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0))
     figure.update_yaxes(token_axis("", tokens), autorange="reversed")
-    finished(figure, height=110 + longer * int(np.clip(460 / longer, 11, 46)))
+    figure = finished(figure, height=110 + longer * int(np.clip(460 / longer, 11, 46)))
     return figure.update_layout(margin={"t": 80})
 
 
@@ -190,7 +190,7 @@ def vocabulary_map(
     )
     for update, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
         update(title={"text": labels["variance_axis"].format(number=number + 1, share=f"{shares[number]:.1%}")}, zeroline=False)
-    finished(figure, height=520)
+    figure = finished(figure, height=520)
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.16, "itemsizing": "constant"})
 
 

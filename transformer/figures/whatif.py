@@ -51,7 +51,7 @@ def probability_change(
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
     figure.update_yaxes(title={"text": labels["probability"]}, range=[0, 1.02])
-    finished(figure, height=280)
+    figure = finished(figure, height=280)
     figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
     if not written:
         return figure
@@ -138,6 +138,6 @@ def importance_map(
         )
         figure.update_xaxes(title={"text": labels["head_axis"]}, type="category", row=1, col=column)
         figure.update_yaxes(title=layers_axis, type="category", autorange="reversed", row=1, col=column)
-    finished(figure, height=150 + 44 * max(values.shape[0] for values in drops.values()))
+    figure = finished(figure, height=150 + 44 * max(values.shape[0] for values in drops.values()))
     widest = max(PANEL, *(CELL * values.shape[1] for values in drops.values()))
     return figure.update_layout(meta={"least_width": 110 + len(kinds) * (widest + 40)})
