@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pages.ui.caches import RESULTS, Store, cached
-from pages.ui.limits import MODEL_BYTES, PARAMETERS, TRACE_BYTES
+from pages.ui.limits import PARAMETERS
 from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
@@ -31,13 +31,12 @@ class Runs:
     """Caches of models, readings, answers, traces and head importances, keyed by value (model, texts, edits). A trace is never
     written to, so sharing is safe."""
 
-    def __init__(self) -> None:
-        models, traces = Store(MODEL_BYTES), Store(TRACE_BYTES)
-        self.pipeline: Callable[[Key], Pipeline] = models.cached(load)
-        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = traces.cached(self._trace)
-        self.reading: Callable[[Key, Side, str], Reading] = RESULTS.cached(self._reading)
-        self.answer: Callable[[Key, str, Edits], Answer] = RESULTS.cached(self._answer)
-        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = RESULTS.cached(
+    def __init__(self, cache: Store = RESULTS) -> None:
+        self.pipeline: Callable[[Key], Pipeline] = cache.cached(load)
+        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
+        self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
+        self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
+        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cache.cached(
             self._importance, ignored=1
         )
 

@@ -16,7 +16,7 @@ import cachetools
 import numpy as np
 from cachetools.keys import hashkey
 
-from pages.ui.limits import RESULT_BYTES
+from pages.ui.limits import CACHE_MEGABYTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -86,8 +86,8 @@ def byte_count(value: object) -> int:
     return total
 
 
-# The cache of all results but models and traces, which have caches of their own.
-RESULTS = Store(RESULT_BYTES)
+# The one cache of all models, traces, figures and other results, so that their memory has one limit.
+RESULTS = Store(CACHE_MEGABYTES << 20)
 
 
 def cached(function: Function) -> Function:

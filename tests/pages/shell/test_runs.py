@@ -4,29 +4,29 @@ import pytest
 
 from pages.shell import runs
 from pages.shell.view import FIELDS
-from pages.ui.limits import MODEL_BYTES, PARAMETERS, SIZES
+from pages.ui.limits import CACHE_MEGABYTES, PARAMETERS, SIZES
 from transformer import ConfigError, InputError
 from transformer.pipeline.untrained import Untrained
 
 
 def test_models_are_cached_by_value_within_bytes() -> None:
-    kept = runs.Runs()
+    own = runs.Runs()
     one, same, other = (Untrained.of("vanilla", [words], sizes={"d_model": 16, "d_ff": 8}) for words in "aab")
-    assert kept.pipeline(one) is kept.pipeline(same)
-    assert kept.pipeline(one) is not kept.pipeline(other)
-    assert kept.trace(one, ("a",), (None,), ()) is kept.trace(same, ("a",), (None,), ())
-    assert kept.trace(one, ("a",), (None,), ()) is not kept.trace(one, ("a", "a"), (None, None), ())
-    assert kept.trace(one, ("a",), (None,), ()) is not kept.trace(one, ("a",), ("a",), ())
+    assert own.pipeline(one) is own.pipeline(same)
+    assert own.pipeline(one) is not own.pipeline(other)
+    assert own.trace(one, ("a",), (None,), ()) is own.trace(same, ("a",), (None,), ())
+    assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a", "a"), (None, None), ())
+    assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a",), ("a",), ())
     base = Untrained.of("vanilla", ["a"])
-    assert 2 * 4 * base.parameters < MODEL_BYTES  # room for two models of the paper's size
-    assert 4 * PARAMETERS < MODEL_BYTES
+    assert 2 * 4 * base.parameters < CACHE_MEGABYTES << 20  # room for two models of the paper's size
+    assert 4 * PARAMETERS < CACHE_MEGABYTES << 20
 
 
 def test_model_errors_are_not_cached() -> None:
-    kept = runs.Runs()
+    own = runs.Runs()
     for _ in range(2):
         with pytest.raises(InputError):
-            kept.pipeline("nobody")
+            own.pipeline("nobody")
 
 
 def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pages.shell.runs import Runs
 from pages.ui.caches import Store, byte_count, content_key
 from pages.ui.charts import chart
-from pages.ui.limits import TRACE_BYTES
+from pages.ui.limits import CACHE_MEGABYTES
 from transformer.figures.numbers import numbers
 
 PAGES = Path(__file__).parents[3] / "pages"
@@ -114,7 +114,7 @@ def test_traces_are_cached_by_value_and_counted_in_bytes() -> None:
     assert runs.trace("reverse", ("abc",), (None,), ()) is first
     assert runs.trace("reverse", ("abd",), (None,), ()) is not first
     assert byte_count(first) == first.nbytes
-    assert TRACE_BYTES // first.nbytes > 100  # room for the sentences of a whole class
+    assert (CACHE_MEGABYTES << 20) // first.nbytes > 100  # room for the sentences of a whole class
 
 
 def test_no_other_cache_is_used_on_pages() -> None:

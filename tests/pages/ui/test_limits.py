@@ -1,0 +1,29 @@
+"""Limits: each can be replaced by an environment variable."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pages.ui import limits
+
+
+def test_a_limit_is_replaced_by_its_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADLIGHT_SENTENCES", raising=False)
+    assert limits.setting("SENTENCES", 4) == 4
+    monkeypatch.setenv("HEADLIGHT_SENTENCES", "7")
+    assert limits.setting("SENTENCES", 4) == 7
+
+
+@pytest.mark.parametrize("written", ["", "0", "-1", "4.5", "4 MB", "٤", "many"])
+def test_an_invalid_limit_is_refused_by_name(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_SENTENCES", written)
+    with pytest.raises(ValueError, match=r"^HEADLIGHT_SENTENCES is .*; expected a whole number from 1, such as 4\.$"):
+        limits.setting("SENTENCES", 4)
+
+
+def test_every_limit_is_listed_for_those_who_host() -> None:
+    names = re.findall(r'setting\("(\w+)"', Path(limits.__file__).read_text(encoding="utf-8"))
+    assert len(names) > 8
+    listed = (Path(__file__).parents[3] / "docs" / "HOSTING.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"_{name}`" not in listed] == []
