@@ -150,9 +150,8 @@ def main() -> None:
         load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}, {load}\n")
         browser.close()
-    print(
-        f"trace: {trace.nbytes / 2**20:.0f} MB (≤{MEGABYTES}); {(CACHE_MEGABYTES << 20) // trace.nbytes} of them fit in the cache\n"
-    )
+    megabytes = trace.nbytes / 2**20
+    print(f"trace: {megabytes:.0f} MB (≤{MEGABYTES}); {int(CACHE_MEGABYTES / megabytes)} of them fit in the cache\n")
     header = ["tensor", "steps", *(f"{name}, {what}" for name in times for what in ("median s", "most s"))]
     rows = [_row(kind, [times[name][kind] for name in times]) for kind in sorted(times["canvas"])]
     every = [[seconds for kind in times[name].values() for seconds in kind] for name in times]

@@ -1,6 +1,7 @@
 """Errors and warnings on a page: every message on what went wrong is drawn here."""
 
 import logging
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,7 +23,7 @@ LOG = logging.getLogger("headlight")
 @contextmanager
 def explained() -> Iterator[None]:
     """A context that shows an error on the page and ends the page. A HeadlightError is shown with its own sentence; any other
-    exception is a bug of the app: the page shows an apology, the log has the stack trace.
+    exception is a bug of the app: the page shows an apology with a number, and the log has the stack trace under it.
 
     Raises `PageEnd` instead of calling `st.stop`, which would stop the whole run before the rest of the app is drawn.
     """
@@ -33,8 +34,9 @@ def explained() -> Iterator[None]:
         st.error(literal(sentence(error)), icon=":material/error:")
         raise PageEnd from None
     except Exception:
-        LOG.exception("a page failed")
-        st.error(words["fault"], icon=":material/bug_report:")
+        number = secrets.token_hex(4)
+        LOG.exception("Fault %s: the page %r failed", number, st.session_state.get("page"))
+        st.error(words["fault"].format(number=number), icon=":material/bug_report:")
         raise PageEnd from None
 
 
