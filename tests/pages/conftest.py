@@ -21,9 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome", "chromium-browser"))), None
-)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
