@@ -191,12 +191,12 @@ def _growth(trace: Trace) -> None:
     curve = growth(config, lengths, along)
     lines = {work: np.array([_amount(costs[work], count) for costs in curve.costs], dtype=np.float64) for work in WORK}
     lines = {work: values for work, values in lines.items() if values.any()}
-    whole = np.sum(list(lines.values()), axis=0)
+    all_work = np.sum(list(lines.values()), axis=0)
     limit = None if curve.limit is None else (curve.limit, words["limit"])
     figure = chart(
         figures.growth,
         curve.sizes,
-        lines | {figures.TOTAL: whole},
+        lines | {figures.TOTAL: all_work},
         along,
         count,
         curve.present,
@@ -206,7 +206,7 @@ def _growth(trace: Trace) -> None:
     )
     now = curve.sizes.index(curve.present)
     shares = ", ".join(
-        words["growth_said"].format(work=work, share=share(values[now] / whole[now], 1)) for work, values in lines.items()
+        words["growth_said"].format(work=work, share=share(values[now] / all_work[now], 1)) for work, values in lines.items()
     )
     numbers = {"least": curve.sizes[0], "most": curve.sizes[-1], "here": curve.present}
     show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers))
