@@ -46,7 +46,7 @@ def registered_pages() -> dict[str, Any]:
     return AppTest.from_file(APP, default_timeout=60).run()._registered_pages
 
 
-def said(app: AppTest) -> str:
+def shown_errors(app: AppTest) -> str:
     """All errors shown on a page, joined, without escapes."""
     assert not app.exception
     return " ".join(shown(error.value) for error in app.error)

@@ -135,7 +135,7 @@ class Visitor:
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(20_000)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("console", lambda said: self._console(said.type, said.text))
+        self.page.on("console", lambda message: self._console(message.type, message.text))
         self.page.on("request", lambda request: self._request(request.url))
         self.page.on("response", lambda answer: self._response(answer.status, answer.url))
 
@@ -188,8 +188,8 @@ class Visitor:
             self.complaints.append(f"{status}: {address}")
 
     def _request(self, address: str) -> None:
-        here = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:")
-        if not address.startswith(here):
+        allowed = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:")
+        if not address.startswith(allowed):
             self.complaints.append(f"another host: {address}")
 
 
@@ -212,8 +212,8 @@ class Walker(Visitor):
 
     def is_at(self, path: str) -> None:
         """Wait until the walk is at a stop. Polled in the page at every frame, because a playing walk leaves a stop soon."""
-        here = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
-        self.page.wait_for_function(f"([root, path]) => {here} === path", arg=[self.root.element_handle(), path])
+        path_of_stop = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
+        self.page.wait_for_function(f"([root, path]) => {path_of_stop} === path", arg=[self.root.element_handle(), path])
 
 
 @pytest.fixture

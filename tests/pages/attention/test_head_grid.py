@@ -141,8 +141,8 @@ class Overview(Visitor):
     def runs(self) -> str:
         return self.page.get_by_text(re.compile("^runs ")).inner_text()
 
-    def told(self, said: str) -> None:
-        expect(self.page.get_by_text(said)).to_be_visible()
+    def announced(self, sentence: str) -> None:
+        expect(self.page.get_by_text(sentence)).to_be_visible()
 
     def fits(self) -> None:
         """Assert that nothing is wider than the page."""
@@ -186,10 +186,10 @@ def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
     expect(view.root).to_have_attribute("data-tiles", "12")
     painted = view.painted
     view.click(view.tile(2, 3))
-    view.told("here (1, 2) found (1, 2) outside None")
+    view.announced("here (1, 2) found (1, 2) outside None")
     expect(view.root).to_have_attribute("data-selected", "2,3")
     view.click(view.tile(2, 3))
-    view.told("runs 3, told 2")
+    view.announced("runs 3, told 2")
     frame, place, spot = view.root.locator(".frame.selected").bounding_box(), view.geometry, view.at(view.tile(2, 3))
     corner = view.canvas.bounding_box()
     assert frame is not None
@@ -206,9 +206,9 @@ def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
 @browser_only
 def test_a_pick_is_returned_in_one_run_only(view: Overview) -> None:
     view.show().click(view.tile(3, 1))
-    view.told("here (2, 0) found (2, 0)")
+    view.announced("here (2, 0) found (2, 0)")
     view.page.get_by_role("button", name="Anew").click()
-    view.told("here (2, 0) found None")
+    view.announced("here (2, 0) found None")
 
 
 @browser_only
@@ -237,14 +237,14 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     expect(says).to_have_text("layer 2, head 3: strongest 1.000, from query 0: <sos> to key 0: the.")
     assert view.runs == before
     view.page.keyboard.press("Enter")
-    view.told("here (1, 2) found (1, 2)")
+    view.announced("here (1, 2) found (1, 2)")
     expect(says).to_contain_text("This head is selected.")
     expect(view.canvas).to_be_focused()
     view.page.keyboard.press("ArrowDown")
     view.page.keyboard.press("ArrowRight")
     expect(says).to_have_text("layer 3, head 4: masked, nothing may be looked at.")
     view.page.keyboard.press("Space")
-    view.told("here (2, 3) found (2, 3)")
+    view.announced("here (2, 3) found (2, 3)")
     assert "12" not in (view.canvas.get_attribute("aria-label") or "")
     assert "3 layers" in (view.canvas.get_attribute("aria-label") or "")
 
@@ -265,7 +265,7 @@ def test_new_data_is_painted_in_place(view: Overview) -> None:
     view.canvas.evaluate("canvas => canvas.dataset.mine = 'still here'")
     painted, color, place = view.painted, view.color(1, 1, 0, 0), view.geometry
     view.page.get_by_role("button", name="Anew").click()
-    view.told("runs 2")
+    view.announced("runs 2")
     expect(view.root).to_have_attribute("data-painted", str(painted + 1))
     expect(view.canvas).to_have_attribute("data-mine", "still here")
     assert view.color(1, 1, 0, 0) != color
@@ -279,7 +279,7 @@ def test_a_custom_order_shows_captions_and_a_click_picks_the_tile_drawn_there(vi
     assert captions.all_text_contents()[:2] == ["L1 H8 · 0.99", "L2 H8 · 0.98"]
     assert captions.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
     view.click(1)
-    view.told("here (1, 7) found (1, 7)")
+    view.announced("here (1, 7) found (1, 7)")
     expect(view.root).to_have_attribute("data-selected", "2,8")
     assert view.root.locator(".label.on").all_text_contents() == ["L2 H8 · 0.98"]
 
@@ -325,7 +325,7 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(browser: Browser, demo
     # The last tile, because Streamlit's header may cover the first.
     visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
-    visitor.told(f"here ({layer}, {head}) found ({layer}, {head})")
+    visitor.announced(f"here ({layer}, {head}) found ({layer}, {head})")
     visitor.close()
     assert visitor.complaints == []
 
@@ -372,9 +372,9 @@ def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
 
 def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:
     """The header of the data sent to the browser, and its numbers as bytes."""
-    at = AppTest.from_function(_page, args=case).run()
-    assert not at.exception
-    sent = at.get("bidi_component")[0].proto.bytes
+    app = AppTest.from_function(_page, args=case).run()
+    assert not app.exception
+    sent = app.get("bidi_component")[0].proto.bytes
     end = 4 + int.from_bytes(sent[:4], "little")
     return json.loads(sent[4:end]), sent[end:]
 
@@ -398,7 +398,7 @@ def _call(**more: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"queries": "abc"}, "must both be"),
         ({"allowed": np.ones((2, 3, 2, 1), bool)}, "must both be"),
@@ -408,12 +408,12 @@ def _call(**more: Any) -> None:
         ({"captions": ["a"]}, "1 captions for 0 tiles"),
     ],
 )
-def test_inputs_that_do_not_match_raise_an_error(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_inputs_that_do_not_match_raise_an_error(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         _call(**wrong)
 
 
-@pytest.mark.parametrize("said", [None, 3, [1], [1, 2, 3], ["1", 2], [True, 0], [-1, 0], [0.5, 1], [0, 9], {"layer": 1}])
-def test_invalid_picks_from_the_browser_are_ignored(said: Any) -> None:
-    assert module._tile(said, (2, 3)) is None
+@pytest.mark.parametrize("message", [None, 3, [1], [1, 2, 3], ["1", 2], [True, 0], [-1, 0], [0.5, 1], [0, 9], {"layer": 1}])
+def test_invalid_picks_from_the_browser_are_ignored(message: Any) -> None:
+    assert module._tile(message, (2, 3)) is None
     assert module._tile([1, 2], (2, 3)) == (1, 2)

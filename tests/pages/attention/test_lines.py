@@ -91,9 +91,9 @@ class Lines(Visitor):
     def shares(self, side: str) -> list[str]:
         return self.root.locator(f".column.{side} .token .share").all_text_contents()
 
-    def told(self, said: str) -> None:
+    def announced(self, sentence: str) -> None:
         """Assert that the page, drawn by Python, shows a text."""
-        expect(self.page.get_by_text(said)).to_be_visible()
+        expect(self.page.get_by_text(sentence)).to_be_visible()
 
     @property
     def runs(self) -> str:
@@ -115,7 +115,7 @@ def view(known: BrowserContext, demo: str) -> Iterator[Lines]:
 
 def test_every_allowed_weight_above_the_threshold_has_a_line(view: Lines) -> None:
     view.show().drawn(2 * 4 * 3)
-    view.told("queries () keys () heads (0, 1) threshold 0.05")
+    view.announced("queries () keys () heads (0, 1) threshold 0.05")
 
 
 def test_hovering_over_a_query_shows_only_its_lines_and_shares_without_a_rerun(view: Lines) -> None:
@@ -147,22 +147,22 @@ def test_hovering_over_a_key_shows_which_queries_attend_to_it(view: Lines) -> No
 
 def test_a_click_locks_a_token_and_starts_a_rerun(view: Lines) -> None:
     view.show().query(1).click()
-    view.told("queries (1,) keys () heads (0, 1)")
-    view.told("locked (('query', 1),)")
-    view.told("told 1")
+    view.announced("queries (1,) keys () heads (0, 1)")
+    view.announced("locked (('query', 1),)")
+    view.announced("told 1")
     expect(view.query(1)).to_have_attribute("aria-pressed", "true")
     expect(view.root.get_by_role("status")).to_contain_text("Locked: query 1, cat")
     view.away()
     view.drawn(2 * 3)
     view.query(1).click()
-    view.told("queries () keys ()")
+    view.announced("queries () keys ()")
     view.drawn(24)
 
 
 def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.show().query(0).click()
     view.query(1).click()
-    view.told("queries (0, 1) keys ()")
+    view.announced("queries (0, 1) keys ()")
     view.drawn(2 * 2 * 3)
     # The pointer still rests on the second token.
     assert view.shares("key") == ["0.80", "0.70", "", "0.20"]
@@ -171,7 +171,7 @@ def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.away()
     view.drawn(2 * 2 * 3)
     view.root.get_by_role("button", name="Unlock all").click()
-    view.told("queries () keys ()")
+    view.announced("queries () keys ()")
     view.drawn(24)
 
 
@@ -186,17 +186,17 @@ def test_the_keyboard_offers_all_that_the_pointer_does(view: Lines) -> None:
     outline = view.query(1).evaluate("token => getComputedStyle(token).outlineStyle")
     assert outline == "solid"
     page.keyboard.press("Enter")
-    view.told("queries (1,) keys ()")
+    view.announced("queries (1,) keys ()")
     page.keyboard.press("ArrowRight")
     expect(view.key(1)).to_be_focused()
     view.drawn(2 * 4)
     page.keyboard.press("End")
     page.keyboard.press("Space")
-    view.told("queries (1,) keys (3,)")
+    view.announced("queries (1,) keys (3,)")
     page.keyboard.press("Home")
     expect(view.key(0)).to_be_focused()
     page.keyboard.press("Escape")
-    view.told("queries () keys ()")
+    view.announced("queries () keys ()")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     expect(view.key(0)).to_be_focused()
@@ -206,26 +206,26 @@ def test_heads_are_switched_off_and_on(view: Lines) -> None:
     view.show().head(1).click()
     view.drawn(4 * 3)
     expect(view.head(1)).to_have_attribute("aria-pressed", "false")
-    view.told("heads (1,) threshold")
+    view.announced("heads (1,) threshold")
     view.query(1).hover()
     view.drawn(3)
     assert view.shares("key") == ["0.40", "0.30", "", "0.10"]
     view.away()
     view.root.get_by_role("button", name="None", exact=True).click()
     view.drawn(0)
-    view.told("heads () threshold")
+    view.announced("heads () threshold")
     expect(view.root.get_by_role("status")).to_contain_text("No head is on")
     view.root.get_by_role("button", name="All", exact=True).click()
     view.drawn(24)
-    view.told("heads (0, 1) threshold")
+    view.announced("heads (0, 1) threshold")
 
 
 def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> None:
     view.show().head(2).dblclick()
-    view.told("heads (1,) threshold")
-    view.told("told 1")  # once, not once per click
+    view.announced("heads (1,) threshold")
+    view.announced("told 1")  # once, not once per click
     view.head(1).click(modifiers=["Alt"])
-    view.told("heads (0,) threshold")
+    view.announced("heads (0,) threshold")
     view.drawn(4 * 3)
 
 
@@ -234,48 +234,48 @@ def test_the_threshold_hides_lines_and_starts_a_rerun_when_released(view: Lines)
     slider.fill("0.2")  # 0.7 three times, 0.4 and 0.3 four times each
     view.drawn(3 + 8)
     expect(view.root.locator(".threshold .value")).to_have_text("0.20")
-    view.told("threshold 0.2")
+    view.announced("threshold 0.2")
     slider.fill("1")
     view.drawn(0)
-    said = view.root.get_by_role("status")
-    expect(said).to_have_text(
+    status = view.root.get_by_role("status")
+    expect(status).to_have_text(
         re.compile(r"^No weight here reaches 1\.00, so there are no lines: the largest is 0\.(69|70)\. Move")
     )
     view.query(1).click()
-    expect(said).to_have_text(re.compile("^Locked: query 1, cat.* No weight here reaches 1.00"))
+    expect(status).to_have_text(re.compile("^Locked: query 1, cat.* No weight here reaches 1.00"))
     slider.fill("0.69")
     view.drawn(1)
-    expect(said).not_to_contain_text("No weight")
+    expect(status).not_to_contain_text("No weight")
     view.root.get_by_role("button", name="Unlock all").click()
     view.query(3).click()  # its largest unmasked weight is 0.4
     view.root.get_by_role("button", name="Head 1", exact=True).click()
-    expect(said).to_have_text(re.compile(r"No weight here reaches 0\.69, .* largest is 0\.(39|40)\."))
+    expect(status).to_have_text(re.compile(r"No weight here reaches 0\.69, .* largest is 0\.(39|40)\."))
 
 
 def test_a_page_can_set_the_initial_locks_heads_and_threshold(view: Lines) -> None:
     view.show("start")
-    view.told("queries (1,) keys (3,) heads (1,) threshold 0.2")
-    view.told("locked (('query', 1), ('key', 3))")
+    view.announced("queries (1,) keys (3,) heads (1,) threshold 0.2")
+    view.announced("locked (('query', 1), ('key', 3))")
     # Query 1 has 0.4 and 0.3 above the threshold; key 3 has only 0.1 from each.
     view.drawn(2)
     assert view.shares("key") == ["0.40", "0.30", "", "0.10"]
     assert view.shares("query") == ["0.10"] * 4
     view.key(3).click()
-    view.told("queries (1,) keys () heads (1,) threshold 0.2")
+    view.announced("queries (1,) keys () heads (1,) threshold 0.2")
 
 
 def test_a_rerun_keeps_the_choice_and_a_lock_returns_with_its_token(view: Lines) -> None:
     view.show().query(3).click()
     view.query(0).click()
     view.head(2).click()
-    view.told("queries (0, 3) keys () heads (0,)")
+    view.announced("queries (0, 3) keys () heads (0,)")
     view.page.get_by_text("Shorter").click()
-    view.told("queries (0,) keys () heads (0,)")
+    view.announced("queries (0,) keys () heads (0,)")
     view.away()
     view.drawn(3)
     assert view.root.locator(".column.query .token").count() == 2
     view.page.get_by_text("Shorter").click()
-    view.told("queries (0, 3) keys () heads (0,)")
+    view.announced("queries (0, 3) keys () heads (0,)")
     view.drawn(6)
     assert view.root.locator(".sheet").count() == 1
 
@@ -349,8 +349,8 @@ def test_lines_follow_the_colour_scheme_of_the_page(browser: Browser, demo: str,
 def test_invalid_values_from_the_browser_are_dropped() -> None:
     from pages.attention.lines import _state
 
-    said = {"locked": [["query", 9], ["query", True], "x", ["key", 1], [[], 1]], "heads": [7, 1.5, "2"], "threshold": "high"}
-    state = _state(said, (2, 3, 4), 0.05)
+    sent = {"locked": [["query", 9], ["query", True], "x", ["key", 1], [[], 1]], "heads": [7, 1.5, "2"], "threshold": "high"}
+    state = _state(sent, (2, 3, 4), 0.05)
     assert state == ((), (1,), (0, 1), 0.05)
     assert _state({"heads": []}, (2, 3, 4), 0.05).heads == ()
     assert _state(None, (2, 3, 4), 0.1) == ((), (), (0, 1), 0.1)

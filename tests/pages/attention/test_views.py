@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.view import View
 from pages.ui.text import text
-from tests.pages.apps import on_page, said, shown
+from tests.pages.apps import on_page, shown, shown_errors
 from transformer import Trace
 
 PAGE = "pages/attention/page.py"
@@ -50,14 +50,14 @@ def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:
 
 def test_an_invalid_edit_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened(source="abcd", part="what-if", edits="make tea")
-    assert "silence KIND layer N" in said(app)
+    assert "silence KIND layer N" in shown_errors(app)
     app = opened(source="abcd", part="what-if", edits="block cross layer 1 query 99 key 0")
-    assert "the target has 5 tokens; allowed are 0 to 4" in said(app)
+    assert "the target has 5 tokens; allowed are 0 to 4" in shown_errors(app)
 
 
 def test_a_link_with_invalid_values_opens_the_first_view() -> None:
     app = opened(model="nobody", layer="99", head="-1", kind="sideways")
-    assert said(app) == ""
+    assert shown_errors(app) == ""
     assert "Encoder self-attention, layer 1, head 1" in headings(app)
 
 
@@ -71,7 +71,7 @@ def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
 @pytest.mark.parametrize("look", ["lines", "pattern", "steps", "combined", "what-if", "map"])
 def test_every_view_of_a_head_is_drawn(look: str) -> None:
     app = opened(kind="cross", source="abc", part=look)
-    assert said(app) == ""
+    assert shown_errors(app) == ""
     drawn = {"lines": "bidi_component", "pattern": "metric", "what-if": "multiselect"}.get(look, "plotly_chart")
     assert len(app.get(drawn)) >= (2 if look == "lines" else 1)
 
@@ -95,7 +95,7 @@ def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatc
     for look in looks:
         app.session_state["part"] = look
         app.run()
-        assert said(app) == "", look
+        assert shown_errors(app) == "", look
         assert app.button_group(key="kind").options == [kind]
         assert text("attention")["kind_sentences"][kind] in texts(app)
 

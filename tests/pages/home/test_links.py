@@ -56,7 +56,7 @@ def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) ->
         picked = page.get_by_role("heading", name=heading)
         picked.wait_for()
         visitor.settle()
-        there = page.url
+        opened = page.url
         page.go_back()
         page.get_by_role("heading", name=WORDS["heading"]).wait_for()
         visitor.settle()
@@ -65,7 +65,7 @@ def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) ->
         page.go_forward()
         picked.wait_for()
         visitor.settle()
-        assert page.url == there
+        assert page.url == opened
         page.go_back()
         page.get_by_role("heading", name=WORDS["heading"]).wait_for()
         visitor.settle()

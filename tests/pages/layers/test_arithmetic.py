@@ -17,9 +17,9 @@ def test_recomputed_numbers_agree_with_the_run(position: int) -> None:
     app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
     box = app.selectbox(key="position")
     box.set_value(box.options[position]).run()
-    said = [caption.value for caption in app.caption if "Worked out again" in caption.value]
-    assert len(said) == 3
-    assert all("had the same numbers" in caption for caption in said)
+    captions = [caption.value for caption in app.caption if "Worked out again" in caption.value]
+    assert len(captions) == 3
+    assert all("had the same numbers" in caption for caption in captions)
 
 
 def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:

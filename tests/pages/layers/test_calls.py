@@ -32,8 +32,8 @@ def opened(**query: str) -> AppTest:
 
 def drawn(app: AppTest) -> dict[str, list]:
     """The lines of the tree by id: [level, name, kind, detail, note]."""
-    found = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-    (lines,) = (part["lines"] for part in found if "lines" in part)
+    components = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    (lines,) = (part["lines"] for part in components if "lines" in part)
     return {line[0]: line[1:] for line in lines}
 
 
@@ -127,12 +127,12 @@ def test_names_of_calls_in_links_are_unique() -> None:
 
 
 def test_only_existing_lines_can_be_picked(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: dict[str, object] = {}
-    monkeypatch.setattr("streamlit.session_state", said)
+    settings: dict[str, object] = {}
+    monkeypatch.setattr("streamlit.session_state", settings)
     for nonsense in (None, [], {"pick": None}, {"pick": ["encoder"]}, {"pick": "elsewhere"}):
-        said["tree"] = nonsense
+        settings["tree"] = nonsense
         assert picked("tree", ["encoder"]) is None
-    said["tree"] = {"pick": "encoder"}
+    settings["tree"] = {"pick": "encoder"}
     assert picked("tree", ["encoder"]) == "encoder"
 
 

@@ -23,8 +23,8 @@ def test_the_saved_page_holds_the_plotly_figure(
 ) -> None:
     pages: dict[str, Any] = {}
 
-    def remember(label: str, made: Any, file: str, *others: object, **more: object) -> None:
-        pages[file] = made
+    def remember(label: str, content: Any, file: str, *others: object, **more: object) -> None:
+        pages[file] = content
 
     monkeypatch.setattr("streamlit.download_button", remember)
     app: AppTest = opened(model="reverse", source="abcd", **query)

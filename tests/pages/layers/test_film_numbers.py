@@ -21,8 +21,8 @@ TEXTS = ("abcd", "zyxw")
 def test_the_numbers_hold_every_tensor_of_every_part_as_computed(model: str, item: int) -> None:
     runs = Runs()
     pipeline, trace = runs.pipeline(model), runs.trace(model, TEXTS, (None, None), ())
-    for _, found in groupby(walk(trace), lambda stop: stop.group):
-        stops = list(found)
+    for _, members in groupby(walk(trace), lambda stop: stop.group):
+        stops = list(members)
         frames = [tensor_of(pipeline, trace, stop, item, None) for stop in stops]
         table = all_numbers(frames)
         assert list(dict.fromkeys(table.index.get_level_values("tensor"))) == [stop.path for stop in stops]

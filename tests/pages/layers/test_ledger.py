@@ -30,11 +30,11 @@ def opened(**query: str) -> AppTest:
 
 def table(app: AppTest) -> pd.DataFrame:
     """The table of every step."""
-    (found,) = (frame.value for frame in app.dataframe if COLUMNS["path"] in frame.value)
-    return found
+    (frame,) = (frame.value for frame in app.dataframe if COLUMNS["path"] in frame.value)
+    return frame
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.caption, *app.markdown])
 
 
@@ -60,15 +60,15 @@ def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
     inputs = dict(zip(frame[COLUMNS["path"]], frame[COLUMNS["inputs"]], strict=True))
     d_head = config.d_head
     assert inputs[f"{across}.scores"] == f"query.heads [2, 8, 7, {d_head}] · key.heads [2, 8, 9, {d_head}]"
-    assert f"**{expected.flops:,} FLOPs**, as the formulas say" in said(app)
+    assert f"**{expected.flops:,} FLOPs**, as the formulas say" in page_text(app)
 
 
 @pytest.mark.parametrize("model", ["english-french", "shared_heads"])
 def test_columns_are_wide_enough_for_every_heading_and_cell(model: str) -> None:
-    (found,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
+    (steps,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
     frame, widths = (
-        found.value,
-        {name: told["width"] for name, told in json.loads(found.proto.columns).items() if "width" in told},
+        steps.value,
+        {name: column["width"] for name, column in json.loads(steps.proto.columns).items() if "width" in column},
     )
     assert {COLUMNS[name] for name in ("operation", "inputs", "held", "shares")} <= set(widths)
     for name, width in widths.items():
@@ -86,7 +86,7 @@ def test_totals_by_layer_and_by_work_are_sums_of_the_rows() -> None:
     app = opened(model="english-french")
     frame = table(app)
     for heading, column in ((WORDS["layer"], "layer"), (WORDS["work"], "work")):
-        (totals,) = (found.value for found in app.dataframe if found.value.columns[0] == heading)
+        (totals,) = (frame.value for frame in app.dataframe if frame.value.columns[0] == heading)
         counts = Counter[str]()
         for name, flops in zip(frame[COLUMNS[column]], frame[COLUMNS["flops"]], strict=True):
             counts[name] += flops
@@ -123,7 +123,7 @@ def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
     app = opened(model="english-french", along=along)
     lessons = text("ledger")["lessons"]
     (lesson,) = (value for name, value in lessons.items() if name in (along, f"{along}_per_head"))
-    assert lesson[: lesson.index("*", 2)] in said(app)
+    assert lesson[: lesson.index("*", 2)] in page_text(app)
     for count in COUNTED:
         app.button_group(key="counted").set_value(count).run()
         assert not app.exception
@@ -140,7 +140,7 @@ def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
     ],
 )
 def test_one_token_is_written_in_the_singular(source: str, target: str, expected: str) -> None:
-    assert expected in said(opened(model="reverse", source=source, target=target, along="length"))
+    assert expected in page_text(opened(model="reverse", source=source, target=target, along="length"))
 
 
 def test_the_growth_figure_describes_the_share_of_every_kind_of_work() -> None:
@@ -175,10 +175,10 @@ def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, brows
     visitor.choose(WORDS["counted"], "bytes")
     query = parse_qs(urlparse(page.url).query)
     assert (query["search"], query["along"], query["counted"]) == (["softmax"], ["heads"], ["bytes"])
-    found = page.get_by_text(OF_ALL_STEPS).inner_text()
+    caption = page.get_by_text(OF_ALL_STEPS).inner_text()
     other = Visitor(browser, visitor.url)
     again = other.open(page.url.removeprefix(f"{visitor.url}/"))
-    assert again.get_by_text(OF_ALL_STEPS).inner_text() == found
+    assert again.get_by_text(OF_ALL_STEPS).inner_text() == caption
     assert again.get_by_label(WORDS["search"], exact=True).input_value() == "softmax"
     assert again.get_by_text("Only the bytes grow").is_visible()
     other.close()

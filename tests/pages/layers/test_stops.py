@@ -47,12 +47,12 @@ def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, lis
     for side, length, stack in (("source", 9, "encoder"), ("target", 7, "decoder")):
         whole = [2, length, d_model]
         shapes |= {f"{side}_embedding.{name}": whole for name in ("token", "sum")} | {f"{stack}.output": whole}
-        here = f"{stack}.layers.{layer}"
+        prefix = f"{stack}.layers.{layer}"
         parts = ["self_attention", "feed_forward", *(["cross_attention"] if stack == "decoder" else [])]
-        shapes |= {f"{here}.{part}_add_norm.{name}": whole for part in parts for name in ("sum", "normalized")}
-        shapes |= attention(f"{here}.self_attention", length, length, d_model, shared)
-        shapes |= {f"{here}.feed_forward.{name}": [2, length, d_ff] for name in ("hidden", "activated")}
-        shapes[f"{here}.feed_forward.output"] = whole
+        shapes |= {f"{prefix}.{part}_add_norm.{name}": whole for part in parts for name in ("sum", "normalized")}
+        shapes |= attention(f"{prefix}.self_attention", length, length, d_model, shared)
+        shapes |= {f"{prefix}.feed_forward.{name}": [2, length, d_ff] for name in ("hidden", "activated")}
+        shapes[f"{prefix}.feed_forward.output"] = whole
     return shapes | attention(f"decoder.layers.{layer}.cross_attention", 7, 9, d_model, shared)
 
 
@@ -69,13 +69,13 @@ def listed(app: AppTest) -> dict[str, list[int]]:
 )
 def test_the_worked_example_has_expected_shapes(model: str, d_model: int, d_ff: int, shared: bool, count: int) -> None:
     app = opened(model=model, **EXAMPLE)
-    found = listed(app)
-    assert list(found) == app.selectbox(key=STOP).options
-    assert len(found) == count
+    paths = listed(app)
+    assert list(paths) == app.selectbox(key=STOP).options
+    assert len(paths) == count
     shapes = {path: shape for layer in range(6) for path, shape in expected(d_model, d_ff, shared, layer).items()}
     if model == "pytorch":
         shapes |= {"source_embedding.scaled": [2, 9, d_model], "target_embedding.scaled": [2, 7, d_model]}
-    assert found == shapes
+    assert paths == shapes
     # The details of a stop agree: all stops of a layer for one variant, one stop per kind of shape for the others.
     some = ("cross_attention.query.heads", "cross_attention.key.heads", "cross_attention.weights", "feed_forward.hidden")
     layer = ("encoder.layers.5", "decoder.layers.5.cross_attention")
@@ -84,8 +84,8 @@ def test_the_worked_example_has_expected_shapes(model: str, d_model: int, d_ff: 
         visited = ["source_mask", "target_mask", "encoder.output", "logits", *(f"decoder.layers.5.{name}" for name in some)]
     for path in visited:
         table = at_stop(app, path)
-        made = table[table["role"] == "result"].iloc[-1]
-        assert (made["tensor"], sizes(made["shape"])) == (path, shapes[path])
+        result = table[table["role"] == "result"].iloc[-1]
+        assert (result["tensor"], sizes(result["shape"])) == (path, shapes[path])
         for _, given in table[table["role"] == "input"].iterrows():
             assert given["tensor"] == "token ids" or sizes(given["shape"]) == shapes[given["tensor"]]
 
@@ -148,10 +148,10 @@ def test_statistics_leave_out_masked_numbers(preset: str, norm_first: bool) -> N
             assert masked is None
         if values.dtype != bool:
             numbers, count = statistics(trace[stop.path], masked)
-            seen = values if masked is None else values[~masked]
-            assert count == seen.size
+            visible = values if masked is None else values[~masked]
+            assert count == visible.size
             assert np.isfinite(numbers).all()
-            assert numbers == pytest.approx((seen.min(), seen.max(), seen.mean(), seen.std()), rel=1e-4, abs=1e-6)
+            assert numbers == pytest.approx((visible.min(), visible.max(), visible.mean(), visible.std()), rel=1e-4, abs=1e-6)
 
 
 def test_parameters_and_source_are_drawn_only_when_opened() -> None:

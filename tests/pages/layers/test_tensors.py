@@ -63,18 +63,18 @@ def test_hovering_shows_exact_numbers_also_in_cells_of_several_numbers(walker: W
     row, column = 2, 5
     spot = {"x": box["left"] + (column + 0.5) * box["w"] / columns, "y": box["top"] + (row + 0.5) * box["h"] / rows}
     canvas.hover(position=spot)  # type: ignore[arg-type]
-    said = walker.root.locator(".tip").inner_text().splitlines()[-1]
-    assert float(said.replace("−", "-")) == pytest.approx(float(value[0, row, column]), rel=1e-6)
+    tip = walker.root.locator(".tip").inner_text().splitlines()[-1]
+    assert float(tip.replace("−", "-")) == pytest.approx(float(value[0, row, column]), rel=1e-6)
 
     walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
     canvas, box = walker.root.locator(".panel canvas").last, walker.geometry["panels"][-1]
     canvas.hover(position={"x": box["left"] + 0.5, "y": box["top"] + 1})
-    said = walker.root.locator(".tip").inner_text()
-    found = [float(number.replace("−", "-")) for number in re.findall(r"d_ff \d+: (\S+)", said)]
+    tip = walker.root.locator(".tip").inner_text()
+    values = [float(number.replace("−", "-")) for number in re.findall(r"d_ff \d+: (\S+)", tip)]
     key = Untrained.of("shared_heads", (EXAMPLE["source"], EXAMPLE["batch"]), (EXAMPLE["target"], EXAMPLE["batch_targets"]))
     trace = key.build().trace([EXAMPLE["source"], EXAMPLE["batch"]], [EXAMPLE["target"], EXAMPLE["batch_targets"]])
-    assert len(found) == box["each"][1] > 1
-    assert found == pytest.approx(trace[f"{LAYER}.feed_forward.hidden"].numpy()[0, 0, : len(found)].tolist(), rel=1e-5)
+    assert len(values) == box["each"][1] > 1
+    assert values == pytest.approx(trace[f"{LAYER}.feed_forward.hidden"].numpy()[0, 0, : len(values)].tolist(), rel=1e-5)
 
 
 def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
@@ -83,13 +83,13 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     weights = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
     picture, tip = walker.root.locator(".panel canvas").last, walker.root.locator(".tip")
 
-    def said() -> float:
+    def value_of_tip() -> float:
         assert walker.root.get_by_role("status").inner_text() == ", ".join(tip.inner_text().splitlines())
         return float(tip.inner_text().splitlines()[-1].replace("−", "-"))
 
     page.keyboard.press("Tab")
     picture.focus()
-    assert said() == pytest.approx(weights[0, 0, 0], rel=1e-6)
+    assert value_of_tip() == pytest.approx(weights[0, 0, 0], rel=1e-6)
     for key, (head, query, to) in {
         "ArrowRight": (0, 0, 1),
         "ArrowDown": (0, 1, 1),
@@ -98,19 +98,19 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
         "Home": (0, 1, 0),
     }.items():
         page.keyboard.press(key)
-        assert said() == pytest.approx(weights[head, query, to], rel=1e-6)
+        assert value_of_tip() == pytest.approx(weights[head, query, to], rel=1e-6)
     for _ in range(weights.shape[1]):
         page.keyboard.press("ArrowDown")  # from the last row of a head into the head below
     assert walker.geometry["side"] == 1
-    assert said() == pytest.approx(weights[1, 1, 0], rel=1e-6)
+    assert value_of_tip() == pytest.approx(weights[1, 1, 0], rel=1e-6)
     # The mouse and the keyboard show the same tooltip.
     mark = walker.root.locator(".mark").bounding_box()
     assert mark
-    told = tip.inner_text()
+    words = tip.inner_text()
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    assert tip.inner_text() == told
+    assert tip.inner_text() == words
 
     assert walker.path == path
     page.keyboard.press("ArrowRight")  # outside the picture the arrow keys step through the walk

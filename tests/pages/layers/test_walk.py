@@ -121,7 +121,7 @@ def test_playing_stops_when_the_person_chooses_a_stop_or_pauses(walker: Walker, 
         page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for()
     walker.settle()
-    here = walker.path
-    assert here == "source_embedding.sum" or how != "list"
+    stop = walker.path
+    assert stop == "source_embedding.sum" or how != "list"
     page.wait_for_timeout(1500)
-    assert walker.path == here
+    assert walker.path == stop

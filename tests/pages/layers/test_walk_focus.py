@@ -22,9 +22,9 @@ def test_the_same_key_plays_pauses_and_plays_again(walker: Walker, key: str) -> 
     expect(button).to_contain_text("Play")
     expect(button).to_be_focused()
     walker.settle()
-    here = walker.path
+    stop = walker.path
     page.wait_for_timeout(1500)
-    assert walker.path == here
+    assert walker.path == stop
     page.keyboard.press(key)
     expect(button).to_contain_text("Pause")
 

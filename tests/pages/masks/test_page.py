@@ -37,7 +37,7 @@ def metrics(app: AppTest, label: str) -> list[str]:
     return [metric.value for metric in app.metric if metric.label == label]
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info])
 
 
@@ -48,7 +48,7 @@ def pictures(app: AppTest) -> list[str]:
 
 def test_single_text_has_no_padding_until_other_texts_are_added() -> None:
     app = masks_page(source="the cat sleeps .")
-    assert "No padding here" in said(app)
+    assert "No padding here" in page_text(app)
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
     next(button for button in app.button if button.label == "Add other texts").click().run()
     assert not app.exception
@@ -57,7 +57,7 @@ def test_single_text_has_no_padding_until_other_texts_are_added() -> None:
     pipeline = Pipeline.load("english-french")
     lengths = {len(pipeline.read(text).ids) for text in ["the cat sleeps .", *more]}
     assert len(lengths) == len(more) + 1 == 3
-    assert "No padding here" not in said(app)
+    assert "No padding here" not in page_text(app)
     assert not any(button.label == "Add other texts" for button in app.button)
 
 
@@ -67,7 +67,7 @@ def test_add_other_texts_button_makes_padding_for_any_source(model: str, source:
     next(button for button in app.button if button.label == "Add other texts").click().run()
     assert not app.exception
     assert not app.error
-    assert "No padding here" not in said(app)
+    assert "No padding here" not in page_text(app)
 
 
 def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> None:
@@ -119,7 +119,7 @@ def test_convention_of_the_model_reproduces_its_weights(model: str, own: str) ->
     assert list(table.index) == ["vanilla", "pytorch", "shared_heads"]
     assert differences[own] == "0"
     assert (differences.drop(own) != "0").all()
-    assert f"own way is `{own}`" in said(app)
+    assert f"own way is `{own}`" in page_text(app)
     # The target of “she left” has padding, whose rows only `vanilla` masks completely.
     assert table["empty rows"]["vanilla"] > 0
     assert (table["empty rows"].drop("vanilla") == 0).all()
@@ -141,14 +141,14 @@ def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
     trace = Pipeline.load("english-french").trace("the cat sleeps .")
     values = trace["decoder.layers.0.self_attention.value.heads"].values[0, 0]
     assert float(metrics(app, "−10 000")[0]) == pytest.approx(float(values.mean(0).norm()), rel=1e-3)
-    assert "no query of the decoder is padding" in said(app)
+    assert "no query of the decoder is padding" in page_text(app)
 
 
 def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> None:
     app = masks_page("no causal mask")
-    kept, moved = metrics(app, "Largest change of a probability")
-    assert kept == "0"
-    assert "the same bit for bit" in said(app)
+    masked, moved = metrics(app, "Largest change of a probability")
+    assert masked == "0"
+    assert "the same bit for bit" in page_text(app)
     pipeline = Pipeline.load("english-french")
     source = pipeline.read(app.session_state["source"]).ids
     answer = pipeline.answers([app.session_state["source"]])[0].tokens
@@ -165,17 +165,17 @@ def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> N
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
 def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)
-    kept, moved = metrics(app, "Largest change of a probability")
-    assert kept == "0"
+    masked, moved = metrics(app, "Largest change of a probability")
+    assert masked == "0"
     assert moved != "0"
 
 
 def test_padding_changes_answer_only_without_padding_mask() -> None:
     app = masks_page("no padding mask", source="she left")
-    kept, moved = metrics(app, "Largest change of a probability")
-    assert kept == "0" or "10⁻" in kept
+    masked, moved = metrics(app, "Largest change of a probability")
+    assert masked == "0" or "10⁻" in masked
     assert float(moved) > 0.5
-    shown = said(app)
+    shown = page_text(app)
     assert "Answer with 8 × padding, masked: **elle est partie**" in shown
     assert "Answer with 8 × padding, no mask: **elle est partie**" not in shown
     assert "the answer itself has changed" in shown

@@ -23,7 +23,7 @@ PAGE = "pages/positions/page.py"
 FAR = ("inf", "1e999", "-inf", "Infinity", "1e400")
 
 
-def at(model: str, source: str, look: str = "table", **numbers: int) -> AppTest:
+def opened(model: str, source: str, look: str = "table", **numbers: int) -> AppTest:
     app = on_page(PAGE)
     app.sidebar.selectbox(key="model").set_value(model).run()
     app.sidebar.text_input(key="source").set_value(source)
@@ -43,18 +43,18 @@ def drawn(app: AppTest, index: int) -> dict[str, Any]:
     return json.loads(app.get("plotly_chart")[index].proto.spec)
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.warning])
 
 
 def number(app: AppTest, label: str) -> float:
-    (found,) = [float(metric.value.replace("−", "-")) for metric in app.metric if metric.label == label]
-    return found
+    (value_of_metric,) = [float(metric.value.replace("−", "-")) for metric in app.metric if metric.label == label]
+    return value_of_metric
 
 
 @pytest.mark.parametrize("model", ["reverse", "shared_heads"])
 def test_token_plus_position_is_the_model_input(model: str) -> None:
-    app = at(model, "a b c")
+    app = opened(model, "a b c")
     token, position, total = (array(panel["z"]) for panel in drawn(app, 0)["data"])
     np.testing.assert_allclose(token + position, total, atol=1e-5)
     if model == "reverse":
@@ -64,27 +64,27 @@ def test_token_plus_position_is_the_model_input(model: str) -> None:
     else:
         # The added rows are the first rows of the table shown below.
         assert (position == array(drawn(app, 1)["data"][0]["z"])[:5]).all()
-        assert "**not trained**" in said(app)
+        assert "**not trained**" in page_text(app)
 
 
 @pytest.mark.parametrize(("length", "d_model", "row", "column"), [(10, 7, 9, 6), (300, 20, 299, 19)])
 def test_formula_of_the_picked_cell_matches_the_table_for_any_size(length: int, d_model: int, row: int, column: int) -> None:
-    app = at("reverse", "abc", length=length, width=d_model, position=row, dimension=column)
+    app = opened("reverse", "abc", length=length, width=d_model, position=row, dimension=column)
     table = array(drawn(app, 1)["data"][0]["z"])
     assert table.shape == (length, d_model)
     value = float(table[row, column])
     pair = column // 2
     assert value == pytest.approx((math.cos if column % 2 else math.sin)(row / 10_000 ** (2 * pair / d_model)), abs=1e-6)
-    assert f"The table holds **{value:.6g}**".replace("-", "−") in said(app)
+    assert f"The table holds **{value:.6g}**".replace("-", "−") in page_text(app)
     (formula,) = [element.value for element in app.latex if rf"\text{{PE}}[{row},\, {column}]" in element.value]
     assert float(formula.rsplit("=", 1)[1].strip(" $\n").replace(r" \cdot 10^{", "e").replace("}", "")) == pytest.approx(
         value, abs=1e-5
     )
-    assert "Not this model's own" in said(app)
+    assert "Not this model's own" in page_text(app)
 
 
 def test_smaller_table_clamps_picked_positions_and_dimensions() -> None:
-    app = at("reverse", "abc", "waves")
+    app = opened("reverse", "abc", "waves")
     app.multiselect(key="waves").set_value(["3", "60"]).run()
     app.segmented_control(key="part").set_value("rotation").run()
     for key, value in (("position", 60), ("dimension", 60), ("shift", 50)):
@@ -99,7 +99,7 @@ def test_smaller_table_clamps_picked_positions_and_dimensions() -> None:
 
 
 def test_waves_are_the_picked_columns() -> None:
-    app = at("reverse", "abc", "waves")
+    app = opened("reverse", "abc", "waves")
     app.multiselect(key="waves").set_value(["5", "40"]).run()
     table = sinusoidal_table(64, 64)
     dots = [trace for trace in drawn(app, 1)["data"] if trace["mode"] == "markers"]
@@ -110,20 +110,20 @@ def test_waves_are_the_picked_columns() -> None:
     for line, dimension in zip(lines, (5, 40), strict=True):
         np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # the curve passes through the dots
     app.multiselect(key="waves").set_value([]).run()
-    assert "No dimension is chosen" in said(app)
+    assert "No dimension is chosen" in page_text(app)
 
 
 def test_dot_products_depend_on_distance_only_for_sinusoids_of_even_width() -> None:
-    app = at("reverse", "abc", "distances")
+    app = opened("reverse", "abc", "distances")
     along = "Largest difference along a diagonal"
     assert number(app, along) < 1e-5
-    assert "decides their dot product" in said(app)
+    assert "decides their dot product" in page_text(app)
     app.number_input(key="width").set_value(3).run()
     assert number(app, along) > 1e-4
-    assert "**without its cosine**" in said(app)
+    assert "**without its cosine**" in page_text(app)
     app.segmented_control(key="table").set_value("learned").run()
     assert number(app, along) > 1
-    assert "Random rows" in said(app)
+    assert "Random rows" in page_text(app)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_origin_gives_all_positions_only_if_some_are_not_shown(max_len: int, mor
 
 
 def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
-    app = at("reverse", "a b", width=33)
+    app = opened("reverse", "a b", width=33)
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
     fine(app)
     assert app.number_input(key="width").value is None
@@ -163,18 +163,18 @@ def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
 
 
 def test_learned_table_can_be_compared_with_one_before_training() -> None:
-    app = at("reverse-shared", "abc", "distances")
+    app = opened("reverse-shared", "abc", "distances")
     model = Pipeline.load("reverse-shared").model
     trained = model_table(model, "source")[:14]  # 12 letters, a start and an end token
     np.testing.assert_allclose(array(drawn(app, 1)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
-    assert "training reached the first 14 rows" in said(app)
-    assert "neighbours alike" in said(app)
+    assert "training reached the first 14 rows" in page_text(app)
+    assert "neighbours alike" in page_text(app)
     near = (trained @ trained.T).diagonal(1).mean()
     app.segmented_control(key="table").set_value("learned-before-training").run()
     fine(app)
     drawn_rows = array(drawn(app, 1)["data"][0]["z"])
     assert drawn_rows.shape == (14, 14)
-    assert "Random rows" in said(app)
+    assert "Random rows" in page_text(app)
     assert near > drawn_rows.diagonal(1).mean() + 5  # the page states that neighbours are alike
 
 
@@ -194,45 +194,45 @@ def test_shipped_models_with_learned_positions_are_read_from_their_files() -> No
     configs = {name: Pipeline.load(name).config for name in Pipeline.available()}
     learned = tuple(name for name, config in configs.items() if config.position == "learned")
     assert set(shipped_with_learned_positions()) == set(learned)
-    app = at("shared_heads", "a b", "distances")
-    assert ("every model that ships with this app has sinusoidal positions" in said(app)) == (not learned)
+    app = opened("shared_heads", "a b", "distances")
+    assert ("every model that ships with this app has sinusoidal positions" in page_text(app)) == (not learned)
     assert app.number_input(key="width").disabled
     assert TransformerConfig.preset("shared_heads").position == "learned"
 
 
 def test_rotation_is_exact_except_for_a_lone_last_sine() -> None:
-    app = at("reverse", "abc", "rotation", shift=9)
+    app = opened("reverse", "abc", "rotation", shift=9)
     assert number(app, "Largest error of the rotation") < 1e-6
-    assert "5 positions" not in said(app)
+    assert "5 positions" not in page_text(app)
     turn = 9 / 10_000 ** (4 / 64)
-    assert f"{turn:.6g} radians ({math.degrees(turn):.6g}°)" in said(app)
+    assert f"{turn:.6g} radians ({math.degrees(turn):.6g}°)" in page_text(app)
     matrix = array(drawn(app, 1)["data"][0]["z"])
     np.testing.assert_allclose(
         matrix[4:6, 4:6], [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]], atol=1e-6
     )
-    assert "The first 16 of 64 dimensions" in said(app)
+    assert "The first 16 of 64 dimensions" in page_text(app)
     app.number_input(key="width").set_value(3).run()
     assert number(app, "Largest error of the rotation") < 1e-6
     assert number(app, "Error in the lone last dimension") > 1e-3
-    assert "no matrix can turn it" in said(app)
+    assert "no matrix can turn it" in page_text(app)
     app.number_input(key="dimension").set_value(2).run()
-    assert "has no partner" in said(app)
+    assert "has no partner" in page_text(app)
 
 
 @pytest.mark.parametrize(
     ("model", "source"), [("english-french", "the cat sees the dog"), ("shared_heads", "1 5 6 4 3 9 5 2 0")]
 )
 def test_swap_changes_the_output_only_with_positions(model: str, source: str) -> None:
-    app = at(model, source)
+    app = opened(model, source)
     assert number(app, "Largest difference, with positions") > 0.1
     assert number(app, "Largest difference, without positions") < 1e-5
     tokens = source.split() if model == "shared_heads" else ["<sos>", *source.split(), "<eos>"]
-    kept = app.selectbox(key="first").options
-    first, last = (tokens.index(option.split()[-1]) for option in (kept[0], kept[-1]))
+    options = app.selectbox(key="first").options
+    first, last = (tokens.index(option.split()[-1]) for option in (options[0], options[-1]))
     swapped = list(tokens)
     swapped[first], swapped[last] = tokens[last], tokens[first]
-    assert f"→ {' '.join(swapped)}" in said(app).replace("\\", "")
-    assert len(kept) == len(source.split())
+    assert f"→ {' '.join(swapped)}" in page_text(app).replace("\\", "")
+    assert len(options) == len(source.split())
     before, after, change = (array(heatmap["z"]) for heatmap in drawn(app, 3)["data"])
     np.testing.assert_allclose(change, after - before, atol=1e-6)
     view = Pipeline.load(model).trace(source) if model == "english-french" else None
@@ -244,25 +244,25 @@ def test_swap_changes_the_output_only_with_positions(model: str, source: str) ->
     changes = unfold(app, "swap_numbers").dataframe[-1].value
     assert list(changes.index) == [f"{place} · {token}" for place, token in enumerate(tokens)]
     assert changes["without positions"].max() < 1e-5
-    app.selectbox(key="second").select(kept[2]).run()
-    assert int(changes["with positions"].to_numpy().argmax()) in (int(kept[0].split()[0]), int(kept[-1].split()[0]))
+    app.selectbox(key="second").select(options[2]).run()
+    assert int(changes["with positions"].to_numpy().argmax()) in (int(options[0].split()[0]), int(options[-1].split()[0]))
     fine(app)
 
 
 @pytest.mark.parametrize(("source", "second"), [("level", 4), ("abca", 3), ("ab", 2), ("abc", 3)])
 def test_swap_starts_with_different_words(source: str, second: int) -> None:
-    app = at("reverse", source)
+    app = opened("reverse", source)
     assert app.selectbox(key="second").value == second
-    assert "nothing can change" not in said(app)
+    assert "nothing can change" not in page_text(app)
     fine(app)
 
 
 def test_swap_of_equal_words_or_a_single_word_is_explained() -> None:
-    app = at("reverse", "aaa")
-    assert "nothing can change" in said(app)
+    app = opened("reverse", "aaa")
+    assert "nothing can change" in page_text(app)
     assert number(app, "Largest difference, with positions") < 1e-5
     app.sidebar.text_input(key="source").set_value("a").run()
-    assert "only one word" in said(app)
+    assert "only one word" in page_text(app)
     fine(app)
 
 

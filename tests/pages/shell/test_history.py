@@ -65,26 +65,26 @@ def test_back_and_forward_restore_the_choices_of_each_page(visitor: Visitor) -> 
     """A page is left by the navigation, then by a link of the tour."""
     page = visitor.open("masks?model=reverse&source=torch")
     visitor.choose("three conventions", "three conventions")
-    seen = [page.url]
+    addresses = [page.url]
     go(visitor, "Attention")
     visitor.choose("cross", "cross")
-    seen.append(page.url)
+    addresses.append(page.url)
     page.get_by_test_id("stMain").get_by_role("link", name="Layers").last.click()  # the next stop of the tour
     page.get_by_role("heading", name="Layers", level=1).wait_for()
     visitor.settle()
     page.keyboard.press("ArrowRight")
     visitor.settle()
-    seen.append(page.url)
-    assert [url.rpartition("/")[2].partition("?")[0] for url in seen] == ["masks", "attention", "layers"]
-    assert "part=three-conventions" in seen[0]
-    assert "kind=cross" in seen[1]
-    assert "stop=" in seen[2]
+    addresses.append(page.url)
+    assert [url.rpartition("/")[2].partition("?")[0] for url in addresses] == ["masks", "attention", "layers"]
+    assert "part=three-conventions" in addresses[0]
+    assert "kind=cross" in addresses[1]
+    assert "stop=" in addresses[2]
     titles = ("Masks", "Attention", "Layers")
-    for before, at in pairwise((2, 1, 0, 1, 2)):
-        page.go_back() if at < before else page.go_forward()
-        page.get_by_role("heading", name=titles[at], level=1).wait_for()
+    for before, place in pairwise((2, 1, 0, 1, 2)):
+        page.go_back() if place < before else page.go_forward()
+        page.get_by_role("heading", name=titles[place], level=1).wait_for()
         visitor.settle()
-        assert page.url == seen[at]
+        assert page.url == addresses[place]
     page.go_back()
     page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
 
@@ -95,8 +95,8 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     assert page.locator("details[open] pre").count() == 0
     page.get_by_text("How it is computed").click()
     visitor.settle()
-    seen = page.url
-    assert seen.endswith("masks?computed=true")
+    address = page.url
+    assert address.endswith("masks?computed=true")
     page.go_back()
     page.get_by_role("heading", name="Positions", level=1).wait_for()
     visitor.settle()
@@ -105,7 +105,7 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     page.go_forward()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     visitor.settle()
-    assert page.url == seen
+    assert page.url == address
     assert page.locator("details[open] pre").count() > 0
 
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.navigation import page_files
 from pages.ui.limits import SENTENCES
-from tests.pages.apps import on_page, said
+from tests.pages.apps import on_page, shown_errors
 from tests.pages.conftest import ROOT, Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
@@ -18,7 +18,7 @@ READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.n
 @pytest.mark.parametrize("page", READING)
 def test_every_page_marks_an_untrained_model(page: str) -> None:
     app = on_page(page, model="own-sizes")
-    assert not said(app)
+    assert not shown_errors(app)
     assert any("untrained" in markdown.value for markdown in app.main.markdown)
     app = on_page(page, model="reverse")
     assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
@@ -29,7 +29,7 @@ def test_every_page_marks_an_untrained_model(page: str) -> None:
 def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
     for kind in ("encoder", "cross"):
         app = on_page(ATTENTION, model="own-sizes", source=source, batch="7 7", part=part, kind=kind, edits="no positions")
-        assert not said(app)
+        assert not shown_errors(app)
 
 
 def test_unknown_tokens_give_one_warning_a_side_that_names_the_first() -> None:
@@ -49,7 +49,7 @@ def test_warnings_of_a_batch_name_their_text(page: str) -> None:
     letters = "abcdefghijklmn"
     app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
     warned = [warning.value.replace("\\", "") for warning in app.warning]
-    assert [said.partition(",")[0].partition(".")[0] for said in warned] == [
+    assert [warning.partition(",")[0].partition(".")[0] for warning in warned] == [
         "The source of text 2 has “1”",
         "The target of text 3 has “2”",
         f"Text 3 has {len(letters)} tokens",
@@ -66,25 +66,25 @@ def test_invalid_batch_stops_only_pages_that_show_a_batch() -> None:
     app.run()
     for page in ("pages/home/page.py", ATTENTION, "pages/positions/page.py"):
         app.switch_page(page).run()
-        assert not said(app)
+        assert not shown_errors(app)
         (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
         assert warned.startswith(f"There are 4 further source texts; up to {SENTENCES - 1} can be read together")
         assert ", one on each line. This page shows the first text" in warned
         assert any("cba" in line.value for line in app.markdown)
     app.switch_page("pages/masks/page.py").run()
-    assert f"up to {SENTENCES - 1} can be read together" in said(app)
+    assert f"up to {SENTENCES - 1} can be read together" in shown_errors(app)
 
 
 def test_invalid_size_is_explained_and_the_tour_links_stay() -> None:
     app = on_page(ATTENTION, model="own-sizes", n_heads="3")
-    assert "d_model is 64; it must be a multiple of heads, which is 3" in said(app)
+    assert "d_model is 64; it must be a multiple of heads, which is 3" in shown_errors(app)
     assert len(app.get("page_link")) >= 1
 
 
 @pytest.mark.parametrize("source", ["", "   "])
 def test_empty_source_is_explained(source: str) -> None:
     app = on_page(ATTENTION, model="reverse", source=source)
-    assert said(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
+    assert shown_errors(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_empty_source_is_explained(source: str) -> None:
 )
 def test_error_names_the_wrong_edit(edits: tuple[str, ...], expected: str) -> None:
     app = on_page(ATTENTION, model="reverse", part="what-if", edits=edits)
-    assert said(app) == expected
+    assert shown_errors(app) == expected
 
 
 @pytest.mark.browser
@@ -122,23 +122,23 @@ def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     before = pictures(app)
     assert before
     app.sidebar.text_input(key="source").set_value(" ").run()
-    assert "nothing to read" in said(app)
+    assert "nothing to read" in shown_errors(app)
     assert any("**abc**" in info.value and "reverse" in info.value for info in app.main.info)
     assert pictures(app) == before
     assert any("cba" in element.value for element in app.main.markdown)
     app.sidebar.text_input(key="source").set_value("abd").run()
-    assert not said(app)
+    assert not shown_errors(app)
     assert not any("**abc**" in info.value for info in app.main.info)
     assert any("dba" in element.value for element in app.main.markdown)
 
 
 def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
     app = on_page("pages/home/page.py", model="reverse", source=" ")
-    assert "nothing to read" in said(app)
+    assert "nothing to read" in shown_errors(app)
     assert not any("page shows" in info.value for info in app.main.info)
     assert len(app.main.get("bidi_component")) == 2  # examples and the tour, no map
     app.switch_page(ATTENTION).run()
-    assert "nothing to read" in said(app)
+    assert "nothing to read" in shown_errors(app)
     assert pictures(app) == []
 
 
@@ -153,6 +153,6 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
     decoded.clear()
     app.sidebar.text_input(key="source").set_value("the woman sees the dog")
     app.sidebar.text_input(key="target").set_value("le chat voit").run()
-    assert not said(app)
+    assert not shown_errors(app)
     assert sorted(texts) == ["le chat voit", "the woman sees the dog"]
     assert len(decoded) == 1

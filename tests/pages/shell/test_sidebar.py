@@ -8,7 +8,7 @@ from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
 from pages.ui.text import text
-from tests.pages.apps import LINKED, said
+from tests.pages.apps import LINKED, shown_errors
 from transformer import PRESETS, Pipeline
 from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Untrained
 from transformer.tracing.phrases import interventions
@@ -36,7 +36,7 @@ def opened(**query: str) -> AppTest:
     return app.run()
 
 
-def seen(app: AppTest) -> View:
+def view_of(app: AppTest) -> View:
     assert not app.exception
     assert not app.error
     return app.session_state["seen"]
@@ -51,7 +51,7 @@ def chosen(app: AppTest, model: str) -> AppTest:
 
 def test_link_opens_the_worked_example() -> None:
     app = opened(**LINKED)
-    view = seen(app)
+    view = view_of(app)
     assert view.model == "shared_heads"
     assert view.sources == (LINKED["source"], LINKED["batch"])
     assert view.targets == (LINKED["target"], LINKED["batch_targets"])
@@ -71,19 +71,19 @@ def test_worked_example_is_offered_as_a_button(model: str) -> None:
     assert {name: app.session_state[name] for name in LINKED if name != "model"} == {
         name: value for name, value in LINKED.items() if name != "model"
     }
-    assert seen(app).batch_trace().logits.shape == (2, 7, 10)
+    assert view_of(app).batch_trace().logits.shape == (2, 7, 10)
     assert any("7 616 010" in info.value for info in app.sidebar.info)
 
 
 def test_batch_without_further_texts_is_the_first_sentence() -> None:
-    view = seen(opened(model="reverse", source="abc"))
+    view = view_of(opened(model="reverse", source="abc"))
     assert (view.source, view.target, view.sources, view.targets) == ("abc", None, ("abc",), (None,))
     assert view.batch_trace() is view.trace()  # the same key, so the same trace
     assert view.trace().target_tokens == (("<sos>", "c", "b", "a"),)
 
 
 def test_batch_is_padded_and_missing_targets_become_answers() -> None:
-    view = seen(opened(model="reverse", source="abc", batch="\nab\n\nx\n", batch_targets="\nyy"))
+    view = view_of(opened(model="reverse", source="abc", batch="\nab\n\nx\n", batch_targets="\nyy"))
     assert view.sources == ("abc", "ab", "x")
     assert view.targets == (None, None, "yy")
     trace = view.batch_trace()
@@ -103,14 +103,14 @@ def test_batch_is_padded_and_missing_targets_become_answers() -> None:
     ],
 )
 def test_empty_target_lines_become_answers(typed: str, targets: tuple[str | None, ...]) -> None:
-    view = seen(opened(model="reverse", source="abc", batch="ab\nx", batch_targets=typed))
+    view = view_of(opened(model="reverse", source="abc", batch="ab\nx", batch_targets=typed))
     assert view.problem is None
     assert view.targets == (None, *targets)
 
 
 def test_forced_view_reads_its_own_answer() -> None:
     for model, source in (("reverse", "abc"), ("own-sizes", "1 5 6"), ("own-sizes", "big cat")):
-        view = seen(opened(model=model, source=source))
+        view = view_of(opened(model=model, source=source))
         assert view.forced().trace().target_tokens == view.trace().target_tokens
         assert view.forced().key == view.key
 
@@ -132,52 +132,52 @@ def test_forced_view_reads_its_own_answer() -> None:
 )
 def test_unreadable_batch_leaves_the_first_text(query: dict[str, str], expected: str) -> None:
     whole = {"model": "reverse", "source": "abc", "target": "cb", **query}
-    view = seen(opened(**whole))
+    view = view_of(opened(**whole))
     assert expected in str(view.problem)
     assert (view.sources, view.targets) == ((whole["source"],), (whole["target"],))
-    assert view.trace() is seen(opened(**{name: whole[name] for name in ("model", "source", "target")})).trace()
+    assert view.trace() is view_of(opened(**{name: whole[name] for name in ("model", "source", "target")})).trace()
 
 
 @pytest.mark.parametrize("model", ["vanilla", "own-sizes"])
 @pytest.mark.parametrize("source", [f"1 {LARGEST_ID + 1}", "3 -1"])
 def test_invalid_ids_are_explained(model: str, source: str) -> None:
-    assert f"allowed are 0 to {LARGEST_ID}" in said(opened(model=model, source=source))
+    assert f"allowed are 0 to {LARGEST_ID}" in shown_errors(opened(model=model, source=source))
 
 
 def test_own_sizes_set_the_configuration() -> None:
     app = opened(model="own-sizes", variant="pytorch", n_layers="3", n_heads="2", d_model="10", d_ff="7")
-    config = seen(app).pipeline.config
+    config = view_of(app).pipeline.config
     assert (config.encoder_layers, config.decoder_layers, config.heads, config.d_model, config.d_ff) == (3, 3, 2, 10, 7)
     assert config.final_norm  # not set by a box, so it comes from the variant
-    count = sum(each.numel() for each in seen(app).pipeline.model.parameters())
+    count = sum(each.numel() for each in view_of(app).pipeline.model.parameters())
     assert f"{count:,} parameters" in [caption.value for caption in app.sidebar.caption]
 
 
 def test_sizes_in_a_link_above_the_limits_are_ignored() -> None:
     app = opened(model="own-sizes", **{name: str(most + 1) for name, most in SIZES.items()})
-    config = seen(app).pipeline.config
+    config = view_of(app).pipeline.config
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
 
 
-@pytest.mark.parametrize("said", ["inf", "-inf", "1e999", "nan", "a lot", ""])
-def test_invalid_numbers_in_a_link_are_ignored(said: str) -> None:
+@pytest.mark.parametrize("number", ["inf", "-inf", "1e999", "nan", "a lot", ""])
+def test_invalid_numbers_in_a_link_are_ignored(number: str) -> None:
     """Streamlit raises on an infinite number in every rerun, so the visitor could not correct it on the page."""
-    app = opened(model="own-sizes", d_model=said, n_heads="2")
-    config = seen(app).pipeline.config
+    app = opened(model="own-sizes", d_model=number, n_heads="2")
+    config = view_of(app).pipeline.config
     assert (config.d_model, config.heads) == (FIRST_SIZES["d_model"], 2)
     assert app.sidebar.number_input(key="d_model").set_value(10).run()
-    assert seen(app).pipeline.config.d_model == 10
+    assert view_of(app).pipeline.config.d_model == 10
 
 
 def test_presets_with_the_longest_texts_are_below_the_parameter_limit() -> None:
-    texts = [" ".join(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{side}" for at in range(LONGEST)) for side in "wxyz"]
+    texts = [" ".join(f"{chr(97 + place // 26)}{chr(97 + place % 26)}{side}" for place in range(LONGEST)) for side in "wxyz"]
     for preset in PRESETS:
         assert Untrained.of(preset, texts, texts).parameters <= PARAMETERS
 
 
 def test_untrained_model_has_importance_and_edits() -> None:
     for source in ("the cat", "1 5 0"):
-        view = seen(opened(model="own-sizes", source=source))
+        view = view_of(opened(model="own-sizes", source=source))
         edits = interventions("silence cross layer 1", view.pipeline.config)
         assert view.forced().trace(edits).target_tokens == view.trace().target_tokens
         before, drops = view.importance(edits, 0, lambda *_: None)
@@ -190,9 +190,9 @@ def test_untrained_model_has_importance_and_edits() -> None:
 
 def test_another_model_replaces_all_texts_by_its_first_example() -> None:
     app = opened(**LINKED)
-    view = seen(chosen(app, "reverse"))
+    view = view_of(chosen(app, "reverse"))
     assert (view.sources, view.targets) == (("headlight",), (None,))
-    view = seen(chosen(app, "own-sizes"))
+    view = view_of(chosen(app, "own-sizes"))
     assert (view.sources, view.targets) == ((WORDS["untrained_examples"][0]["source"],), (None,))
 
 
@@ -202,12 +202,12 @@ def test_every_model_reads_its_examples() -> None:
         assert len(offered) >= 6
         assert any(start.batch for start in offered)
         put = opened(model=model)
-        pipeline = seen(put).pipeline
-        for at, start in enumerate(offered):
+        pipeline = view_of(put).pipeline
+        for place, start in enumerate(offered):
             if start.batch:
-                put.sidebar.button(key=f"example-{at}").click().run()
-                assert seen(put).batch_trace().logits.isfinite().all()
-                assert len(seen(put).sources) == 1 + len(start.batch.splitlines())
+                put.sidebar.button(key=f"example-{place}").click().run()
+                assert view_of(put).batch_trace().logits.isfinite().all()
+                assert len(view_of(put).sources) == 1 + len(start.batch.splitlines())
                 assert [info.value for info in put.sidebar.info] == [start.look_for]
             elif model != "own-sizes":
                 assert not pipeline.read(start.source).unknown

@@ -21,7 +21,7 @@ PAGE = "pages/tokens/page.py"
 CHIP = re.compile(r'<li class="(\w+)"><b>(.*?)</b>(?:<small>(read as .*?)</small>)?<small>id (\d+) → row (\d+)</small></li>')
 
 
-def at(model: str, source: str, **more: str) -> AppTest:
+def opened(model: str, source: str, **more: str) -> AppTest:
     app = on_page(PAGE)
     app.sidebar.selectbox(key="model").set_value(model).run()
     app.sidebar.text_input(key="source").set_value(source)
@@ -45,12 +45,12 @@ def drawn(app: AppTest, index: int) -> list[np.ndarray]:
     return [array(trace["z"]) for trace in traces]
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
 def test_chips_show_ids_and_what_unknown_words_are_read_as() -> None:
-    app = at("english-french", "the catt <b>sleeps")
+    app = opened("english-french", "the catt <b>sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     the, sleeps = map(str, vocabulary.ids(["the", "sleeps"]))
     (chips,) = shown(app)
@@ -66,7 +66,7 @@ def test_chips_show_ids_and_what_unknown_words_are_read_as() -> None:
 
 
 def test_figures_show_the_numbers_of_the_trace() -> None:
-    app = at("reverse", "cab", batch="abcde")
+    app = opened("reverse", "cab", batch="abcde")
     app.segmented_control(key="item").set_value(1).run()
     unfold(app, "numbers")
     trace = Pipeline.load("reverse").trace(["cab", "abcde"])
@@ -87,10 +87,10 @@ def test_figures_show_the_numbers_of_the_trace() -> None:
 
 
 def test_each_side_shows_its_own_text_and_vocabulary() -> None:
-    app = at("english-french", "the cat sleeps .")
-    assert "vocabulary of 386" in said(app)
+    app = opened("english-french", "the cat sleeps .")
+    assert "vocabulary of 386" in page_text(app)
     app.segmented_control(key="side").set_value("target").run()
-    assert "vocabulary of 745" in said(app)
+    assert "vocabulary of 745" in page_text(app)
     (own,) = shown(app)
     assert [chip[1] for chip in own] == ["&lt;sos&gt;", "le", "chat", "dort", "."]
     app.sidebar.text_input(key="target").set_value("le chien").run()
@@ -99,11 +99,11 @@ def test_each_side_shows_its_own_text_and_vocabulary() -> None:
 
 
 def test_batch_is_padded_and_padding_is_counted() -> None:
-    app = at("reverse", "abcdef", batch="xy\nz")
+    app = opened("reverse", "abcdef", batch="xy\nz")
     texts = shown(app)
     assert [len(text) for text in texts] == [8, 8, 8]
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
-    assert "3 × 8 places, and `<pad>` stands in **9**" in said(app)
+    assert "3 × 8 places, and `<pad>` stands in **9**" in page_text(app)
     app.segmented_control(key="item").set_value(3).run()
     unfold(app, "numbers")
     assert list(app.dataframe[0].value.index) == [
@@ -119,8 +119,8 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
 )
 def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: bool, scales: bool) -> None:
-    app = at(model, "a b c")
-    words = said(app)
+    app = opened(model, "a b c")
+    words = page_text(app)
     assert ("is **zero**" in words) == zero
     assert ("is an **ordinary** row" in words) == (not zero)
     lengths = app.dataframe[-1].value["length of its row"]
@@ -140,7 +140,7 @@ def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: boo
 def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> None:
     pipeline = Pipeline.load("english-french")
     table, vocabulary = token_table(pipeline.model, "source"), pipeline.source_vocabulary
-    app = at("english-french", "tired cat")
+    app = opened("english-french", "tired cat")
 
     def nearest(word: str) -> list[str]:
         row = table[vocabulary.ids([word])[0]]
@@ -158,12 +158,12 @@ def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> Non
 
 
 def test_vocabulary_is_searched_by_token_class_and_id() -> None:
-    app = at("english-french", "the cat sleeps")
+    app = opened("english-french", "the cat sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     for asked, expected in (("conjunction", ["because"]), ("<PAD", ["<pad>"]), ("322", [vocabulary.tokens[322]]), ("zzz", [])):
         app.text_input(key="search").set_value(asked).run()
         assert app.dataframe[-1].value["token"].tolist() == expected
-        assert f"{len(expected)} of 386 tokens" in said(app)
+        assert f"{len(expected)} of 386 tokens" in page_text(app)
 
 
 def test_empty_search_matches_every_token() -> None:
@@ -176,8 +176,8 @@ def test_empty_search_matches_every_token() -> None:
 
 def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
     vocabulary = Untrained.of("shared_heads", ["1 05 6 0"], []).build().source_vocabulary
-    found = CHIP.findall(chips(vocabulary, ("1", "5", "6", "0"), tuple(vocabulary.split("1 05 6 0"))))
-    assert [(kind, typed, token) for kind, typed, _, token, _ in found] == [
+    numbers = CHIP.findall(chips(vocabulary, ("1", "5", "6", "0"), tuple(vocabulary.split("1 05 6 0"))))
+    assert [(kind, typed, token) for kind, typed, _, token, _ in numbers] == [
         ("known", "1", "1"),
         ("known", "5", "5"),
         ("known", "6", "6"),
@@ -187,7 +187,7 @@ def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
 
 def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
     """It starts with id 1, although typed ids get no start token."""
-    app = at("shared_heads", "1 5 6 4")
+    app = opened("shared_heads", "1 5 6 4")
     app.segmented_control(key="side").set_value("target").run()
     trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")
     assert shown(app) == [[("known", token, "", token, token) for token in trace.target_tokens[0]]]

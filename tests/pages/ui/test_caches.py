@@ -122,8 +122,8 @@ def test_no_other_cache_is_used_on_pages() -> None:
         r"cache_data|cache_resource|lru_cache|@cache\b|functools\.cache|import .*\bcache\b|cached_property|cachetools"
     )
     sources = {str(file.relative_to(PAGES)): file.read_text(encoding="utf-8") for file in PAGES.rglob("*.py")}
-    found = {name for name, source in sources.items() if other.search(source)}
-    assert found - {"ui/caches.py"} == set(CONSTANTS)
+    files = {name for name, source in sources.items() if other.search(source)}
+    assert files - {"ui/caches.py"} == set(CONSTANTS)
     assert {name: sources[name].count("@cache\n") for name in CONSTANTS} == {
         name: count for name, (count, _) in CONSTANTS.items()
     }

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from pages.ui.escaping import TEXT, TOKEN, WORD, filled, literal, quoted, quoted_token
 from pages.ui.text import text
-from tests.pages.apps import on_page, said, shown
+from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor, serving
 from transformer.text.tokenizer import unseen
 
@@ -26,7 +26,7 @@ NASTY = (
     "[a](http://b.c) ![d](e) [f]: g [^1] <i>h</i> &amp; &#65;",
     ':red[a] :color[b]{foreground="red"} :help[c] :small[d] ::e',
     "1. a - b + c | d | e \\\\ f \\* g",
-    "said: 12:30, x => y, python -m a.b --world x",
+    "shown_errors: 12:30, x => y, python -m a.b --world x",
     f"the {HEBREW} http://y.com",
 )
 SCRIPT = """
@@ -113,7 +113,7 @@ def test_quoted_cuts_only_long_words_and_texts() -> None:
 @pytest.mark.parametrize("model", ["english-french", "vanilla"])
 def test_warnings_and_answers_quote_long_texts_in_part(model: str) -> None:
     app = on_page("pages/attention/page.py", model=model, source="a" * 1000, target="b" * 1000)
-    assert not said(app)
+    assert not shown_errors(app)
     shown = [element.value for element in (*app.warning, *app.main.markdown, *app.main.caption)]
     quotes = [value for value in shown if "aaaa" in value or "bbbb" in value]
     assert len(quotes) == (4 if model == "english-french" else 2)  # an untrained model has no unknown words to warn of

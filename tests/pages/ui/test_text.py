@@ -11,7 +11,7 @@ from pages.shell.models import accepts, description
 from pages.shell.navigation import page_files
 from pages.ui import text as texts
 from pages.ui.text import default_language, figure_labels, languages, merged, text
-from tests.pages.apps import HOME, on_page, said
+from tests.pages.apps import HOME, on_page, shown_errors
 from transformer import InputError, Pipeline
 from transformer.figures.labels import LABELS
 from transformer.pipeline.untrained import ACCEPTS
@@ -198,10 +198,10 @@ def test_single_language_has_no_picker(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("folder")
 def test_library_errors_are_translated() -> None:
-    assert "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben." in said(
+    assert "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben." in shown_errors(
         on_page(HOME, language="de", model="copy", source=" ")
     )
-    assert "There is nothing to read in your text; type 1 to 12" in said(on_page(HOME, model="copy", source=" "))
+    assert "There is nothing to read in your text; type 1 to 12" in shown_errors(on_page(HOME, model="copy", source=" "))
 
 
 @pytest.mark.usefixtures("german")
