@@ -1,12 +1,20 @@
 """Check every shape annotation of the library in the tests. The hook must be installed before the first import.
 
-The worlds are left out: they have no shapes, are drawn from a hundred thousand times, and would be ten times slower.
+Only modules with such annotations are hooked: a hooked module pays for each call of each function, 1.8 million times in the
+walk's tests alone. The worlds are left out: they have no shapes.
 """
 
 from pathlib import Path
 
 from jaxtyping import install_import_hook
 
-LIBRARY = Path(__file__).parents[1] / "transformer"
+ROOT = Path(__file__).parents[1]
 
-install_import_hook([f"transformer.{path.stem}" for path in LIBRARY.iterdir() if path.stem != "worlds"], "beartype.beartype")
+install_import_hook(
+    [
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for file in sorted((ROOT / "transformer").rglob("*.py"))
+        if "jaxtyping" in file.read_text(encoding="utf-8")
+    ],
+    "beartype.beartype",
+)
