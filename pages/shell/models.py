@@ -1,8 +1,9 @@
-"""Texts about a model in the language of the session: from `models.toml`, else from the model's file."""
+"""Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
 
 from pages.shell.runs import available, runs
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
+from transformer.training.recipe import RECIPES
 
 # The entry of `models.toml` for all untrained models.
 UNTRAINED = "untrained"
@@ -10,13 +11,16 @@ UNTRAINED = "untrained"
 
 def description(model: str) -> str:
     """One line on what a shipped model does."""
-    return _of_language(model, "description") or available()[model]
+    english = RECIPES[model].description if model in RECIPES else available()[model]
+    return _of_language(model, "description") or english
 
 
 def accepts(model: str) -> str:
     """The texts that a model of the picker accepts, as a clause."""
     if model in available():
-        return _of_language(model, "accepts") or runs().pipeline(model).card.accepts
+        recipe = RECIPES.get(model)
+        english = recipe.make_world().accepts if recipe else runs().pipeline(model).card.accepts
+        return _of_language(model, "accepts") or english
     return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
 
 

@@ -1,4 +1,5 @@
-"""What a configuration costs, in closed form: trainable numbers, multiplications and additions, bytes of a trace.
+"""What a configuration costs, in closed form: trainable numbers, multiplications and additions; and bytes of a trace, from the
+axes of the taps.
 
 FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
 multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual
@@ -6,11 +7,16 @@ sum, scaling, masking or look-up in a table. In a model of the paper's size thos
 """
 
 import bisect
+import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
+
+import torch
 
 from transformer.errors import InputError
 from transformer.network.config import LARGEST, LARGEST_TABLE, TransformerConfig
+from transformer.network.model import Transformer
 
 # What can be made to grow, and how far it is followed: tokens, numbers, layers.
 ALONG = ("length", "d_model", "heads", "layers")
@@ -220,24 +226,51 @@ def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
 
 
 def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
-    batch, source, target = lengths
-    d_model, encoder, decoder = config.d_model, config.encoder_layers, config.decoder_layers
-    steps = 3 if config.head_projection == "shared" else 2  # of a query: split, where it is split first; projected; its heads
-    projected = scored = 0
-    for layers, queries, keys in ((encoder, source, source), (decoder, target, target), (decoder, target, source)):
-        # Queries, keys, values, and the output of the attention.
-        projected += layers * (steps * (queries + 2 * keys) + queries) * d_model
-        # Scores, scaled scores, masked scores, weights; what the heads took in, apart and joined.
-        scored += layers * (4 * config.heads * queries * keys + 2 * queries * d_model)
-    tokens = encoder * source + decoder * target
-    streams = 2 * tokens + decoder * target  # one for each sub-layer of each layer
-    embedded = (2 + config.scale_embedding) * batch * (source + target) + source + target
-    return {
-        EMBEDDING: embedded * d_model * FLOAT,
-        MASKS: batch * (source + target**2) * BOOL,
-        PROJECTIONS: batch * projected * FLOAT,
-        SCORES: batch * scored * FLOAT,
-        FEED_FORWARD: batch * tokens * (2 * config.d_ff + d_model) * FLOAT,
-        ADD_NORM: batch * (2 * streams + source + target) * d_model * FLOAT,
-        OUTPUT: 2 * batch * target * config.target_vocab * FLOAT,
-    }
+    sizes: dict[str, int] = dict.fromkeys(WORK, 0)
+    axes = {"batch": lengths.batch, "head": config.heads, "vocab": config.target_vocab, "1": 1}
+    axes |= {"d_model": config.d_model, "d_head": config.d_head, "d_ff": config.d_ff}
+    axes |= {"source": lengths.source, "target": lengths.target}
+    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    for tensor in _tensors(_variant(config)):
+        queries = lengths.source if tensor.stack == "encoder" else lengths.target
+        keys = lengths.source if tensor.sublayer == "cross_attention" else queries
+        positions = lengths.source if tensor.name.startswith("source_") else lengths.target
+        own = axes | {"query": queries, "key": keys, "position": positions}
+        times = layers[tensor.stack] if tensor.sublayer else 1
+        number = BOOL if tensor.work == MASKS else FLOAT
+        sizes[tensor.work] += times * number * math.prod(own[axis] for axis in tensor.axes)
+    return sizes
+
+
+class _Tensor(NamedTuple):
+    """A tensor of a trace: its place as a `TensorPath` has it, the kind of work it comes from, and its axes."""
+
+    stack: str
+    sublayer: str
+    name: str
+    work: str
+    axes: tuple[str, ...]
+
+
+def _variant(config: TransformerConfig) -> TransformerConfig:
+    """The smallest configuration whose model has the same taps in each layer."""
+    vocabularies = {"source_vocab": 4, "target_vocab": 4, "source_pad": 0, "target_pad": 0}
+    sizes = {"d_model": 2, "heads": 1, "d_ff": 1, "max_len": 1, "encoder_layers": 1, "decoder_layers": 1}
+    return config.replace(**vocabularies, **sizes, dropout=0.0)
+
+
+@lru_cache(maxsize=64)
+def _tensors(variant: TransformerConfig) -> tuple[_Tensor, ...]:
+    """The tensors of a trace with one layer in each stack, read from the taps that the modules declare."""
+    with torch.device("meta"):
+        taps = Transformer(variant).taps
+    tensors = []
+    for path, tap in taps.items():
+        stack, _, inside = path.partition(".")
+        if stack not in ("encoder", "decoder"):
+            stack, inside = "", path
+        sublayer, _, name = (
+            inside.removeprefix("layers.0.").partition(".") if inside.startswith("layers.") else ("", "", inside)
+        )
+        tensors.append(_Tensor(stack, sublayer, name, work_of(stack, sublayer, name), tap.axes))
+    return tuple(tensors)

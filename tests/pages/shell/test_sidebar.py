@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.examples import starts
+from pages.shell.models import description
 from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
@@ -228,4 +229,4 @@ def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
         marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
         trained = model in Pipeline.available()
         assert marked is not trained
-        assert (text("models")[model]["description"] if trained else WORDS["presets"][model]) in captions
+        assert (description(model) if trained else WORDS["presets"][model]) in captions
