@@ -242,13 +242,13 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     focusable = page.locator(".map nav").locator("a, button")
     focusable.first.focus()
-    for place in range(focusable.count()):
+    for index in range(focusable.count()):
         place = page.evaluate(
             """() => { let at = document.activeElement; while (at.shadowRoot) at = at.shadowRoot.activeElement;
             return [at.textContent || at.getAttribute("aria-label"), getComputedStyle(at).outlineStyle] }"""
         )
         assert place[0]
-        if place:
+        if index:
             assert place[1] != "none"
         if "Cross-attention" in place[0]:
             break

@@ -44,12 +44,12 @@ def test_tensors_are_saved_as_svg(walker: Walker, query: str, root: str, picture
     svg = ElementTree.fromstring(page.locator(root).evaluate(ask))
     space = "{http://www.w3.org/2000/svg}"
     assert len(svg.findall(f"{space}image")) == pictures
-    words = [text.text for text in svg.findall(f"{space}text")]
-    assert words in words
+    labels = [text.text for text in svg.findall(f"{space}text")]
+    assert words in labels
     # The arrow from inputs to result, and the legend of the hatching.
     if root == ".stop":
         assert svg.find(f"{space}polygon") is not None
-        assert ("masked" in words) == ("decoder" in query)  # no mask hides anything in this encoder
+        assert ("masked" in labels) == ("decoder" in query)  # no mask hides anything in this encoder
 
 
 @pytest.mark.browser

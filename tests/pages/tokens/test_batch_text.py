@@ -23,8 +23,8 @@ EACH = pytest.mark.parametrize(("link", "item"), [("1", 0), ("2", 1), ("3", 0), 
 
 
 def picker(app: AppTest, key: str = "item") -> Any:
-    (picker,) = [group for group in app.button_group if group.key == key]
-    return picker
+    (buttons,) = [group for group in app.button_group if group.key == key]
+    return buttons
 
 
 def sent(app: AppTest) -> list[Any]:
