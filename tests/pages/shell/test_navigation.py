@@ -139,6 +139,18 @@ def test_page_shows_every_model(app: AppTest) -> None:
         assert not app.error, model
 
 
+# Every name that the pages have in quotes, so also that of each parameter of a link; the model and its texts stay valid.
+NAMES = {name for file in (ROOT / "pages").rglob("*.py") for name in re.findall(r'"([a-z_]+)"', file.read_text())}
+KEPT_VALID = {"model", "source", "target", "batch", "batch_targets"}
+
+
+@pytest.mark.parametrize("value", ["", "-1", "1e999", "[]", "<b>", "%00"])
+def test_page_takes_any_value_in_a_link(page: str, value: str) -> None:
+    app = on_page(page, **dict.fromkeys(sorted(NAMES - KEPT_VALID), value))
+    assert not app.exception
+    assert not app.error
+
+
 def test_computed_part_is_sent_when_open(page: str) -> None:
     if page.startswith("pages/layers"):
         pytest.skip("the parts of Layers have tests of their own")
