@@ -104,7 +104,7 @@ def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Fig
     Args:
         figure: the traces and the layout so far.
         height: in px.
-        layout_of_its_own: more of the layout, such as `xaxis={…}`; it has the last word.
+        layout_of_its_own: more of the layout, such as `xaxis={…}`; it replaces what is shared, but for the colour of the axes.
     """
     shared: Any = figure
     traces, layout = [trace.to_plotly_json() for trace in shared.data], shared.layout.to_plotly_json()
@@ -132,8 +132,11 @@ def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Fig
     # The first pair of axes is there even if the layout has nothing to say of it.
     for name in dict.fromkeys(["xaxis", "yaxis", *(name for name in layout if name.startswith(("xaxis", "yaxis")))]):
         _merge(layout.setdefault(name, {}), {"tickfont": ink, "title": {"font": ink}})
-    # Every part has been checked when it was set, or is a constant above.
-    return go.Figure(traces, layout, _validate=False)
+    # Every part has been checked when it was set, or is a constant above. What is set from here on, Plotly checks again.
+    result: Any = go.Figure(traces, layout, _validate=False)
+    for part in (result, result.layout, *result.data):
+        part._validate = True
+    return result
 
 
 def _merge(target: dict[str, Any], update: Mapping[str, Any]) -> None:

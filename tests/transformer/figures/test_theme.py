@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+import pytest
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
 
 from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, escaped, finished, numbered
@@ -50,6 +51,22 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
     fonts = (layout.font, layout.hoverlabel.font, layout.legend.font, layout.legend.title.font, bar.tickfont, bar.title.font)
     assert {font.color for font in fonts} == {INK}
     assert luminance(INK) < 0.005  # nearly black where it is not replaced
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"height": "tall"},
+        {"nonsense": 1},
+        {"xaxis": {"title": {"font": {"size": "large"}}}},
+    ],
+)
+def test_plotly_checks_what_is_set_on_a_finished_figure(change: dict[str, Any]) -> None:
+    figure = finished(go.Figure(go.Bar(x=[1], y=[2])), height=100)
+    with pytest.raises(ValueError, match="Invalid"):
+        figure.update_layout(change)
+    with pytest.raises(ValueError, match="Invalid"):
+        figure.update_traces(opacity="much")
 
 
 def test_a_template_has_defaults_of_the_drawn_charts_only() -> None:
