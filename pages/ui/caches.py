@@ -31,15 +31,17 @@ class Store:
     def __init__(self, most_bytes: int) -> None:
         self._cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(most_bytes, getsizeof=byte_count)
         self._condition = threading.Condition()
-        self.result: Callable[[Hashable, Callable[[], Any]], Any] = cachetools.cached(
-            self._cache, key=lambda key, _: key, condition=self._condition
-        )(lambda _, compute: compute())
-        """The result cached under a key; computed by the given function if there is none."""
+        keyed = cachetools.cached(self._cache, key=lambda key, _: key, condition=self._condition)
+        self._cached: Callable[[Hashable, Callable[[], Any]], Any] = keyed(lambda _, compute: compute())
 
     @property
     def nbytes(self) -> int:
         """Bytes of all cached results."""
         return int(self._cache.currsize)
+
+    def result(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The result cached under a key; if the key is new, `compute()`, which is then cached."""
+        return self._cached(key, compute)
 
     def cached(self, function: Function, ignored: int = 0) -> Function:
         """The same function with its results cached by the values of its arguments. Arguments must be hashable and passed by
@@ -96,11 +98,11 @@ def cached(function: Function) -> Function:
 
 
 def content_key(*values: Any) -> bytes:
-    """A short key that is equal for equal values: numbers, texts, arrays, classes and functions, also within collections and
-    dataclasses. Large values are not kept alive by it.
+    """A short key (16 bytes) that is equal for equal values: numbers, texts, arrays, classes and functions of a module, also
+    within collections and dataclasses. Large values are not kept alive by it.
 
     Raises:
-        TypeError: a value of another type.
+        TypeError: a value of another type, such as a function within a function, whose name does not say what it computes.
     """
     digest = hashlib.blake2b(digest_size=16)
     waiting = [*reversed(values)]
@@ -117,7 +119,7 @@ def content_key(*values: Any) -> bytes:
         elif isinstance(value, list | tuple | range):
             digest.update(f"sequence {len(value)}\0".encode())
             waiting += value
-        elif isinstance(value, type) or callable(value):
+        elif (isinstance(value, type) or callable(value)) and "<" not in getattr(value, "__qualname__", "<"):
             digest.update(f"{value.__module__}.{value.__qualname__}\0".encode())
         elif dataclasses.is_dataclass(value):
             digest.update(f"{type(value).__qualname__}\0".encode())

@@ -1,5 +1,6 @@
 """Caches: results are keyed by value, limited in bytes, and computed once for simultaneous requests."""
 
+import functools
 import re
 import threading
 import time
@@ -162,23 +163,27 @@ def test_content_keys_of_equal_values_are_equal() -> None:
     assert content_key(*values()) == content_key(*values())
 
 
-def test_a_value_without_a_content_key_is_refused() -> None:
-    with pytest.raises(TypeError, match="object has no content key"):
-        content_key([object()])
+@pytest.mark.parametrize("value", [object(), lambda: 1, functools.partial(max, 1), np.array([object()])])
+def test_a_value_without_a_content_key_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="has no content key"):
+        content_key([value])
+
+
+BUILT: list[str] = []
+
+
+def heatmap(values: np.ndarray, title: str) -> go.Figure:
+    BUILT.append(title)
+    return go.Figure(go.Heatmap(z=values), {"title": {"text": title}, "meta": {"least_width": 300}})
 
 
 def test_a_figure_of_the_same_values_is_built_once() -> None:
-    built: list[int] = []
-
-    def figure(values: np.ndarray, title: str) -> go.Figure:
-        built.append(1)
-        return go.Figure(go.Heatmap(z=values), {"title": {"text": title}, "meta": {"least_width": 300}})
-
-    first, again = (chart(figure, np.full((2, 2), 7.25), title="one") for _ in range(2))
-    assert len(built) == 1
+    BUILT.clear()
+    first, again = (chart(heatmap, np.full((2, 2), 7.25), title="one") for _ in range(2))
+    assert len(BUILT) == 1
     assert again.finished is first.finished
     assert first.finished.least_width == 300
     assert first.finished.has_numbers
-    chart(figure, np.full((2, 2), 7.5), title="one")
-    assert len(built) == 2
+    chart(heatmap, np.full((2, 2), 7.5), title="one")
+    assert len(BUILT) == 2
     assert numbers(first.build()).to_numpy().tolist() == [[7.25, 7.25], [7.25, 7.25]]
