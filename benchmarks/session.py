@@ -99,7 +99,7 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
         yield Server(address, psutil.Process(child.pid))
     finally:
         child.terminate()
-        child.wait(10)
+        child.wait(60)  # can take more than 10 s on a busy machine
 
 
 class Address(Protocol):

@@ -5,17 +5,14 @@ import json
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+
+from benchmarks import session
 
 # Called before these modules are imported, so that their failed asserts show values as in a test.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
@@ -45,28 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @contextlib.contextmanager
 def serving(script: Path) -> Iterator[str]:
     """The address of a new Streamlit server for a script, on this machine only; stopped at the end."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port), "--server.headless", "true"]
-    server = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("the server did not start within 60 s")
-        yield address
-    finally:
-        server.terminate()
-        server.wait(60)  # can take more than 10 s on a busy machine
+    with session.serving(script) as server:
+        yield server.address
 
 
 @pytest.fixture(scope="session")

@@ -76,7 +76,7 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
 
 
 def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) -> Size:
-    """The size of the largest cell with which all tensors fit; zero or negative if there is no room."""
+    """The size in px of the largest cell with which all tensors fit; not positive where even the smallest does not."""
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]

@@ -44,24 +44,15 @@ class Intervention:
     def place(self, model: Traceable) -> str:
         """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
         path = find_tap(model.taps, self.path, self.of_attention)
-        if self.heads is not None:
-            if "head" not in model.taps[path].axes:
-                raise PathError(
-                    "{path} has no head axis, only {axes}.",
-                    path=path,
-                    axes=" ".join(model.taps[path].axes),
-                )
-            for head in check_row("heads", self.heads):
-                check_index("head", head, model.config.heads)
-        if self.items is not None:
-            if "batch" not in model.taps[path].axes:
-                raise PathError(
-                    "{path} has no batch axis, only {axes}.",
-                    path=path,
-                    axes=" ".join(model.taps[path].axes),
-                )
-            for item in check_row("items", self.items):
-                check_index("item", item, MOST_POSITIONS)
+        axes = model.taps[path].axes
+        chosen = (("head", "head", self.heads, model.config.heads), ("batch", "item", self.items, MOST_POSITIONS))
+        for axis, name, indices, count in chosen:
+            if indices is None:
+                continue
+            if axis not in axes:
+                raise PathError("{path} has no {axis} axis, only {axes}.", path=path, axis=axis, axes=" ".join(axes))
+            for index in check_row(f"{name}s", indices):
+                check_index(name, index, count)
         return path
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:

@@ -105,7 +105,7 @@ class Trace:
         """The step at a path; at the path of an attention, that of its weights.
 
         Raises:
-            PathError: there is none; the message lists the nearest paths.
+            PathError: no step has that path; the message lists the nearest ones.
         """
         return self.steps[find_tap(self.steps, path)]
 
@@ -232,7 +232,7 @@ class Trace:
         return ~self.allowed(kind).any(-1)
 
     def _ran(self, kind: str) -> Kind:
-        """The kind of that name. Raises `InputError` if there is none, or it did not run."""
+        """The kind of that name. Raises `InputError` for an unknown kind, or one that did not run."""
         kind = Kind.of(kind)
         if kind not in self.kinds:
             raise InputError(
@@ -292,7 +292,7 @@ def run_traced(
 
 
 def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:
-    """The tokens, if there is one for each id; the ids as texts if there are no tokens."""
+    """The tokens as tuples; without tokens, the ids as texts."""
     if tokens is None:
         return tuple(tuple(map(str, row)) for row in ids)
     rows = [() if isinstance(row, str) else tuple(as_list(row) or ()) for row in as_list(tokens) or ()]
