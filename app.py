@@ -13,13 +13,15 @@ import streamlit as st
 
 from pages.shell.former_links import read_former_link
 from pages.shell.navigation import foot, navigation
+from pages.shell.parts import start_parts, watch_parts
 from pages.shell.runs import warm_up
 from pages.shell.sidebar import sidebar
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
+from pages.ui.limits import THREADS
 from pages.ui.link_values import end_run, start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
-from transformer.allocator import reuse_freed_memory
+from transformer.process import reuse_freed_memory, use_threads
 
 STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
@@ -32,14 +34,20 @@ def visit() -> None:
     page = navigation()
     read_former_link()
     start_run()
+    start_parts()
     sidebar()
     try:
         page.run()
     except PageEnd:  # a page that stops on what it cannot show still ends on the way on
-        foot()
-        end_run()
+        end()
         raise
+    end()
+
+
+def end() -> None:
+    """The end of a run, below the page."""
     foot()
+    watch_parts()
     end_run()
 
 
@@ -47,6 +55,7 @@ if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before anybody visits.
     ignore_pages_folder()
     reuse_freed_memory()
+    use_threads(THREADS)
     app = st.App("app.py", lifespan=warm_up)
 else:
     visit()

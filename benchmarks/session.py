@@ -6,13 +6,14 @@ The messages are Streamlit's own (`streamlit.proto`). They are no public interfa
 
 import contextlib
 import hashlib
+import json
 import os
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -23,6 +24,8 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from pages.shell.parts import WATCH
 
 ROOT = Path(__file__).parents[1]
 # Element of the page → the field of `WidgetState` that holds its value.
@@ -38,6 +41,8 @@ VALUE_FIELDS = {
     "multiselect": "string_array_value",
     "slider": "double_array_value",
 }
+# What Streamlit puts around the id of a component to name the trigger values that its script sends.
+TRIGGERS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 SECONDS_ALLOWED = 60.0
 
@@ -149,6 +154,7 @@ class Session:
         fragments: key → the fragment that the widget is in, for those in one.
         parameters: key → the URL parameter that the widget is bound to, for those that are; a click writes it into `query`.
         elements: place on the page → element, of the last run; of a fragment's run, the fragment alone.
+        unseen: names of the parts of the page that wait to be scrolled to (pages/shell/parts.py).
         cookie: what a proxy in front of the server gave the visitor, to be sent back.
     """
 
@@ -160,6 +166,7 @@ class Session:
     fragments: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
     _known: dict[str, Element | None] = field(default_factory=dict)  # by their hashes, messages that need not be sent again
@@ -197,6 +204,11 @@ class Session:
         """Run the whole page again with nothing changed. Raises `PageError`."""
         return await self._run(time.perf_counter())
 
+    async def scroll(self) -> Reply:
+        """Scroll to the end of the page, as far as it is drawn: its parts come on screen and are drawn. Raises `PageError`."""
+        trigger = self.widgets[WATCH][0]
+        return await self._run(time.perf_counter(), triggers={trigger: [{"event": "seen", "value": self.unseen}]})
+
     async def go(self, page: str) -> Reply:
         """Open another page of the navigation in the same session. Raises `PageError`."""
         self.page, self._page_hash = page, ""
@@ -214,10 +226,23 @@ class Session:
         if self._socket is not None:
             await self._socket.close()
 
-    async def _run(self, start: float, clicked: str | None = None) -> Reply:
-        await self._socket.send(self._request(clicked).SerializeToString())
+    async def _run(
+        self, start: float, clicked: str | None = None, triggers: Mapping[str, Sequence[dict[str, Any]]] | None = None
+    ) -> Reply:
+        """Send a request and read the answer to its end.
+
+        Args:
+            start: when the person clicked, of `time.perf_counter`.
+            clicked: the key of the clicked widget.
+            triggers: id of a component → what its script reports.
+        """
+        request = self._request(clicked)
+        for widget_id, events in (triggers or {}).items():
+            widget = request.rerun_script.widget_states.widgets.add()
+            widget.id, widget.json_trigger_value = TRIGGERS.format(widget_id), json.dumps(events)
+        await self._socket.send(request.SerializeToString())
         received, started, failure = 0, False, ""
-        self.elements = {}
+        self.elements, self.unseen = {}, ()
         while True:
             raw = await self._socket.recv()
             received += len(raw)
@@ -298,6 +323,8 @@ class Session:
             key = widget_id.split("-", 2)[2]
             name = key if key != "None" else widget_id
             self.widgets[name] = (widget_id, kind)
+            if name == WATCH:
+                self.unseen = tuple(json.loads(element.json))
             if parameter := getattr(element, "query_param_key", ""):
                 self.parameters[name] = parameter
             if kind == "button_group":

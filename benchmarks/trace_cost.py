@@ -33,10 +33,10 @@ from torch import nn
 import transformer.network.attention
 import transformer.network.layers
 import transformer.network.model
-from transformer.allocator import reuse_freed_memory
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask, causal
 from transformer.network.tap import tracing
+from transformer.process import reuse_freed_memory
 
 # (d_model, heads, layers a side, d_ff, tokens a side, rounds)
 SIZES = [

@@ -8,6 +8,7 @@ from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -31,20 +32,21 @@ with explained():
     show_overview(view, trace, kind, layer, head)
 
     st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
-    look = pick(words["look"], list(words["looks"]), "part")
-    st.caption(words["looks"][look])
-    if look == "map":
-        show_map(view, trace, kind, layer, head)
-    elif look == "lines":
-        show_lines(view, trace, kind, layer, head)
-    elif look == "pattern":
-        show_doing(view, trace, kind, layer, head)
-    elif look == "steps":
-        show_steps(view.pipeline.model, trace, kind, layer, head)
-    elif look == "combined":
-        show_combined(trace, kind, layer, head)
-    else:
-        show_whatif(view, trace, kind, layer, head)
+    if seen("head", 920):
+        look = pick(words["look"], list(words["looks"]), "part")
+        st.caption(words["looks"][look])
+        if look == "map":
+            show_map(view, trace, kind, layer, head)
+        elif look == "lines":
+            show_lines(view, trace, kind, layer, head)
+        elif look == "pattern":
+            show_doing(view, trace, kind, layer, head)
+        elif look == "steps":
+            show_steps(view.pipeline.model, trace, kind, layer, head)
+        elif look == "combined":
+            show_combined(trace, kind, layer, head)
+        else:
+            show_whatif(view, trace, kind, layer, head)
 
     show_computed(words["computed_text"], MultiHeadAttention)
     show_next(words["next_text"])

@@ -6,6 +6,7 @@ from pages.home.map import show_map
 from pages.home.overview import show_numbers, show_starts, show_tour, show_way_in
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.text import text
 from transformer import Transformer
@@ -26,9 +27,11 @@ try:
 finally:  # drawn even if a text cannot be read: then an example is needed most
     st.subheader(words["starts_heading"])
     st.caption(words["starts_says"])
-    show_starts()
+    if seen("starts", 450):
+        show_starts()
 
-    show_tour()
+    if seen("tour", 390):
+        show_tour()
 
     show_computed(words["computed_text"], Transformer.forward, Transformer.encode, Transformer.decode)
     show_next(words["next_text"])

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell.footer import show_computed
+from pages.shell.parts import seen
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -13,6 +14,7 @@ from pages.ui.format import amount, byte_size, difference, number, shape, share,
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
+from pages.ui.waiting import waited
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger as figures
@@ -40,16 +42,20 @@ def show_ledger(view: View, trace: Trace) -> None:
     st.markdown(words["intro"])
     _sums(view, trace, rows)
     st.subheader(words["shares"], anchor=False)
-    _shares(rows)
+    if seen("shares", 400):
+        _shares(rows)
     st.subheader(words["table"], anchor=False)
-    _table(view, rows)
-    left, right = st.columns(2)
-    with left:
-        _totals(words["by_layer"], words["layer"], totals(rows, lambda row: row.group), "ledger-by-layer")
-    with right:
-        _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
+    if seen("steps", 650):
+        _table(view, rows)
+    if seen("totals", 350):
+        left, right = st.columns(2)
+        with left:
+            _totals(words["by_layer"], words["layer"], totals(rows, lambda row: row.group), "ledger-by-layer")
+        with right:
+            _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
     st.subheader(words["growth"], anchor=False)
-    _growth(trace)
+    if seen("growth", 770):
+        _growth(trace)
     show_computed(words["computed_text"], step_flops, cost)
 
 
@@ -64,8 +70,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
-    with st.spinner(text("common")["running"]):
-        measured = _counted(view.key, trace.source_ids, trace.target_ids)
+    measured = waited(text("common")["running"], _counted, view.key, trace.source_ids, trace.target_ids)
     sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
     st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
 

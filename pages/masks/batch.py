@@ -100,8 +100,9 @@ def more_sentences(view: View) -> list[str]:
     return [pipeline.source_vocabulary.tokenizer.join(part) for part in texts]
 
 
-def show_masks(batch: Batch) -> None:
-    """Draw the four masks of one sentence, tokens on both axes, with their shapes."""
+def show_masks(batch: Batch, names: tuple[str, str]) -> None:
+    """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`), tokens on both axes, with their
+    shapes."""
     words, trace, item = text("masks"), batch.trace, batch.item
     sources, targets = trace.source_tokens[item], trace.target_tokens[item]
     masks, padding, config = trace.masks, batch.target.padding, trace.config
@@ -112,24 +113,23 @@ def show_masks(batch: Batch) -> None:
         "causal": (batch.target.causal, targets, "decoder"),
         "combined": (masks.target, targets, "decoder"),
     }
-    for names in (("source", "padding"), ("causal", "combined")):
-        for place, name in zip(st.columns(2), names, strict=True):
-            with place:
-                mask, tokens, kind = parts[name]
-                title = words["mask_titles"][name]
-                st.markdown(f"**{title}**")
-                if mask is not None:
-                    keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
-                    alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                    show(
-                        chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
-                        f"mask-{name}",
-                        alt,
-                    )
-                    st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
-                st.caption(
-                    words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
+    for place, name in zip(st.columns(2), names, strict=True):
+        with place:
+            mask, tokens, kind = parts[name]
+            title = words["mask_titles"][name]
+            st.markdown(f"**{title}**")
+            if mask is not None:
+                keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+                alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
+                show(
+                    chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
+                    f"mask-{name}",
+                    alt,
                 )
+                st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
+            st.caption(
+                words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
+            )
 
 
 def _axes(name: str, mask: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leaks import show_future, show_padding
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -23,24 +24,27 @@ with explained():
     batch = show_batch(view, trace)
 
     st.subheader(words["pictures"])
-    show_masks(batch)
-    show_numbers(batch)
+    show_masks(batch, ("source", "padding"))
+    if seen("target", 650):
+        show_masks(batch, ("causal", "combined"))
+        show_numbers(batch)
 
     st.subheader(words["further"])
-    part = pick(words["part"], list(words["parts"]), "part")
-    st.markdown(words["parts"][part])
-    if part == "broadcasting":
-        for kind in trace.kinds:
-            st.markdown(f"**{words['kinds'][kind]}**")
-            show_broadcast(trace, kind)
-    elif part == "three-conventions":
-        show_conventions(batch, pick_head(batch))
-    elif part == "empty-row":
-        show_empty_row(batch, pick_head(batch))
-    elif part == "no-causal-mask":
-        show_future(batch)
-    else:
-        show_padding(batch)
+    if seen("further", 720):
+        part = pick(words["part"], list(words["parts"]), "part")
+        st.markdown(words["parts"][part])
+        if part == "broadcasting":
+            for kind in trace.kinds:
+                st.markdown(f"**{words['kinds'][kind]}**")
+                show_broadcast(trace, kind)
+        elif part == "three-conventions":
+            show_conventions(batch, pick_head(batch))
+        elif part == "empty-row":
+            show_empty_row(batch, pick_head(batch))
+        elif part == "no-causal-mask":
+            show_future(batch)
+        else:
+            show_padding(batch)
 
     parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)
     show_computed(words["computed_text"], *parts)

@@ -7,6 +7,7 @@ from pages.positions.table import pick_table, show_cell, show_sum
 from pages.positions.views import show_distances, show_rotation, show_waves
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -24,20 +25,22 @@ with explained():
     side = show_sum(view, trace)
 
     st.subheader(words["table"])
-    table = pick_table(view, side)
-    looking = pick(words["look"], list(words["looks"]), "part")
-    st.markdown(words["looks"][looking])
-    if looking == "table":
-        show_cell(table)
-    elif looking == "waves":
-        show_waves(table)
-    elif looking == "distances":
-        show_distances(table)
-    else:
-        show_rotation(table)
+    if seen("table", 1100):
+        table = pick_table(view, side)
+        looking = pick(words["look"], list(words["looks"]), "part")
+        st.markdown(words["looks"][looking])
+        if looking == "table":
+            show_cell(table)
+        elif looking == "waves":
+            show_waves(table)
+        elif looking == "distances":
+            show_distances(table)
+        else:
+            show_rotation(table)
 
     st.subheader(words["swap"])
-    show_swap(view, trace)
+    if seen("swap", 1900):
+        show_swap(view, trace)
 
     show_computed(words["computed_text"], sinusoid, Learned, Embedding.forward, rotation, swap)
     show_next(words["next_text"])

@@ -30,5 +30,6 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
 
 def show_next(suggestions: str) -> None:
     """Draw a part to unfold with things to try next, in Markdown."""
-    with st.expander(text("common")["try"], icon=":material/explore:"):
-        st.markdown(suggestions)
+    fold = unfolding(text("common")["try"], ":material/explore:", "suggestions")
+    if fold:
+        fold.markdown(suggestions)

@@ -74,9 +74,8 @@ def _run(view: View, batch: bool) -> Run:
     items = range(len(view.sources) if batch else 1)
     sources = tuple(_read(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
-    with st.spinner(text("common")["running"]):
-        answers = tuple(view.answer(item=item) for item in items)
-        return Run(view, sources, targets, answers, view.batch_trace() if batch else view.trace())
+    trace = view.batch_trace() if batch else view.trace()
+    return Run(view, sources, targets, tuple(view.answer(item=item) for item in items), trace)
 
 
 def _read(view: View, side: Side, item: int, batch: bool) -> Reading:

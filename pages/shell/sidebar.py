@@ -37,8 +37,10 @@ def sidebar() -> None:
             _sizes()
         offered = starts(model)
         _texts(model, offered)
-        with st.popover(words["examples"], icon=":material/lightbulb:", width="stretch"):
-            for index, start in enumerate(offered):
+        # Filled only while open: the buttons of a closed menu would be sent with every click.
+        menu = st.popover(words["examples"], icon=":material/lightbulb:", width="stretch", key="examples", on_change="rerun")
+        with menu:
+            for index, start in enumerate(offered if menu.open else ()):
                 st.button(
                     literal(start.label),
                     key=f"example-{index}",

@@ -7,6 +7,8 @@ import streamlit as st
 
 from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
 from pages.ui.limits import SENTENCES
+from pages.ui.text import text
+from pages.ui.waiting import waited
 from transformer import InputError, Pipeline, Trace
 from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
@@ -49,11 +51,14 @@ class View:
     def trace(self, edits: Edits = ()) -> Trace:
         """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the
         model writes under the same edits."""
-        return runs().trace(self.key, self.sources[:1], self.targets[:1], edits)
+        return self._waited(self.sources[:1], self.targets[:1], edits)
 
     def batch_trace(self, edits: Edits = ()) -> Trace:
         """The trace of every sentence in one padded batch, from the shared cache."""
-        return runs().trace(self.key, self.sources, self.targets, edits)
+        return self._waited(self.sources, self.targets, edits)
+
+    def _waited(self, sources: Sources, targets: Targets, edits: Edits) -> Trace:
+        return waited(text("common")["running"], runs().trace, self.key, sources, targets, edits)
 
     def reading(self, side: Side, item: int = 0) -> Reading:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.

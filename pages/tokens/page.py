@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
@@ -27,23 +28,28 @@ with explained():
     show_rows(sentence)
 
     st.subheader(words["scaling"])
-    show_scaling(view, trace, sentence)
+    if seen("scaling", 800):
+        show_scaling(view, trace, sentence)
 
     st.subheader(words["alike"])
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        show_similarity(sentence)
-    with right:
-        show_nearest(sentence)
+    if seen("alike", 720):
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            show_similarity(sentence)
+        with right:
+            show_nearest(sentence)
 
     st.subheader(words["plane"])
-    show_plane(view, sentence)
+    if seen("plane", 710):
+        show_plane(view, sentence)
 
     st.subheader(words["padding"])
-    show_padding(view, trace, sentence)
+    if seen("padding", 400):
+        show_padding(view, trace, sentence)
 
     st.subheader(words["vocabulary"])
-    show_table(sentence)
+    if seen("vocabulary", 430):
+        show_table(sentence)
 
     show_computed(words["computed_text"], Vocabulary.ids, Embedding.forward, cosines)
     show_next(words["next_text"])

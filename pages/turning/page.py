@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.turning.comparison import MODELS, read, show_turning
 from pages.ui.text import text
 from transformer.analysis.head_measures import shift
@@ -14,8 +15,9 @@ st.markdown(words["sentence"])
 st.caption(words["fixed"])
 
 with explained():
-    for model in MODELS:
-        show_turning(model)
+    for place, model in enumerate(MODELS):
+        if place == 0 or seen(model, 650):
+            show_turning(model)
     st.info(words["explanation"], icon=":material/psychology_alt:")
     show_computed(words["computed_text"], shift, read)
     show_next(words["next_text"])

@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
@@ -57,6 +58,10 @@ class Store:
             return self.result(key, lambda: function(*arguments))
 
         return cast("Function", functools.wraps(function)(shared))
+
+    def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
+        """Whether the result of a function made by `cached`, with none of its arguments ignored, is in the cache."""
+        return hashkey(inspect.unwrap(function), *arguments) in self._cache
 
     def clear(self) -> None:
         """Drop all results; for tests."""

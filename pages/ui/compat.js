@@ -12,6 +12,13 @@ export function elementWithKey(key) {
 }
 
 /**
+ * The element that scrolls the page.
+ */
+export function pageScroller() {
+  return /** @type {HTMLElement} */ (document.querySelector(".stMain"));
+}
+
+/**
  * The colour behind the page. Our elements are transparent, and a saved picture needs a ground.
  */
 export function pageBackground() {

@@ -24,8 +24,8 @@ SHARED = frozenset({"language", "item", "side", "kind", "layer", "head"})
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
 # Session key of a dict: name → the default that its widget showed in the previous run.
 DEFAULTS = "link_defaults"
-# Session keys: the page of this run, and whether it differs from that of the previous run.
-PAGE, OPENED = "link_page", "link_page_opened"
+# Session keys: the page of this run, and the names drawn since it was opened.
+PAGE, KNOWN = "link_page", "link_names_of_page"
 
 
 def start_run() -> None:
@@ -34,7 +34,8 @@ def start_run() -> None:
     if CHOSEN not in state or opens_from_history():
         state[CHOSEN], state[DEFAULTS] = {}, {}
     state[DRAWN_BEFORE], state[DRAWN] = state.get(DRAWN, set()), set()
-    state[OPENED], state[PAGE] = state.get(PAGE) != state["page"], state["page"]
+    if state.get(PAGE) != state["page"]:
+        state[PAGE], state[KNOWN] = state["page"], set()
 
 
 def end_run() -> None:
@@ -53,8 +54,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
         settled: converts the widget's present value, which can be left from another model, to a valid one.
     """
     state = st.session_state
-    # The session still has the value of this key from the previous page, but Streamlit does not pass it to this page's widget.
-    if name not in state or state[OPENED] or opens_from_history():
+    # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.
+    if name not in state or name not in state[KNOWN] or opens_from_history():
         state[name] = read(st.query_params.get(name, state[CHOSEN].get(_scope(name))))
         return
     # A value that was not chosen follows the default, which can change with the text or the model.
@@ -68,6 +69,7 @@ def publish(name: str, value: str | None) -> None:
     """Write a value to the address and the session; None stands for the default, which is removed from both."""
     state = st.session_state
     state[DRAWN].add(name)
+    state[KNOWN].add(name)
     if value is None:
         state[CHOSEN].pop(_scope(name), None)
         state[DEFAULTS][name] = state[name]

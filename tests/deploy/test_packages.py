@@ -15,7 +15,9 @@ PUBLIC_HOSTS = {"pypi.org", "files.pythonhosted.org", "download.pytorch.org", "d
 
 def test_uv_and_pip_install_the_same() -> None:
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert PROJECT["project"]["dependencies"] == [line for line in lines if line and not line.startswith("#")]
+    assert [line.replace("'", '"') for line in PROJECT["project"]["dependencies"]] == [
+        line for line in lines if line and not line.startswith("#")
+    ]
 
 
 def test_torch_comes_from_the_cpu_index_and_nothing_else_does() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from pages.shell.parts import ALL
 from tests.pages.conftest import ROOT
 
 APP = str(ROOT / "app.py")
@@ -24,6 +25,7 @@ WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.
 def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
     """A page of the app, opened directly by a link with the query. `timeout` is in seconds for each run."""
     app = AppTest.from_file(APP, default_timeout=timeout)
+    app.session_state[ALL] = True  # no browser reports what is on screen
     for name, value in query.items():
         app.query_params[name] = value
     if page != HOME:

@@ -116,11 +116,12 @@ class Visitor:
         self.page.on("request", lambda request: self._request(request.url))
         self.page.on("response", lambda answer: self._response(answer.status, answer.url))
 
-    def open(self, path: str = "") -> Page:
+    def open(self, path: str = "", whole: bool = False) -> Page:
+        """Open a page and wait until it is at rest; with `whole`, with the parts below the first screen too."""
         self.page.goto(f"{self.url}/{path}")
         self.page.locator("h1").first.wait_for()
         self.settle()
-        return self.page
+        return self.see_all() if whole else self.page
 
     def close(self) -> None:
         """Close all pages and clear cookies and storage, so that the next visit starts empty."""
@@ -136,6 +137,16 @@ class Visitor:
     def settle(self) -> None:
         """Wait until no script runs, no element is stale, and the page has not changed for half a second."""
         assert self.page.evaluate(REST, 500), "the page did not come to rest within 30 s"
+
+    def see_all(self) -> Page:
+        """Scroll down until every part of the page has been on screen and is drawn; then back to the top."""
+        boxes = self.page.locator(".unseen")
+        while count := boxes.count():
+            boxes.first.scroll_into_view_if_needed()
+            self.page.wait_for_function("count => document.querySelectorAll('.unseen').length < count", arg=count)
+            self.settle()
+        self.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
+        return self.page
 
     def ticks(self, chart: int, axis: str) -> list[str]:
         """The tick labels on an axis of a chart."""

@@ -18,9 +18,9 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from transformer.allocator import reuse_freed_memory
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
+from transformer.process import reuse_freed_memory
 from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe, recipe
 from transformer.training.run import Training, TrainingStep

@@ -42,7 +42,9 @@ import json
 from streamlit.testing.v1 import AppTest
 from pages.shell.navigation import name_of, page_files, tour
 
-app = AppTest.from_file("app.py", default_timeout=60).run()
+app = AppTest.from_file("app.py", default_timeout=60)
+app.session_state["parts_all"] = True
+app.run()
 home = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
 app.switch_page("pages/lengths/page.py").run()
 print(json.dumps({

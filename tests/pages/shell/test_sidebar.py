@@ -9,7 +9,7 @@ from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
 from pages.ui.text import text
-from tests.pages.apps import LINKED, shown_errors
+from tests.pages.apps import LINKED, shown_errors, unfold
 from transformer import PRESETS, Pipeline
 from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Untrained
 from transformer.tracing.phrases import interventions
@@ -65,7 +65,7 @@ def test_link_opens_the_worked_example() -> None:
 
 @pytest.mark.parametrize("model", [*PRESETS, "own-sizes"])
 def test_worked_example_is_offered_as_a_button(model: str) -> None:
-    app = chosen(opened(), model)
+    app = unfold(chosen(opened(), model), "examples")
     label = f"{LINKED['source']} (+ 1 more)"
     button = next(button for button in app.sidebar.button if button.label.replace("\\", "") == label)
     button.click().run()
@@ -206,7 +206,7 @@ def test_every_model_reads_its_examples() -> None:
         pipeline = view_of(put).pipeline
         for place, start in enumerate(offered):
             if start.batch:
-                put.sidebar.button(key=f"example-{place}").click().run()
+                unfold(put, "examples").sidebar.button(key=f"example-{place}").click().run()
                 assert view_of(put).batch_trace().logits.isfinite().all()
                 assert len(view_of(put).sources) == 1 + len(start.batch.splitlines())
                 assert [info.value for info in put.sidebar.info] == [start.look_for]

@@ -45,6 +45,17 @@ def test_simultaneous_requests_compute_a_result_once() -> None:
     assert calls == ["a"]
 
 
+def test_a_cache_says_what_it_has() -> None:
+    store = Store(10_000)
+    shared = store.cached(str.upper)
+    assert not store.has(shared, "a")
+    assert shared("a") == "A"
+    assert store.has(shared, "a")
+    assert not store.has(shared, "b")
+    store.clear()
+    assert not store.has(shared, "a")
+
+
 def test_exceptions_are_not_cached() -> None:
     answers = iter([ValueError("first"), "second"])
 

@@ -1,7 +1,9 @@
-"""How this process keeps memory between traces. A program calls it when it starts; the library never does."""
+"""How this process uses memory and processors. A program calls these when it starts; the library never does."""
 
 import ctypes
 import platform
+
+import torch
 
 
 def reuse_freed_memory() -> None:
@@ -17,3 +19,8 @@ def reuse_freed_memory() -> None:
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(trim_threshold, 1 << 30)
     mallopt(mmap_threshold, 32 << 20)  # the largest that glibc takes
+
+
+def use_threads(count: int) -> None:
+    """Let a forward pass use this many threads, in whatever thread of the process it runs."""
+    torch.set_num_threads(count)

@@ -1,0 +1,56 @@
+// Reports the empty boxes of a page (parts.py) that are on screen, or will be soon.
+
+import { pageScroller } from "../ui/compat.js";
+
+const AHEAD = 100; // px below and above the screen
+const QUIET = 400; // ms without a change of the page's size: until pictures are drawn, what is below them lies higher up
+
+/**
+ * @param {{ setTriggerValue: (name: "seen", parts: string[]) => void }} component
+ */
+export default function mount({ setTriggerValue }) {
+  const reported = new Set();
+  let frame = 0;
+  let timer = 0;
+
+  function report() {
+    frame = 0;
+    /** @type {NodeListOf<HTMLElement>} */
+    const boxes = document.querySelectorAll(".unseen");
+    const parts = [...boxes].filter(isNear).map((box) => box.dataset.part ?? "");
+    const fresh = parts.filter((part) => !reported.has(part));
+    for (const part of fresh) reported.add(part);
+    if (fresh.length) setTriggerValue("seen", fresh);
+  }
+
+  function reportAtNextFrame() {
+    frame ||= requestAnimationFrame(report);
+  }
+
+  function reportWhenQuiet() {
+    clearTimeout(timer);
+    timer = setTimeout(report, QUIET);
+  }
+
+  const scroller = pageScroller();
+  // What is drawn above a box moves it without a scroll. Observing a size reports it once at first.
+  const sizes = new ResizeObserver(reportWhenQuiet);
+  for (const element of [scroller, ...scroller.children]) sizes.observe(element);
+  scroller.addEventListener("scroll", reportAtNextFrame, { passive: true });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    sizes.disconnect();
+    scroller.removeEventListener("scroll", reportAtNextFrame);
+  };
+}
+
+/**
+ * Whether an element is on screen or near it.
+ *
+ * @param {Element} element
+ */
+function isNear(element) {
+  const { top, bottom, height } = element.getBoundingClientRect();
+  return height > 0 && top < innerHeight + AHEAD && bottom > -AHEAD;
+}

@@ -1,0 +1,25 @@
+"""Work that a person waits for."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.ui.caches import RESULTS
+
+Result = TypeVar("Result")
+
+
+def waited(label: str, function: Callable[..., Result], *arguments: object) -> Result:
+    """The result of a cached function. While it is computed, a spinner turns beside a label. A cached result has none: a
+    spinner starts a thread, and costs a click as much as a widget.
+
+    Args:
+        label: text beside the spinner.
+        function: made by `caches.cached`.
+        arguments: its arguments.
+    """
+    if RESULTS.has(function, *arguments):
+        return function(*arguments)
+    with st.spinner(label):
+        return function(*arguments)
