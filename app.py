@@ -15,6 +15,7 @@ from pages.shell.former_links import read_former_link
 from pages.shell.navigation import foot, navigation
 from pages.shell.parts import start_parts, watch_parts
 from pages.shell.runs import warm_up
+from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import THREADS
@@ -56,6 +57,6 @@ if not runs_for_visitor():
     ignore_pages_folder()
     reuse_freed_memory()
     use_threads(THREADS)
-    app = st.App("app.py", lifespan=warm_up)
+    app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())
 else:
     visit()

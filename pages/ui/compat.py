@@ -10,6 +10,9 @@ from typing import Any
 
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page
@@ -31,6 +34,23 @@ def ignore_pages_folder() -> None:
     `st.navigation`. A visitor with a link before that would see "Page not found".
     """
     PagesManager.uses_pages_directory = False
+
+
+def failing_pings(page: str) -> list[Route]:
+    """Routes for what Streamlit's browser side asks first when a page is opened by a link.
+
+    It tries the page's own path as the address of the server, `/<page>/_stcore/health` and `/<page>/_stcore/host-config`, and
+    after a failure the right one. By default these are 404, an error in the browser's console and in the log of a proxy. A host
+    configuration that is `null` counts as a failure as well, and no one logs it.
+    """
+
+    def health(_: Request) -> Response:
+        return PlainTextResponse("ok", headers={"Cache-Control": "no-cache"})
+
+    def host_config(_: Request) -> Response:
+        return JSONResponse(None, headers={"Cache-Control": "no-cache"})
+
+    return [Route(f"/{page}/_stcore/health", health), Route(f"/{page}/_stcore/host-config", host_config)]
 
 
 def runs_for_visitor() -> bool:

@@ -2,15 +2,18 @@
 
 import asyncio
 import http.client
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import streamlit
+import streamlit as st
 import websockets
 
 from benchmarks.session import ROOT, serving
+from pages.shell.server import is_foreign
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
 # Each is asked for under the paths that a folder could be served at, and with ways out of a folder.
@@ -87,11 +90,17 @@ def test_the_programs_interface_is_off(address: str) -> None:
 
 @pytest.mark.parametrize(("origin", "status"), [("http://{address}", 101), ("http://elsewhere.example", 403), ("null", 403)])
 def test_a_websocket_is_accepted_from_own_pages_alone(address: str, origin: str, status: int) -> None:
+    assert status_of_websocket(address, origin.format(address=address)) == status
+
+
+def status_of_websocket(address: str, origin: str) -> int:
+    """The status of the answer to a page of that origin that opens a session."""
+
     async def open_socket() -> int:
         try:
             async with websockets.connect(
                 f"ws://{address}/_stcore/stream",
-                origin=websockets.Origin(origin.format(address=address)),
+                origin=websockets.Origin(origin),
                 subprotocols=[websockets.Subprotocol("streamlit")],
             ):
                 return 101
@@ -99,7 +108,49 @@ def test_a_websocket_is_accepted_from_own_pages_alone(address: str, origin: str,
             return refused.response.status_code
 
     with ThreadPoolExecutor(1) as thread:  # the browser tests keep an event loop running in this thread
-        assert thread.submit(asyncio.run, open_socket()).result() == status
+        return thread.submit(asyncio.run, open_socket()).result()
+
+
+def test_no_other_host_is_asked_about_a_page_of_another_site() -> None:
+    """Streamlit itself asks for this machine's public address, to compare the other site with it."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        asked = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        proxies = {"HTTP_PROXY": asked, "HTTPS_PROXY": asked, "http_proxy": asked, "https_proxy": asked, "NO_PROXY": ""}
+        with serving(ROOT / "app.py", environment=proxies) as server:
+            host = server.address.removeprefix("http://")
+            assert status_of_websocket(host, "http://elsewhere.example") == 403
+            assert ask(host, "GET", "/_stcore/health", Origin="http://elsewhere.example")[0] == 200
+            proxy.settimeout(0.1)
+            with pytest.raises(TimeoutError):
+                proxy.accept()
+
+
+@pytest.mark.parametrize(
+    ("origin", "settings", "foreign"),
+    [
+        ("http://here.example", {}, False),
+        ("https://here.example", {}, False),  # TLS ends at a proxy
+        ("http://localhost:3000", {}, False),
+        ("http://elsewhere.example", {}, True),
+        ("http://here.example.elsewhere.example", {}, True),
+        ("http://elsewhere.example/here.example", {}, True),
+        ("http://here.example@elsewhere.example", {}, True),
+        ("null", {}, True),
+        ("", {}, True),
+        ("http://[", {}, True),
+        ("\xff", {}, True),
+        ("https://school.example", {"server.corsAllowedOrigins": ["https://school.example"]}, False),
+        ("https://elsewhere.example", {"server.corsAllowedOrigins": ["https://school.example"]}, True),
+        ("https://elsewhere.example", {"server.enableCORS": False}, False),
+    ],
+)
+def test_pages_of_other_sites_are_foreign(
+    monkeypatch: pytest.MonkeyPatch, origin: str, settings: dict[str, object], foreign: bool
+) -> None:
+    get_option = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: settings.get(name, get_option(name)))
+    assert is_foreign({b"host": b"here.example", b"origin": origin.encode("latin-1")}) == foreign
+    assert not is_foreign({b"host": b"here.example"})
 
 
 def test_no_page_of_another_site_may_read_an_answer(address: str) -> None:

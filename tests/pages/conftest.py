@@ -166,13 +166,11 @@ class Visitor:
         self.settle()
 
     def _console(self, kind: str, text: str) -> None:
-        # On a page's path, Streamlit by design requests its health endpoint at a wrong path first. Other 404s are recorded in
-        # `_response`.
-        if kind == "error" and "Failed to load resource" not in text:
+        if kind == "error":
             self.complaints.append(f"console: {text}")
 
     def _response(self, status: int, address: str) -> None:
-        if status >= 400 and "/_stcore/" not in address:
+        if status >= 400:
             self.complaints.append(f"{status}: {address}")
 
     def _request(self, address: str) -> None:

@@ -185,3 +185,20 @@ def test_opens_from_history() -> None:
     """A browser test of Back and Forward is in `tests/pages/shell/test_history.py`."""
     assert not compat.opens_from_history()
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
+
+
+@pytest.mark.browser
+def test_failing_pings(browser: Browser, url: str) -> None:
+    """A page opened by a link is connected to the server itself, without an error in the console."""
+    visitor = Visitor(browser, url)
+    asked: list[tuple[str, int]] = []
+    visitor.page.on("response", lambda answer: asked.append((answer.url.removeprefix(url), answer.status)))
+    sockets: list[str] = []
+    visitor.page.on("websocket", lambda socket: sockets.append(socket.url))
+    visitor.open("tokens?model=reverse")
+    assert ("/tokens/_stcore/host-config", 200) in asked
+    assert ("/_stcore/host-config", 200) in asked
+    assert sockets == [f"{url.replace('http', 'ws', 1)}/_stcore/stream"]
+    assert visitor.page.url == f"{url}/tokens?model=reverse"
+    assert visitor.complaints == []
+    visitor.close()

@@ -1,0 +1,61 @@
+"""How the server of the app answers requests, beside what Streamlit does: given to `st.App` when the server starts."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pages.shell.navigation import name_of, page_files
+from pages.ui.compat import failing_pings
+
+# Names of this machine that Streamlit takes for its own beside the host that was asked for.
+LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
+POLICY_VIOLATION = 1008  # a code of the websocket protocol; the server answers 403
+
+
+class OwnPagesOnly:
+    """ASGI middleware: pages of other sites can neither open a session nor read an answer.
+
+    Streamlit decides the same, but compares the other site with this machine's public address too, which it asks another host
+    for, during up to 2 seconds in which nobody is served. Here a machine that is opened under its public address must be asked
+    for under that address, or be named in `server.corsAllowedOrigins`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket") and is_foreign(dict(scope["headers"])):
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+                return
+            # Without the header, the answer has no leave for the other site to read it.
+            scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]}
+        await self.app(scope, receive, send)
+
+
+def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a request with these headers, their names in lower case, comes from a page of another site."""
+    origin = headers.get(b"origin")
+    if origin is None or not st.get_option("server.enableCORS"):
+        return False
+    try:
+        site = urlsplit(origin.decode("latin-1"))
+        named = [urlsplit(allowed.strip()).hostname for allowed in st.get_option("server.corsAllowedOrigins")]
+    except ValueError:  # not an address
+        return True
+    own_address = st.get_option("browser.serverAddress")
+    return site.netloc.encode("latin-1") != headers.get(b"host") and site.hostname not in {*LOCAL_NAMES, own_address, *named}
+
+
+def routes() -> list[Route]:
+    """The app's own routes."""
+    return [route for file in page_files() for route in failing_pings(name_of(file))]
+
+
+def middleware() -> list[Middleware]:
+    """The middleware of the app."""
+    return [Middleware(OwnPagesOnly)]
