@@ -1,0 +1,34 @@
+"""Fixtures of the fuzz."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+# Imported for what they set up before the tests are: rewritten asserts, checks of types, threads.
+import tests.pages.conftest
+import tests.transformer.conftest  # noqa: F401
+
+
+class Records(logging.Handler):
+    """Keeps what is logged as a warning or worse."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(
+            record.getMessage()
+            + (f"\n{logging.Formatter().formatException(record.exc_info)}" if record.exc_info and record.exc_info[0] else "")
+        )
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    """What the app and the library log during a test."""
+    records = Records()
+    logger = logging.getLogger("headlight")
+    logger.addHandler(records)
+    yield records.messages
+    logger.removeHandler(records)

@@ -1,0 +1,279 @@
+"""Hostile clients of a real server on this machine: while they are there the page answers, and afterwards memory, threads and
+connections come back.
+
+Streamlit keeps the session of a closed connection for 120 s (`server.disconnectedSessionTTL`), at most 128 of them, and drops
+those that are over when another session comes or goes. These tests set 1 s.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import random
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.replicas import behind_nginx
+from benchmarks.session import ROOT, Server, Session, serving
+from tests.deploy.needs import needs_nginx
+from tests.fuzz.hostile import QUICK
+
+OPENED = 60 if QUICK else 1_000  # websockets
+WARM_UP = 30 if QUICK else 150  # websockets before, so that all caches and pools are filled
+SLOW = 50  # connections that send a byte now and then
+ANSWER = 10.0  # seconds in which a plain page answers meanwhile, on a busy machine
+RETURNS = 20.0  # seconds in which memory and threads come back
+MORE_MEMORY = 0.08  # of the memory after the warm-up, that may stay
+ENVIRONMENT = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1", "OMP_NUM_THREADS": "1"}
+MEGABYTE = 1_000_000
+
+
+class Resources(NamedTuple):
+    """What a server holds."""
+
+    megabytes: float
+    threads: int
+    files: int
+
+    @classmethod
+    def of(cls, process: psutil.Process) -> "Resources":
+        return cls(process.memory_info().rss / 1e6, process.num_threads(), process.num_fds())
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving(ROOT / "app.py", environment=ENVIRONMENT) as server:
+        yield server
+
+
+def run(work: Awaitable[Any]) -> Any:
+    """The result of a coroutine; the browser tests keep an event loop running in this thread."""
+
+    async def whole() -> Any:
+        return await work
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, whole()).result()
+
+
+async def visit(server: Any, **query: Any) -> float:
+    """Open a page as an ordinary visitor, and go. Returns the seconds until it was there."""
+    session = Session(server, "tokens", {"model": "reverse", "source": "abc", **query})
+    try:
+        return (await session.open()).seconds
+    finally:
+        await session.close()
+
+
+async def come_back(server: Server, before: Resources) -> Resources:
+    """Wait until the server holds no more than before, as far as it comes to that; what it holds then."""
+    start = time.perf_counter()
+    while True:
+        await visit(server)  # Streamlit drops sessions that are over when another comes
+        now = Resources.of(server.process)
+        held = now.threads > before.threads or now.files > before.files or now.megabytes > before.megabytes * (1 + MORE_MEMORY)
+        if not held or time.perf_counter() - start > RETURNS:
+            return now
+        await asyncio.sleep(1.2)
+
+
+def check_back(before: Resources, after: Resources) -> None:
+    assert after.threads <= before.threads
+    assert after.files <= before.files
+    assert after.megabytes <= before.megabytes * (1 + MORE_MEMORY)
+
+
+async def open_and_close(server: Server, number: int, dice: random.Random) -> None:
+    """One websocket: closed at once, in the middle of a run, or after it; politely or not."""
+    session = Session(server, dice.choice(["", "tokens", "masks"]), {"model": "reverse", "source": "abc"})
+    match number % 3:
+        case 0:
+            connection = await websockets.connect(
+                f"{server.address.replace('http', 'ws', 1)}/_stcore/stream", subprotocols=[websockets.Subprotocol("streamlit")]
+            )
+            if number % 2:
+                connection.transport.abort()
+            await connection.close()
+        case 1:
+            with contextlib.suppress(TimeoutError, websockets.ConnectionClosed):
+                await asyncio.wait_for(session.open(), dice.uniform(0.005, 0.1))
+            await session.close()
+        case _:
+            await session.open()
+            await session.close()
+
+
+def test_opening_and_closing_websockets_leaves_nothing(server: Server, record_property: Callable[[str, object], None]) -> None:
+    dice = random.Random(15)
+
+    async def several(count: int) -> None:
+        for start in range(0, count, 10):
+            await asyncio.gather(*(open_and_close(server, start + number, dice) for number in range(10)))
+
+    async def attack() -> tuple[Resources, Resources]:
+        await several(WARM_UP)
+        await asyncio.sleep(1.5)
+        await visit(server)
+        await asyncio.sleep(1.5)
+        before = Resources.of(server.process)
+        await several(OPENED)
+        assert await visit(server) < ANSWER
+        return before, await come_back(server, before)
+
+    before, after = run(attack())
+    record_property("websockets", f"{OPENED} opened and closed: {before} before, {after} after")
+    check_back(before, after)
+
+
+def status_line(address: str, request: bytes) -> bytes:
+    """The first line of the answer to raw bytes; empty if the server closes the connection instead."""
+    host = urlsplit(address)
+    with socket.create_connection((host.hostname, host.port), timeout=ANSWER) as connection:
+        with contextlib.suppress(ConnectionError):  # the server may answer and close before it has read all
+            connection.sendall(request)
+        with contextlib.suppress(ConnectionError):
+            return connection.recv(4096).partition(b"\r\n")[0]
+    return b""
+
+
+LONG_QUERY = "source=" + "x" * MEGABYTE
+UPGRADE = (
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+
+
+def test_a_query_of_a_megabyte_is_refused(server: Server) -> None:
+    before = Resources.of(server.process)
+    for path, headers in (("/attention", ""), ("/_stcore/stream", UPGRADE)):
+        line = status_line(server.address, f"GET {path}?{LONG_QUERY} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
+        assert not line or 400 <= int(line.split()[1]) < 500, line
+    assert run(visit(server)) < ANSWER
+    check_back(before, run(come_back(server, before)))
+
+
+def test_a_message_of_a_megabyte_closes_the_connection(server: Server) -> None:
+    """In the browser the query is part of the message that starts a run."""
+
+    async def send(query: str) -> int | None:
+        async with websockets.connect(
+            f"{server.address.replace('http', 'ws', 1)}/_stcore/stream", subprotocols=[websockets.Subprotocol("streamlit")]
+        ) as connection:
+            message = BackMsg()
+            message.rerun_script.query_string = query
+            await connection.send(message.SerializeToString())
+            await asyncio.wait_for(connection.wait_closed(), ANSWER)
+            return connection.close_code
+
+    before = Resources.of(server.process)
+    for _ in range(3):
+        assert run(send(LONG_QUERY)) == 1009  # message too big
+    check_back(before, run(come_back(server, before)))
+
+
+# Bytes that are no UTF-8, in any place of a query.
+@pytest.mark.parametrize("name", ["source", "layer", "model", "part", "edits"])
+def test_a_query_that_is_no_text_is_answered(server: Server, name: str) -> None:
+    for value in (b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"\xf4\x90\x80\x80", b"\xc0\xaf"):
+        session = Session(server, "attention", {"model": "reverse", "source": "abc", name: value})  # type: ignore[dict-item]
+        assert run(visit_with(session))
+
+
+async def visit_with(session: Session) -> list[str]:
+    try:
+        await session.open()
+        return session.texts
+    finally:
+        await session.close()
+
+
+class SlowSenders:
+    """Connections that send a request byte by byte until they are closed.
+
+    Args:
+        address: of the server.
+        requests: one for each connection: what is sent at once, and what is sent byte by byte.
+    """
+
+    def __init__(self, address: str, requests: list[tuple[bytes, bytes]]) -> None:
+        host = urlsplit(address)
+        self.waiting = [bytearray(slow) for _, slow in requests]
+        self.sockets = [socket.create_connection((host.hostname, host.port), timeout=ANSWER) for _ in requests]
+        for connection, (quick, _) in zip(self.sockets, requests, strict=True):
+            connection.sendall(quick)
+            connection.setblocking(False)
+
+    def send_a_byte(self) -> None:
+        """Each sends its next byte, unless the server has closed it."""
+        for connection, rest in zip(self.sockets, self.waiting, strict=True):
+            with contextlib.suppress(OSError):
+                connection.send(bytes([rest.pop(0)]))
+
+    @property
+    def open(self) -> int:
+        """How many of them the server has neither answered nor closed."""
+        count = 0
+        for connection in self.sockets:
+            try:
+                connection.recv(1, socket.MSG_PEEK)
+            except BlockingIOError:
+                count += 1
+            except OSError:
+                pass
+        return count
+
+    def close(self) -> None:
+        for connection in self.sockets:
+            connection.close()
+
+
+# Half of them are slow in a header, half in an upload.
+SLOW_HEADER = b"GET /attention HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"x" * 1_000
+SLOW_UPLOAD = (
+    b"PUT /_stcore/upload_file/session/file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+    b"Content-Length: 900000\r\n\r\n",
+    b"x" * 1_000,
+)
+SLOW_REQUESTS = [SLOW_HEADER, SLOW_UPLOAD] * (SLOW // 2)
+
+
+def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> None:
+    """Without nginx they keep their connections; they cost no thread, and are gone when they go."""
+    run(visit(server))
+    before = Resources.of(server.process)
+    slow = SlowSenders(server.address, SLOW_REQUESTS)
+    for _ in range(20):
+        slow.send_a_byte()
+        time.sleep(0.05)
+    assert slow.open > 0
+    assert run(visit(server)) < ANSWER
+    assert Resources.of(server.process).threads <= before.threads
+    slow.close()
+    check_back(before, run(come_back(server, before)))
+
+
+@needs_nginx
+def test_nginx_gives_up_slow_senders(server: Server, record_property: Callable[[str, object], None]) -> None:
+    """It reads a request whole before a replica hears of it, and waits 20 s for the headers."""
+    before = Resources.of(server.process)
+    with behind_nginx(server.address) as address:
+        slow = SlowSenders(address, SLOW_REQUESTS)
+        start = time.perf_counter()
+        while (seconds := time.perf_counter() - start) < 23 and slow.open > SLOW // 2:
+            slow.send_a_byte()
+            assert Resources.of(server.process).files <= before.files + 8
+            time.sleep(0.5)
+        record_property("slow senders", f"{slow.open} of {SLOW} left after {seconds:.0f} s")
+        assert slow.open <= SLOW // 2  # uploads go on for as long as a byte comes every 20 s, and cost the replica nothing
+        with contextlib.closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=ANSWER)) as connection:
+            connection.request("GET", "/_stcore/health")
+            assert connection.getresponse().status == 200
+        slow.close()
+    check_back(before, run(come_back(server, before)))
