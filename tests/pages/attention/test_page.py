@@ -17,7 +17,7 @@ MAP = 0
 
 
 def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse")
+    page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "cab")
     assert visitor.ticks(MAP, "x") == ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(MAP, "y") == ["<sos>", "c", "a", "b", "<eos>"]
@@ -29,7 +29,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
 
 
 def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("attention?model=reverse")
+    page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "headlamp")
     visitor.choose("Kind of attention", "decoder")
     visitor.choose("Layer", "2")
@@ -39,7 +39,7 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Brows
     cells = page.locator(".heatmaplayer").nth(MAP).inner_html()
 
     other = Visitor(browser, visitor.url)
-    fresh = other.open(link.removeprefix(f"{visitor.url}/"))
+    fresh = other.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_role("heading", name=heading).is_visible()
     assert fresh.get_by_label("Source text", exact=True).input_value() == "headlamp"
     assert other.ticks(MAP, "y") == visitor.ticks(MAP, "y") == ["<sos>", *"pmaldaeh"]
@@ -57,7 +57,7 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Brows
 def test_dark_and_light_both_show_the_tokens(browser: Browser, url: str) -> None:
     for scheme in ("light", "dark"):
         visitor = Visitor(browser, url, color_scheme=scheme)
-        visitor.open("attention?model=reverse&source=abc")
+        visitor.open("attention?model=reverse&source=abc", whole=True)
         assert visitor.ticks(MAP, "x") == ["<sos>", "a", "b", "c", "<eos>"]
         visitor.close()
         assert visitor.complaints == []
@@ -77,7 +77,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
 
 
 def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if")
+    page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if", whole=True)
     assert page.get_by_text("No edit is in force").is_visible()
     page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
     page.get_by_role("button", name="No positional encoding").click()
@@ -90,7 +90,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     assert "edits=no+positions" in page.url.replace("%20", "+")
 
     other = Visitor(browser, visitor.url)
-    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_text(difference).is_visible()
     other.close()
     assert other.complaints == []
@@ -104,7 +104,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
 def test_hovering_over_the_lines_sends_nothing_to_the_server(browser: Browser, url: str) -> None:
     visitor, sent = Visitor(browser, url), []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
     before, lines = len(sent), page.locator(".lines")
     every = int(lines.get_attribute("data-lines") or 0)
     page.get_by_role("button", name=re.compile("query 1, c")).hover()
@@ -125,9 +125,9 @@ def heads_on(page: Page) -> list[int]:
 
 
 def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines&heads=2&head=1")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines&heads=2&head=1", whole=True)
     assert heads_on(page) == [1, 2]
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
     visitor.choose("Head", "2")
     assert heads_on(page) == [2]  # it alone, because the head before was on alone
     assert "heads=" not in page.url
@@ -141,7 +141,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
     visitor.settle()
     assert heads_on(page) == [2, 3]
     link = page.url
-    visitor.open(link.removeprefix(f"{visitor.url}/"))
+    visitor.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
     assert heads_on(page) == [2, 3]
     page.get_by_role("button", name="Head 3", exact=True).click(modifiers=["Alt"])
@@ -152,7 +152,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
 
 
 def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=english-french&part=lines&threshold=1&heads=1,2")
+    page = visitor.open("attention?model=english-french&part=lines&threshold=1&heads=1,2", whole=True)
     assert page.locator(".lines").get_attribute("data-lines") == "0"
     status = page.locator(".lines").get_by_role("status")
     expect(status).to_contain_text(
@@ -166,7 +166,7 @@ def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor)
 
 
 def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines")
+    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
     page.get_by_role("button", name="Head 3", exact=True).click()
     slider = page.get_by_role("slider", name="Hide lines below")
     slider.fill("0.3")
@@ -180,7 +180,7 @@ def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor
     drawn = page.locator(".lines").get_attribute("data-lines")
 
     other = Visitor(browser, visitor.url)
-    fresh = other.open(link.removeprefix(f"{visitor.url}/"))
+    fresh = other.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     pressed = [fresh.get_by_role("button", name=f"Head {at}", exact=True).get_attribute("aria-pressed") for at in range(1, 5)]
     assert pressed == ["true", "false", "true", "false"]
     assert fresh.get_by_role("slider", name="Hide lines below").input_value() == "0.3"
@@ -207,7 +207,7 @@ def words(svg: bytes) -> list[str]:
 
 
 def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
-    visitor.open("attention?model=reverse&kind=cross&source=abc")
+    visitor.open("attention?model=reverse&kind=cross&source=abc", whole=True)
     for picture, name, label in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
         for ending in ("png", "svg", "csv"):
             choice = {"csv": "Numbers as CSV"}.get(ending, f"Picture as {ending.upper()}")
@@ -240,7 +240,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
 def test_64_tokens_scroll_inside_the_map_on_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij")
+    page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".st-key-head-map").evaluate("map => map.scrollWidth > map.clientWidth + 100")
     overview = page.locator(".head_grid canvas").bounding_box()
@@ -262,7 +262,7 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(browser: Browser, url: str) 
 def test_titles_of_the_steps_do_not_overlap_on_a_phone(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?model=reverse&source=abc&part=steps")
+    page = visitor.open("attention?model=reverse&source=abc&part=steps", whole=True)
     titles = page.locator(".st-key-steps .annotation-text")
     boxes = titles.evaluate_all("all => all.map((title) => title.getBoundingClientRect().toJSON())")
     assert len(boxes) == 11

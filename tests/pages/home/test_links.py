@@ -110,7 +110,7 @@ def test_a_click_counts_although_the_page_moves_under_it_and_a_press_can_be_call
 
 
 def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None:
-    page = visitor.open("?model=reverse&source=torch")
+    page = visitor.open("?model=reverse&source=torch", whole=True)
     page.evaluate("window.here = true")
     page.locator(".map nav a.name").filter(has_text="Cross-attention").click()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
@@ -119,6 +119,7 @@ def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None
     page.go_back()
     page.get_by_role("heading", name=WORDS["heading"]).wait_for()
     visitor.settle()
+    visitor.see_all()
     with visitor.context.expect_page() as opened:
         page.get_by_role("link").filter(has_text=WORDS["starts"][0]["title"]).click(modifiers=["ControlOrMeta"])
     other = opened.value
@@ -128,7 +129,7 @@ def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None
 
 
 def test_one_click_opens_the_sentence_that_turns(visitor: Visitor) -> None:
-    page = visitor.open("?model=reverse&source=torch")
+    page = visitor.open("?model=reverse&source=torch", whole=True)
     page.get_by_role("link").filter(has_text="Tired or wide?").click()
     page.get_by_role("heading", name="The head that turns", level=1).wait_for()
     visitor.settle()

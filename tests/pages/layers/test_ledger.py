@@ -169,7 +169,7 @@ def test_downloads_hold_the_filtered_table(visitor: Visitor) -> None:
 
 @pytest.mark.browser
 def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("layers?part=ledger&model=reverse&source=abc")
+    page = visitor.open("layers?part=ledger&model=reverse&source=abc", whole=True)
     visitor.type(WORDS["search"], "softmax")
     visitor.choose(WORDS["along"], "heads")
     visitor.choose(WORDS["counted"], "bytes")
@@ -177,7 +177,7 @@ def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, brows
     assert (query["search"], query["along"], query["counted"]) == (["softmax"], ["heads"], ["bytes"])
     caption = page.get_by_text(OF_ALL_STEPS).inner_text()
     other = Visitor(browser, visitor.url)
-    again = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    again = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert again.get_by_text(OF_ALL_STEPS).inner_text() == caption
     assert again.get_by_label(WORDS["search"], exact=True).input_value() == "softmax"
     assert again.get_by_text("Only the bytes grow").is_visible()

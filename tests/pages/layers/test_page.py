@@ -68,7 +68,7 @@ def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
         ("part=ledger", "ledger-shares"),
         ("part=ledger", "ledger-growth"),
     ):
-        page = walker.open(f"layers?model=english-french&{query}")
+        page = walker.open(f"layers?model=english-french&{query}", whole=True)
         picture = page.locator(f".st-key-{chart} .js-plotly-plot")
         drawn, names, buttons = (
             picture.locator(part).evaluate("part => { const box = part.getBoundingClientRect(); return { ...box.toJSON() }; }")

@@ -277,7 +277,7 @@ def test_infinite_numbers_in_a_link_are_ignored() -> None:
 
 @pytest.mark.browser
 def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("positions?model=reverse&source=cab&part=waves")
+    page = visitor.open("positions?model=reverse&source=cab&part=waves", whole=True)
     assert visitor.ticks(0, "y").count("c") >= 1
     visitor.type("d_model: dimensions", "9")
     page.get_by_role("button", name=re.compile("^Remove 1$|^1, ?close", re.IGNORECASE)).first.click()
@@ -287,7 +287,7 @@ def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, browser: B
     assert not any(name.startswith("dimension 1:") for name in names)
 
     other = Visitor(browser, visitor.url)
-    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.locator(".legendtext").all_text_contents() == names
     assert fresh.get_by_label("d_model: dimensions", exact=True).input_value() == "9"
     other.close()

@@ -77,7 +77,7 @@ def contrast(one: str, other: str) -> float:
 def test_text_on_figures_has_contrast_7_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
     visitor.page.emulate_media(color_scheme=scheme)
     for link in ("attention?part=map&source=the+cat", "tokens?source=the+cat", "layers?part=residual-stream&source=the+cat"):
-        page = visitor.open(link)
+        page = visitor.open(link, whole=True)
         ground = page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor")
         written = page.evaluate(WRITTEN)
         assert sum(map(len, written.values())) > 10
@@ -90,6 +90,6 @@ def test_text_on_figures_has_contrast_7_in_both_themes(visitor: Visitor, scheme:
 def test_text_of_pages_has_contrast_4_5_in_both_themes(visitor: Visitor, scheme: Literal["light", "dark"]) -> None:
     visitor.page.emulate_media(color_scheme=scheme)
     for link in LINKS:
-        ratios = visitor.open(link).evaluate(PALEST)
+        ratios = visitor.open(link, whole=True).evaluate(PALEST)
         assert len(ratios) > 30
         assert [words for ratio, words in ratios if ratio < 4.5] == [], link  # level AA

@@ -118,7 +118,7 @@ def test_former_link_to_own_sizes_opens_them() -> None:
 
 @pytest.mark.browser
 def test_former_link_opens_first_in_a_browser(visitor: Visitor) -> None:
-    page = visitor.open("masks?model=reverse&source=torch&mask_part=three+conventions&mask_kind=cross&mask_layer=2")
+    page = visitor.open("masks?model=reverse&source=torch&mask_part=three+conventions&mask_kind=cross&mask_layer=2", whole=True)
     address = urlsplit(page.url)
     assert address.path == "/masks"
     today = {"model": "reverse", "source": "torch", "part": "three-conventions", "kind": "cross", "layer": "2"}

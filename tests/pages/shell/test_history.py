@@ -52,7 +52,7 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
 
 
 def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
-    page = visitor.open(f"attention?{WORKED}&kind=cross")
+    page = visitor.open(f"attention?{WORKED}&kind=cross", whole=True)
     foot = page.locator(".st-key-foot")
     foot.get_by_role("link").first.click()
     visitor.settle()
@@ -63,12 +63,13 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
 
 def test_back_and_forward_restore_the_choices_of_each_page(visitor: Visitor) -> None:
     """A page is left by the navigation, then by a link of the tour."""
-    page = visitor.open("masks?model=reverse&source=torch")
+    page = visitor.open("masks?model=reverse&source=torch", whole=True)
     visitor.choose("three conventions", "three conventions")
     addresses = [page.url]
     go(visitor, "Attention")
     visitor.choose("cross", "cross")
     addresses.append(page.url)
+    visitor.see_all()
     page.get_by_test_id("stMain").get_by_role("link", name="Layers").last.click()  # the next stop of the tour
     page.get_by_role("heading", name="Layers", level=1).wait_for()
     visitor.settle()
@@ -130,7 +131,7 @@ def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
 def test_link_opens_on_a_new_server(browser: Browser) -> None:
     with serving(ROOT / "app.py") as url:
         visitor = Visitor(browser, url)
-        page = visitor.open(f"attention?{WORKED}&kind=cross&layer=6&head=8")
+        page = visitor.open(f"attention?{WORKED}&kind=cross&layer=6&head=8", whole=True)
         assert held(page) == LINKED
         assert page.get_by_role("heading", name="Cross-attention, layer 6, head 8").is_visible()
         assert visitor.ticks(0, "x") == LINKED["source"].split()

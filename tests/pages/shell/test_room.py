@@ -18,7 +18,7 @@ TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlot
 
 def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
+    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef", whole=True)
     hidden = page.evaluate(EDGES)
     assert max(most for most, *_ in hidden) > 100  # at least the maps of all steps
     for most, fades, before, after, bar in hidden:
@@ -32,14 +32,14 @@ def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
 
 
 def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef")
+    page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef", whole=True)
     assert len(hidden := page.evaluate(EDGES)) > 3
     assert not any(fades for _, fades, *_ in hidden)
 
 
 def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?part=map")
+    page = visitor.open("attention?part=map", whole=True)
     page.locator(".js-plotly-plot").hover()
     page.locator('[data-title="Fullscreen"]').click()
     close = page.locator('[data-title="Close fullscreen"]')

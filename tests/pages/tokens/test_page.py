@@ -195,7 +195,7 @@ def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
 
 @pytest.mark.browser
 def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, browser: Browser) -> None:
-    page = visitor.open("tokens?model=reverse&source=cab")
+    page = visitor.open("tokens?model=reverse&source=cab", whole=True)
     tokens = ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(0, "y") == tokens
     assert visitor.ticks(2, "x") == visitor.ticks(2, "y") == tokens
@@ -206,7 +206,7 @@ def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, b
     assert "search=letter" in page.url
 
     other = Visitor(browser, visitor.url)
-    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert other.ticks(0, "y") == ["<sos>", "b", "a", "c"]
     assert fresh.get_by_text("26 of 30 tokens").is_visible()
     other.close()

@@ -53,7 +53,7 @@ def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: str, scheme: str) -> None:
     visitor = Visitor(browser, url, color_scheme=scheme)
-    page = visitor.open()
+    page = visitor.open(whole=True)
     page.get_by_test_id("stMain").locator('a[href*="turning"]').first.click()
     page.get_by_role("heading", name="The head that turns").wait_for()
     visitor.settle()

@@ -21,7 +21,7 @@ COMPAT = ROOT / "pages" / "ui" / "compat.js"
 def page(known: BrowserContext, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
     visitor = Visitor(known, url)
-    page = visitor.open("attention?model=reverse&source=torch&part=map")
+    page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
     names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
     page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
     page.wait_for_function("window.compat")
@@ -98,3 +98,7 @@ def test_only_compat_js_uses_internals() -> None:
     scripts = [file for file in (ROOT / "pages").rglob("*.js") if file != COMPAT]
     found = {file.name: [name for name in internals if name in file.read_text(encoding="utf-8")] for file in scripts}
     assert json.dumps({name: names for name, names in found.items() if names}) == "{}"
+
+
+def test_page_scroller(page: Page) -> None:
+    assert returned(page, "return compat.pageScroller().scrollHeight > innerHeight")
