@@ -14,9 +14,9 @@ import streamlit as st
 from pages.shell.former_links import read_former_link
 from pages.shell.navigation import foot, navigation
 from pages.shell.parts import start_parts, watch_parts
-from pages.shell.runs import warm_up
 from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
+from pages.shell.warm_up import warm_up
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import THREADS
 from pages.ui.link_values import end_run, start_run

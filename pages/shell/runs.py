@@ -3,9 +3,7 @@
 When a whole class opens one link, the run is computed once: sessions that request the same result wait for one computation.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 from pages.ui.caches import RESULTS, Store, cached
@@ -108,16 +106,3 @@ def available() -> dict[str, str]:
     order = list(RECIPES)
     descriptions = Pipeline.available()
     return dict(sorted(descriptions.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
-
-
-@asynccontextmanager
-async def warm_up(_: object) -> AsyncIterator[None]:
-    """Load a model and run it once when the server starts, so the first visitor does not wait for it."""
-
-    def run() -> None:
-        for name in list(available())[:1]:
-            pipeline = runs().pipeline(name)
-            pipeline.trace("a")
-
-    await asyncio.to_thread(run)
-    yield
