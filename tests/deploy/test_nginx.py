@@ -1,6 +1,7 @@
 """What the shipped nginx.conf does with requests, tried on replicas that only say who they are."""
 
 import base64
+import gzip
 import hashlib
 import http.client
 import http.server
@@ -10,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import pytest
 import streamlit
@@ -22,12 +23,17 @@ pytestmark = needs_nginx
 
 
 class Replica(http.server.BaseHTTPRequestHandler):
-    """Answers every request with its port and the request's headers."""
+    """Answers every request with its port and the request's headers; notes which paths were asked for."""
+
+    asked: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
+        self.asked.append(self.path)
         port = self.server.server_address[1]
         body = f"{port}\n{self.headers}".encode()
         self.send_response(200)
+        if self.path.endswith(".js"):
+            self.send_header("Content-Type", "text/javascript")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -39,8 +45,16 @@ class Replica(http.server.BaseHTTPRequestHandler):
 class Answer(NamedTuple):
     status: int
     headers: http.client.HTTPMessage
-    replica: str
-    body: str
+    content: bytes
+
+    @property
+    def body(self) -> str:
+        return self.content.decode()
+
+    @property
+    def replica(self) -> str:
+        """The port of the replica that answered."""
+        return self.body.partition("\n")[0]
 
 
 @contextmanager
@@ -63,9 +77,9 @@ def get(address: str, path: str = "/", **headers: str) -> Answer:
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
     connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     response = connection.getresponse()
-    body = response.read().decode()
+    content = response.read()
     connection.close()
-    return Answer(response.status, response.headers, body.partition("\n")[0], body)
+    return Answer(response.status, response.headers, content)
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +194,22 @@ def test_a_replica_learns_host_and_visitor(address: str) -> None:
     assert f"host: {address.removeprefix('http://')}" in body
     assert "x-forwarded-for: 127.0.0.1" in body
     assert "x-forwarded-proto: http" in body
+
+
+def test_files_of_streamlit_are_kept_and_packed(address: str) -> None:
+    path = "/static/js/index.Dorm_vYx.js"
+    first, *others = [get(address, path, Cookie=f"headlight_visitor={number:032x}") for number in range(8)]
+    assert Replica.asked.count(path) == 1
+    assert {answer.body for answer in others} == {first.body}
+    assert first.headers["X-Frame-Options"] == "SAMEORIGIN"
+    packed = get(address, path, Accept_Encoding="gzip")
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.content).decode() == first.body
+    assert Replica.asked.count(path) == 1
+
+
+def test_answers_of_the_app_are_not_kept(address: str) -> None:
+    path = "/_stcore/health-of-a-test"
+    for _ in range(3):
+        get(address, path)
+    assert Replica.asked.count(path) == 3
