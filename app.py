@@ -18,11 +18,11 @@ from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
 from pages.shell.warm_up import warm_up
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
-from pages.ui.limits import THREADS
+from pages.ui.limits import FILES, THREADS
 from pages.ui.link_values import end_run, start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
-from transformer.process import reuse_freed_memory, use_threads
+from transformer.process import allow_open_files, reuse_freed_memory, use_threads
 
 STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
@@ -57,6 +57,7 @@ if not runs_for_visitor():
     ignore_pages_folder()
     reuse_freed_memory()
     use_threads(THREADS)
+    allow_open_files(FILES)
     app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())
 else:
     visit()

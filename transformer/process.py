@@ -2,8 +2,12 @@
 
 import ctypes
 import platform
+import sys
 
 import torch
+
+if sys.platform != "win32":
+    import resource
 
 
 def reuse_freed_memory() -> None:
@@ -24,3 +28,17 @@ def reuse_freed_memory() -> None:
 def use_threads(count: int) -> None:
     """Let a forward pass use this many threads, in whatever thread of the process it runs."""
     torch.set_num_threads(count)
+
+
+def allow_open_files(count: int) -> None:
+    """Raise the limit on open files and connections to this number, or as far as this process may; never lower it.
+
+    A session of a server takes four of them, and many systems allow 1,024 until a program asks for more. Does nothing on
+    Windows, which has no such limit.
+    """
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -32,6 +32,10 @@ CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 400)
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
 THREADS = setting("THREADS", 1)
 
+# Open files and connections. A session takes four: its connection, and the event loop that Streamlit gives it, which is kept
+# for up to 128 sessions whose browser is gone. Many systems allow 1,024 until a program asks for more, as this one does.
+FILES = setting("FILES", 8_192)
+
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 64_000_000)
 

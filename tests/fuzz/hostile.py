@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 # With all other tests runs a quick part, always with the same values; HEADLIGHT_FUZZ=10000 draws as many new cases in all.
 QUICK = "HEADLIGHT_FUZZ" not in os.environ
-CASES = 150 if QUICK else int(os.environ["HEADLIGHT_FUZZ"])
+CASES = 120 if QUICK else int(os.environ["HEADLIGHT_FUZZ"])
 
 MARKUP = [
     "<script>window.__hit = 1</script>",

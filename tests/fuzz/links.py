@@ -65,8 +65,10 @@ def parameters(page: str) -> Parameters:
         on_page(page, batch="a")
         for part in sorted(ids & {*text("choices")["part"]}) or [""]:
             query = {"part": part, "batch": "a"} if part else {}
-            on_page(page, **query)
-            on_page(page, **dict.fromkeys(names - {*SIDEBAR}, "true") | query)
+            known = 0
+            while known < len(names):  # a fold that is open can have more
+                known = len(names)
+                on_page(page, **dict.fromkeys(names - {*SIDEBAR}, "true") | query)
     former = FORMER.get(name_of(ROOT / page), {})
     # Of the words of a vocabulary, every twentieth.
     chosen = {option for table in text("choices").values() for option in table}

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import http.client
 import random
+import resource
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -23,6 +24,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.replicas import behind_nginx
 from benchmarks.session import ROOT, Server, Session, serving
+from pages.ui.limits import FILES
 from tests.deploy.needs import needs_nginx
 from tests.fuzz.hostile import QUICK
 
@@ -34,6 +36,7 @@ RETURNS = 20.0  # seconds in which memory and threads come back
 MORE_MEMORY = 0.08  # of the memory after the warm-up, that may stay
 ENVIRONMENT = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1", "OMP_NUM_THREADS": "1"}
 MEGABYTE = 1_000_000
+FEW_FILES = 256
 
 
 class Resources(NamedTuple):
@@ -50,7 +53,14 @@ class Resources(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with serving(ROOT / "app.py", environment=ENVIRONMENT) as server:
+    """A server started where few open files are allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, hard))
+        try:
+            server = stack.enter_context(serving(ROOT / "app.py", environment=ENVIRONMENT))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         yield server
 
 
@@ -73,16 +83,22 @@ async def visit(server: Any, **query: Any) -> float:
         await session.close()
 
 
+async def held(server: Server) -> Resources:
+    """What a server holds after a visit, which makes Streamlit drop the sessions that are over."""
+    await visit(server)
+    await asyncio.sleep(0.3)  # until it has seen the visitor go
+    return Resources.of(server.process)
+
+
 async def come_back(server: Server, before: Resources) -> Resources:
     """Wait until the server holds no more than before, as far as it comes to that; what it holds then."""
     start = time.perf_counter()
     while True:
-        await visit(server)  # Streamlit drops sessions that are over when another comes
-        now = Resources.of(server.process)
-        held = now.threads > before.threads or now.files > before.files or now.megabytes > before.megabytes * (1 + MORE_MEMORY)
-        if not held or time.perf_counter() - start > RETURNS:
+        now = await held(server)
+        more = now.threads > before.threads or now.files > before.files or now.megabytes > before.megabytes * (1 + MORE_MEMORY)
+        if not more or time.perf_counter() - start > RETURNS:
             return now
-        await asyncio.sleep(1.2)
+        await asyncio.sleep(1)
 
 
 def check_back(before: Resources, after: Resources) -> None:
@@ -91,24 +107,35 @@ def check_back(before: Resources, after: Resources) -> None:
     assert after.megabytes <= before.megabytes * (1 + MORE_MEMORY)
 
 
+def test_a_server_asks_for_the_open_files_it_needs(server: Server) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert server.process.rlimit(psutil.RLIMIT_NOFILE)[0] == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard))
+
+
+def connected(server: Server) -> Any:
+    """A websocket to the server, as a context."""
+    address = f"{server.address.replace('http', 'ws', 1)}/_stcore/stream"
+    return websockets.connect(address, subprotocols=[websockets.Subprotocol("streamlit")])
+
+
 async def open_and_close(server: Server, number: int, dice: random.Random) -> None:
     """One websocket: closed at once, in the middle of a run, or after it; politely or not."""
-    session = Session(server, dice.choice(["", "tokens", "masks"]), {"model": "reverse", "source": "abc"})
-    match number % 3:
-        case 0:
-            connection = await websockets.connect(
-                f"{server.address.replace('http', 'ws', 1)}/_stcore/stream", subprotocols=[websockets.Subprotocol("streamlit")]
-            )
-            if number % 2:
-                connection.transport.abort()
-            await connection.close()
-        case 1:
-            with contextlib.suppress(TimeoutError, websockets.ConnectionClosed):
-                await asyncio.wait_for(session.open(), dice.uniform(0.005, 0.1))
-            await session.close()
-        case _:
-            await session.open()
-            await session.close()
+    if number % 3 == 0:
+        await visit(server)
+        return
+    async with connected(server) as connection:
+        if number % 3 == 1:
+            await connection.send(start_of_run("model=reverse&source=abc"))
+            await asyncio.sleep(dice.uniform(0, 0.1))
+        if number % 2:
+            connection.transport.abort()
+
+
+def start_of_run(query: str) -> bytes:
+    """The message with which a browser starts a run of the page at `/`."""
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    return message.SerializeToString()
 
 
 def test_opening_and_closing_websockets_leaves_nothing(server: Server, record_property: Callable[[str, object], None]) -> None:
@@ -121,9 +148,7 @@ def test_opening_and_closing_websockets_leaves_nothing(server: Server, record_pr
     async def attack() -> tuple[Resources, Resources]:
         await several(WARM_UP)
         await asyncio.sleep(1.5)
-        await visit(server)
-        await asyncio.sleep(1.5)
-        before = Resources.of(server.process)
+        before = await held(server)
         await several(OPENED)
         assert await visit(server) < ANSWER
         return before, await come_back(server, before)
@@ -151,7 +176,7 @@ UPGRADE = (
 
 
 def test_a_query_of_a_megabyte_is_refused(server: Server) -> None:
-    before = Resources.of(server.process)
+    before = run(held(server))
     for path, headers in (("/attention", ""), ("/_stcore/stream", UPGRADE)):
         line = status_line(server.address, f"GET {path}?{LONG_QUERY} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
         assert not line or 400 <= int(line.split()[1]) < 500, line
@@ -163,16 +188,12 @@ def test_a_message_of_a_megabyte_closes_the_connection(server: Server) -> None:
     """In the browser the query is part of the message that starts a run."""
 
     async def send(query: str) -> int | None:
-        async with websockets.connect(
-            f"{server.address.replace('http', 'ws', 1)}/_stcore/stream", subprotocols=[websockets.Subprotocol("streamlit")]
-        ) as connection:
-            message = BackMsg()
-            message.rerun_script.query_string = query
-            await connection.send(message.SerializeToString())
+        async with connected(server) as connection:
+            await connection.send(start_of_run(query))
             await asyncio.wait_for(connection.wait_closed(), ANSWER)
             return connection.close_code
 
-    before = Resources.of(server.process)
+    before = run(held(server))
     for _ in range(3):
         assert run(send(LONG_QUERY)) == 1009  # message too big
     check_back(before, run(come_back(server, before)))
@@ -246,8 +267,7 @@ SLOW_REQUESTS = [SLOW_HEADER, SLOW_UPLOAD] * (SLOW // 2)
 
 def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> None:
     """Without nginx they keep their connections; they cost no thread, and are gone when they go."""
-    run(visit(server))
-    before = Resources.of(server.process)
+    before = run(held(server))
     slow = SlowSenders(server.address, SLOW_REQUESTS)
     for _ in range(20):
         slow.send_a_byte()
@@ -262,7 +282,7 @@ def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> Non
 @needs_nginx
 def test_nginx_gives_up_slow_senders(server: Server, record_property: Callable[[str, object], None]) -> None:
     """It reads a request whole before a replica hears of it, and waits 20 s for the headers."""
-    before = Resources.of(server.process)
+    before = run(held(server))
     with behind_nginx(server.address) as address:
         slow = SlowSenders(address, SLOW_REQUESTS)
         start = time.perf_counter()

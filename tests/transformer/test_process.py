@@ -1,5 +1,6 @@
 """Tests of what a program sets for its process."""
 
+import resource
 import threading
 
 import pytest
@@ -20,6 +21,26 @@ def test_freed_memory_is_reused_with_glibc_only(libc: str, settings: list, monke
     monkeypatch.setattr(process.ctypes, "CDLL", lambda _: Library())
     process.reuse_freed_memory()
     assert calls == settings
+
+
+@pytest.mark.parametrize(
+    ("limits", "allowed"),
+    [
+        ((1_024, 20_000), 8_192),
+        ((1_024, 4_096), 4_096),
+        ((1_024, resource.RLIM_INFINITY), 8_192),
+        ((10_000, 20_000), None),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), None),
+    ],
+)
+def test_the_limit_on_files_is_raised_and_never_lowered(
+    limits: tuple[int, int], allowed: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda name, both: calls.append((name, both)))
+    process.allow_open_files(8_192)
+    assert calls == ([] if allowed is None else [(resource.RLIMIT_NOFILE, (allowed, limits[1]))])
 
 
 def test_threads_hold_in_every_thread() -> None:
