@@ -11,8 +11,9 @@ import http.client
 import random
 import resource
 import socket
+import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -83,6 +84,12 @@ async def visit(server: Any, **query: Any) -> float:
         await session.close()
 
 
+def report(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    """Print a line that pytest does not capture."""
+    with capsys.disabled():
+        sys.stdout.write(f"\n{line}\n")
+
+
 async def held(server: Server) -> Resources:
     """What a server holds after a visit, which makes Streamlit drop the sessions that are over."""
     await visit(server)
@@ -138,7 +145,7 @@ def start_of_run(query: str) -> bytes:
     return message.SerializeToString()
 
 
-def test_opening_and_closing_websockets_leaves_nothing(server: Server, record_property: Callable[[str, object], None]) -> None:
+def test_opening_and_closing_websockets_leaves_nothing(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     dice = random.Random(15)
 
     async def several(count: int) -> None:
@@ -154,7 +161,7 @@ def test_opening_and_closing_websockets_leaves_nothing(server: Server, record_pr
         return before, await come_back(server, before)
 
     before, after = run(attack())
-    record_property("websockets", f"{OPENED} opened and closed: {before} before, {after} after")
+    report(capsys, f"{OPENED} websockets opened and closed: {before} before, {after} after")
     check_back(before, after)
 
 
@@ -280,7 +287,7 @@ def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> Non
 
 
 @needs_nginx
-def test_nginx_gives_up_slow_senders(server: Server, record_property: Callable[[str, object], None]) -> None:
+def test_nginx_gives_up_slow_senders(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     """It reads a request whole before a replica hears of it, and waits 20 s for the headers."""
     before = run(held(server))
     with behind_nginx(server.address) as address:
@@ -290,7 +297,7 @@ def test_nginx_gives_up_slow_senders(server: Server, record_property: Callable[[
             slow.send_a_byte()
             assert Resources.of(server.process).files <= before.files + 8
             time.sleep(0.5)
-        record_property("slow senders", f"{slow.open} of {SLOW} left after {seconds:.0f} s")
+        report(capsys, f"{slow.open} of {SLOW} slow senders left after {seconds:.0f} s")
         assert slow.open <= SLOW // 2  # uploads go on for as long as a byte comes every 20 s, and cost the replica nothing
         with contextlib.closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=ANSWER)) as connection:
             connection.request("GET", "/_stcore/health")
