@@ -1,0 +1,363 @@
+"""Questions.
+
+French has several ways to ask; this grammar has one for each case. A question word with `être`, `aller` or `avoir` turns the
+verb round (`où est le chat ?`, `quel âge as-tu ?`); every other question has `est-ce que` (`où est-ce que tu habites ?`).
+"""
+
+from transformer.worlds.conversation import function_words as words
+from transformer.worlds.conversation import place_and_time as adverbials
+from transformer.worlds.conversation.frames.being import (
+    CE,
+    EVENTS,
+    FAVOURITE,
+    FAVOURITES,
+    PREFERRED,
+    STATE_TABLE,
+    THINGS,
+    THINGS_AND_PEOPLE,
+    WEATHER_TABLE,
+    existing,
+    forms,
+    place_or_none,
+    tense_of,
+)
+from transformer.worlds.conversation.frames.courtesy import NUMBERS, VENIR, called
+from transformer.worlds.conversation.frames.frame import Frame, please, question_mark
+from transformer.worlds.conversation.function_words import Pronoun
+from transformer.worlds.conversation.lexicon import ALLER, ANIMATE, AVOIR, ETRE, PEOPLE, Agreement
+from transformer.worlds.conversation.nominal import (
+    FORMS_OF,
+    KINDS,
+    NOUN_FORMS,
+    Nominal,
+    attributes,
+    described,
+    from_form,
+    from_pronoun,
+    go_together,
+    noun_phrase,
+    object_phrase,
+    owner,
+    predicate_adjective,
+)
+from transformer.worlds.conversation.path import Path, Table
+from transformer.worlds.conversation.verbal import (
+    BE,
+    THIRD,
+    VERB_FORMS,
+    Complements,
+    Tense,
+    asked,
+    be,
+    question,
+    statement,
+    with_modal,
+)
+
+EST_CE_QUE = ["est-ce", "que"]
+SLOTS = {"am": 0, "are": 1, "is": 2}
+INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
+
+
+def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, str]:
+    """`is the cat`, `are you`: the subject, and the tense."""
+    tense = path.choose({"present": 1.0 - past, "past": past}, {"past": ("was", "were"), "present": ("am", "is", "are")}) if past else "present"  # fmt: skip
+    form = path.choose({form: 1.0 for form in dict.fromkeys(BE[tense])}, {form: (form,) for form in BE[tense]})
+    path.say(form)
+    who = asked(path)
+    path.require(BE[tense][who.english_slot] == form and (not people or who.kind in ANIMATE))
+    return who, tense
+
+
+def inverted(who: Nominal) -> list[str]:
+    """`est le chat`, `es-tu`."""
+    slot = who.agreement.slot
+    if who.pronoun is None:
+        return [ETRE.present[slot], *who.subject]
+    return ["est-elle" if who.pronoun.french == "elle" else INVERTED[slot]]
+
+
+def yes_no(path: Path) -> list[str]:
+    """`do you speak english`, `can she swim`, `did they go home`."""
+    return [*EST_CE_QUE, *question(path).french(), *please(path, 0.03), *question_mark(path)]
+
+
+def be_question(path: Path) -> list[str]:
+    """`are you tired`, `is the dog in the garden`, `is it raining`, `is there a bank here`, `are you a student`."""
+    options = {"adjective": 2.0, "state": 0.8, "place": 1.2, "there": 1.2, "weather": 0.7, "job": 0.7, "it": 0.8, "from": 0.5}
+    starts = {"there": ("is", "are", "was", "were"), "weather": ("is", "was"), "it": ("is", "was", "are")}
+    chosen = path.choose(options, starts)
+    if chosen == "there":
+        tense = tense_of(path, 0.08)
+        form = path.choose({"was": 1.0, "were": 1.0}) if tense == "past" else path.choose({"is": 1.0, "are": 1.0})
+        path.say(form, "there")
+        what = existing(path, "question", form in ("are", "were"))
+        finite = forms(AVOIR, tense)[THIRD]
+        return [*EST_CE_QUE, "il", "y", finite, *what, *place_or_none(path, 0.6), *question_mark(path)]
+    if chosen == "weather":
+        tense = tense_of(path, 0.1)
+        path.say("was" if tense == "past" else "is", "it")
+        french = path.word(WEATHER_TABLE)[tense == "past"]
+        return [*EST_CE_QUE, *french.split(), *place_or_none(path, 0.1), *question_mark(path)]
+    if chosen == "it":
+        path.word(IS_THIS)
+        what = noun_phrase(path, THINGS_AND_PEOPLE, ONE_OF, adjectives=0.1)
+        path.require(what.english_slot == THIRD)
+        return [*EST_CE_QUE, "ce_", "est", *what.french("plain"), *question_mark(path)]
+    who, tense = be_then_subject(path, past=0.15)
+    slot = who.agreement.slot
+    if chosen == "from":
+        path.require(tense == "present" and who.kind in PEOPLE)
+        return [*EST_CE_QUE, *who.subject, VENIR.present[slot], *adverbials.origin(path), *question_mark(path)]
+    if chosen == "state":
+        path.require(who.pronoun is not words.PRONOUNS[4])
+        return [*EST_CE_QUE, *who.subject, forms(AVOIR, tense)[slot], path.word(STATE_TABLE), *question_mark(path)]
+    if chosen == "place":
+        rest = adverbials.place(path)
+    elif chosen == "job":
+        path.require(who.english_slot not in (3, 4))
+        path.say("a")
+        form = path.word(NOUN_FORMS, FORMS_OF["job", "singular"])
+        path.require(form.noun.kind == "job" and form.number == "singular" and who.kind in PEOPLE)
+        agreement = form.agreement._replace(gender=who.agreement.gender) if form.noun.has_both_genders else None
+        rest = from_form(form, words.NO_ARTICLE, (), agreement).french("plain")
+    elif who.pronoun is words.PRONOUNS[4]:
+        rest = predicate_adjective(path, who, "idea")
+        return [*EST_CE_QUE, "ce_", forms(ETRE, tense)[THIRD], *rest, *question_mark(path)]
+    else:
+        rest = predicate_adjective(path, who)
+    return [*EST_CE_QUE, *who.subject, forms(ETRE, tense)[slot], *rest, *question_mark(path)]
+
+
+IS_THIS = Table([("is this", None), ("is that", None), ("is it", None)], [3, 1, 2])
+ONE_OF = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", *words.POSSESSIVES)], [2, 1, 1, 4, 1, 1, 0.5, 0.5])
+
+
+def where(path: Path) -> list[str]:
+    """`where is the cat`, `where are you`, `where do you live`."""
+    path.say("where")
+    chosen = path.choose({"is": 1.5, "thing": 1.5, "was": 0.3, "does": 2.0, "from": 0.5}, {"was": ("was", "were")})
+    if chosen == "does":
+        clause = question(path, gap="place", place=0.0)
+        path.require(not clause.verb.tail or clause.verb.base != "go home")
+        return ["où", *EST_CE_QUE, *clause.french(), *question_mark(path)]
+    if chosen == "thing":
+        is_ = path.choose({"is": 1.0, "are": 0.5}, {"is": ("is",), "are": ("are",)})
+        path.say(is_)
+        what = noun_phrase(path, ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle"), words.DEFINITE, adjectives=0.08, of=0.05)  # fmt: skip
+        path.require((what.english_slot == THIRD) == (is_ == "is"))
+        return ["où", *inverted(what), *question_mark(path)]
+    who, tense = be_then_subject(path, past=1.0 if chosen == "was" else 0.0)
+    slot = who.agreement.slot
+    if chosen == "from":
+        path.say("from")
+        path.require(who.kind in PEOPLE)
+        return ["de", "où", *(["viens-tu"] if slot == 1 else [*EST_CE_QUE, *who.subject, VENIR.present[slot]]), *question_mark(path)]
+    if tense == "present":
+        return ["où", *inverted(who), *question_mark(path)]
+    time = (path.optional(adverbials.PAST_TIMES, 0.3) or "").split()
+    if who.pronoun is None:
+        return ["où", ETRE.imperfect[slot], *who.subject, *time, *question_mark(path)]
+    return ["où", *EST_CE_QUE, *who.subject, ETRE.imperfect[slot], *time, *question_mark(path)]
+
+
+QUEL = ("quel", "quelle", "quels", "quelles")
+
+
+def what(path: Path) -> list[str]:
+    """`what do you want`, `what is your favourite colour`, `what is her name`, `what colour is the car`, `what book …`."""
+    options = {"do": 3.0, "favourite": 1.0, "name": 1.0, "which": 1.0, "colour": 0.8, "mine": 0.7, "there": 0.3}
+    word = path.choose({"what": 4.0, "which": 1.0}, {"what": ("what",), "which": ("which",)})
+    path.say(word)
+    chosen = "which" if word == "which" else path.choose(options, {"colour": ("colour", "color"), "favourite": ("is",), "name": ("is",), "there": ("is",), "mine": ("is", "are")})  # fmt: skip
+    if chosen == "do":
+        return ["qu'", *EST_CE_QUE, *question(path, gap="object").french(), *question_mark(path)]
+    if chosen == "which":
+        kind = path.meaning(("object", "text", "food", "vehicle", "clothing", "drink", "language", "animal"))
+        number = path.meaning(("singular", "singular", "plural")) if kind not in ("drink", "language") else path.meaning(("mass",))
+        modifiers = attributes(path, kind, 0.05)
+        form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind and number else None)
+        path.require(go_together(form, modifiers))
+        asked_noun = described(form.agreement.of(form.noun.french).split(), modifiers, form.agreement)
+        clause = question(path, gap="object", place=0.08, asked_about=form.agreement)
+        return [form.agreement.of(QUEL), *asked_noun, *EST_CE_QUE, *clause.french(), *question_mark(path)]
+    if chosen == "colour":
+        path.word(COLOUR)
+        form = path.choose({"is": 1.0, "are": 0.5}, {"is": ("is",), "are": ("are",)})
+        path.say(form)
+        thing = noun_phrase(path, ("clothing", "vehicle", "animal", "object", "furniture", "body"), words.DEFINITE, adjectives=0.02, of=0.0)
+        path.require((thing.english_slot == THIRD) == (form == "is"))
+        return ["de", "quelle", "couleur", *inverted(thing), *question_mark(path)]
+    if chosen == "there":
+        path.say("is")
+        return ["qu'", *EST_CE_QUE, "il", "y", "a", *adverbials.place(path, only_where=True, fixed=0.1), *question_mark(path)]
+    if chosen == "favourite":
+        path.say("is")
+        whose = path.word(WHOSE)
+        path.word(FAVOURITE)
+        noun, _ = path.word(FAVOURITES)
+        agreement = noun.agreement
+        return [agreement.of(QUEL), "est", *from_form(noun, whose, [([], PREFERRED)]).french("plain"), *question_mark(path)]
+    if chosen == "name":
+        path.say("is")
+        if path.choose({"pronoun": 1.0, "owner": 1.0}) == "pronoun":
+            return ["comment", *path.word(HIS_NAME).split(), *question_mark(path)]
+        someone = owner(path)
+        path.say("name")
+        return ["comment", *called(someone.agreement), *someone.french("plain"), *question_mark(path)]
+    form = path.choose({"is": 1.0, "are": 0.2}, {"is": ("is",), "are": ("are",)})
+    path.say(form)
+    thing = noun_phrase(path, ("idea", "text"), words.OWNERS, adjectives=0.03, of=0.1)
+    path.require((thing.english_slot == THIRD) == (form == "is"))
+    return [thing.agreement.of(QUEL), *inverted(thing), *question_mark(path)]
+
+
+COLOUR = Table([("colour", None), ("color", None)])
+WHOSE = Table([(w, words.DETERMINERS[w]) for w in words.POSSESSIVES], [0.3, 6, 1, 1, 0.3, 0.3])
+HIS_NAME = Table([("his name", "se appelle-t-il"), ("her name", "se appelle-t-elle")])
+WHO = Nominal(lambda use: ["qui"], Agreement("m", False, THIRD), THIRD, "person")
+
+
+def who(path: Path) -> list[str]:
+    """`who is he`, `who is your teacher`, `who wants a coffee`, `who do you love`."""
+    path.say("who")
+    options = {"is": 1.5, "does": 1.5, "whom": 0.7, "be": 0.5}
+    chosen = path.choose(options, {"whom": ("do", "does", "did", "is", "are", "can", "must", "should", "would", "will", "was", "were")})
+    if chosen == "is":
+        someone, _ = be_then_subject(path, people=True)
+        path.require(someone.pronoun is not words.PRONOUNS[4])
+        return ["qui", *inverted(someone), *question_mark(path)]
+    if chosen == "whom":
+        clause = question(path, gap="object", people=True)
+        return ["qui", *EST_CE_QUE, *clause.french(), *question_mark(path)]
+    if chosen == "be":
+        tense = tense_of(path, 0.3)
+        be(path, WHO, tense)
+        rest = path.choose({"adjective": 1.0, "place": 1.0, "state": 0.7})
+        if rest == "state":
+            return ["qui", forms(AVOIR, tense)[THIRD], path.word(STATE_TABLE), *question_mark(path)]
+        after = predicate_adjective(path, WHO) if rest == "adjective" else adverbials.place(path)
+        return ["qui", forms(ETRE, tense)[THIRD], *after, *question_mark(path)]
+    tense: Tense = path.choose({"present": 1.5, "past": 1.5, "modal": 0.5})
+    if tense == "modal":
+        return [*with_modal(path, WHO, "").french(), *question_mark(path)]
+    return [*statement(path, WHO, tense).french(), *question_mark(path)]
+
+
+def whose(path: Path) -> list[str]:
+    """`whose book is this`."""
+    path.say("whose")
+    number = path.choose({"singular": 1.0, "plural": 0.4})
+    kind = path.meaning(("object", "clothing", "vehicle", "animal"))
+    form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind else None)
+    path.require(form.number == number)
+    path.word(THIS_ONE if number == "singular" else THESE_ONES)
+    phrase = from_form(form, words.DETERMINERS["this"])
+    return ["à", "qui", ETRE.present[phrase.agreement.slot], *phrase.french("plain"), *question_mark(path)]
+
+
+THIS_ONE = Table([("is this", None), ("is it", None), ("is that", None)], [3, 1, 1])
+THESE_ONES = Table([("are these", None), ("are those", None), ("are they", None)], [3, 1, 0.5])
+
+
+def how_many(path: Path) -> list[str]:
+    """`how many cats do you have`, `how many books are there on the table`."""
+    path.say("how", "many")
+    kind = path.meaning(("animal", "family", "object", "food", "vehicle", "clothing", "person", "text", "language", "room", "idea"))
+    modifiers = attributes(path, kind, 0.05)
+    form = path.word(NOUN_FORMS, FORMS_OF.get((kind or "", "plural")))
+    path.require(form.number == "plural" and go_together(form, modifiers))
+    noun = described(form.agreement.of(form.noun.french).split(), modifiers, form.agreement)
+    options = {"have": 1.5, "do": 1.0, "there": 1.2}
+    chosen = path.choose(options, {"there": ("are", "were"), "have": ("do", "does")})
+    if chosen == "there":
+        tense = tense_of(path, 0.1)
+        path.say("were" if tense == "past" else "are", "there")
+        clause = ["il", "y", forms(AVOIR, tense)[THIRD], *place_or_none(path, 0.7)]
+    elif chosen == "have":
+        do = path.choose({"do": 1.6, "does": 1.0}, {"do": ("do",), "does": ("does",)})
+        path.say(do)
+        someone = asked(path, int(do == "does"))
+        path.say("have")
+        clause = [*someone.subject, AVOIR.present[someone.agreement.slot]]
+    else:
+        clause = question(path, gap="object", place=0.08, asked_about=form.agreement).french()
+    return ["combien", "de", *noun, *EST_CE_QUE, *clause, *question_mark(path)]
+
+
+def how(path: Path) -> list[str]:
+    """`how old is your brother`, `how is your mother`, `how do you go to school`, `how much is the book`."""
+    path.say("how")
+    options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0}
+    chosen = path.choose(options, {"old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})
+    if chosen == "old":
+        path.say("old")
+        someone, _ = be_then_subject(path)
+        slot = someone.agreement.slot
+        if someone.pronoun is None:
+            return ["quel", "âge", AVOIR.present[slot], *someone.subject, *question_mark(path)]
+        return ["quel", "âge", "a-t-elle" if someone.pronoun.french == "elle" else AS_TU[slot], *question_mark(path)]
+    if chosen == "is":
+        someone, _ = be_then_subject(path, people=True)
+        slot = someone.agreement.slot
+        if someone.pronoun is None:
+            return ["comment", ALLER.present[slot], *someone.subject, *question_mark(path)]
+        path.require(someone.pronoun is not words.PRONOUNS[4])
+        return ["comment", "va-t-elle" if someone.pronoun.french == "elle" else VAS_TU[slot], *question_mark(path)]
+    if chosen == "much":
+        path.say("much")
+        does = path.choose({"is": 1.0, "are": 0.4, "does": 1.0, "do": 0.4}, {w: (w,) for w in ("is", "are", "does", "do")})
+        path.say(does)
+        thing = noun_phrase(path, ("food", "clothing", "object", "vehicle", "furniture"), words.DEFINITE, adjectives=0.08, of=0.05)
+        path.require((thing.english_slot == THIRD) == (does in ("is", "does")))
+        path.say(*(("cost",) if does in ("does", "do") else ()))
+        return ["combien", "coûtent" if thing.agreement.plural else "coûte", *thing.subject, *question_mark(path)]
+    return ["comment", *EST_CE_QUE, *question(path, place=0.1).french(), *question_mark(path)]
+
+
+AS_TU = ("ai-je", "as-tu", "a-t-il", "avons-nous", "ont-ils")
+VAS_TU = ("vais-je", "vas-tu", "va-t-il", "allons-nous", "vont-ils")
+
+
+def when_or_why(path: Path) -> list[str]:
+    """`when do you get up`, `why are you sad`, `when is your birthday`."""
+    word = path.choose({"when": 1.0, "why": 1.0}, {"when": ("when",), "why": ("why",)})
+    path.say(word)
+    french = "quand" if word == "when" else "pourquoi"
+    options = {"do": 2.0, "be": 0.5 if word == "why" else 0.0, "event": 0.0 if word == "why" else 0.5}
+    chosen = path.choose(options)
+    if chosen == "be":
+        path.require(word == "why")
+        someone, tense = be_then_subject(path, past=0.15)
+        slot = someone.agreement.slot
+        if path.choose({"adjective": 1.0, "state": 0.3}) == "state":
+            rest = [forms(AVOIR, tense)[slot], path.word(STATE_TABLE)]
+        else:
+            rest = [forms(ETRE, tense)[slot], *predicate_adjective(path, someone)]
+        return [french, *EST_CE_QUE, *someone.subject, *rest, *question_mark(path)]
+    if chosen == "event":
+        path.require(word == "when")
+        form = path.choose({"is": 1.0, "are": 0.2}, {"is": ("is",), "are": ("are",)})
+        path.say(form)
+        event = _event(path)
+        path.require((event.english_slot == THIRD) == (form == "is"))
+        return [french, *inverted(event), *question_mark(path)]
+    return [french, *EST_CE_QUE, *question(path, gap="time" if word == "when" else "").french(), *question_mark(path)]
+
+
+def _event(path: Path) -> Nominal:
+    determiner = path.word(words.OWNERS)
+    return from_form(path.word(EVENTS), determiner)
+
+
+FRAMES = (
+    Frame("yes-or-no question", 5.0, yes_no),
+    Frame("question with be", 4.0, be_question),
+    Frame("where", 3.5, where),
+    Frame("what", 4.0, what),
+    Frame("who", 2.5, who),
+    Frame("whose", 0.7, whose),
+    Frame("how many", 2.0, how_many),
+    Frame("how", 2.5, how),
+    Frame("when or why", 2.5, when_or_why),
+)

@@ -1,0 +1,158 @@
+"""Comparatives, superlatives and equals."""
+
+from transformer.worlds.conversation import function_words as words
+from transformer.worlds.conversation.frames.being import THINGS, forms, said, tense_of
+from transformer.worlds.conversation.frames.frame import Frame, period
+from transformer.worlds.conversation.lexicon import ADJECTIVES, ETRE, Adjective, Agreement
+from transformer.worlds.conversation.inflection import four_forms
+from transformer.worlds.conversation.nominal import (
+    FORMS_OF,
+    KINDS,
+    NAME_TABLE,
+    NOUN_FORMS,
+    PREDICATES,
+    PREDICATES_OF,
+    Nominal,
+    from_form,
+    from_pronoun,
+    noun_phrase,
+    owned,
+    subject,
+)
+from transformer.worlds.conversation.path import Path, Table
+from transformer.worlds.conversation.verbal import be
+
+GRADED = [a for a in ADJECTIVES if a.comparative]
+
+
+def _table(attribute: str, chosen: list[Adjective]) -> Table[Adjective] | None:
+    return Table([(getattr(a, attribute), a) for a in chosen]) if chosen else None
+
+
+COMPARATIVES = Table([(a.comparative, a) for a in GRADED])
+SUPERLATIVES = Table([(a.superlative, a) for a in GRADED])
+COMPARATIVES_OF = {kind: _table("comparative", [a for a in GRADED if kind in a.kinds]) for kind in KINDS}
+SUPERLATIVES_OF = {kind: _table("superlative", [a for a in GRADED if kind in a.kinds]) for kind in KINDS}
+EQUALS_OF = {kind: _table("english", [a for a in GRADED if kind in a.kinds]) for kind in KINDS}
+MEILLEUR, PIRE = four_forms("meilleur"), four_forms("pire")
+
+
+def more(adjective: Adjective, agreement: Agreement) -> list[str]:
+    """`plus grand`; `meilleur` and `pire` are words of their own."""
+    if adjective.comparative == "better":
+        return [agreement.of(MEILLEUR)]
+    if adjective.comparative == "worse":
+        return [agreement.of(PIRE)]
+    return ["plus", *adjective.form(agreement).split()]
+
+
+def compared(path: Path, than: Nominal | None) -> Nominal:
+    """What somebody or something is compared with. `than`: the other side; None for its first."""
+    kind = path.meaning(("people", "thing")) if than is None else "people" if than.kind in ("person", "family", "job", "animal") else "thing"  # fmt: skip
+    shares = {"someone": 1.0, "something": 1.0} if kind is None else {"someone": float(kind == "people"), "something": float(kind != "people")}
+    if path.choose(shares) == "someone":
+        return subject(path, pronouns=0.6, adjectives=0.0)
+    kinds = THINGS if than is None or path.meaning((0,)) is None else (than.kind,)
+    if path.choose({"phrase": 1.0, "owned": 0.15}) == "owned":
+        return owned(path, kinds)
+    return noun_phrase(path, kinds, words.DEFINITE, adjectives=0.0, of=0.0)
+
+
+def other_side(path: Path, first: Nominal) -> list[str]:
+    """`me`, `my brother`, `the bus`: the French after `que`."""
+    options = {"pronoun": 0.5 if first.kind in ("person", "family", "job") else 0.0, "other": 1.0}
+    if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
+        return [path.word(words.PERSON_OBJECTS).stressed]
+    other = compared(path, first)
+    path.require(other.pronoun is None)
+    return other.french("generic")
+
+
+def comparison(path: Path) -> list[str]:
+    """`my sister is taller than my brother`, `the car is as fast as the train`, `she is not as old as me`."""
+    how = path.choose({"more": 3.0, "as": 1.5, "less": 0.3})
+    first = compared(path, None)
+    tense = tense_of(path, 0.12)
+    be(path, first, tense)
+    negated = path.says("not", 0.15)
+    if how == "more":
+        adjective = path.word(COMPARATIVES, COMPARATIVES_OF.get(first.kind))
+        path.say("than")
+        words_ = more(adjective, first.agreement)
+    else:
+        path.say("as" if how == "as" else "less")
+        adjective = path.word(PREDICATES, EQUALS_OF.get(first.kind))
+        path.say("as" if how == "as" else "than")
+        words_ = ["moins" if how == "less" else "aussi", *adjective.form(first.agreement).split()]
+    path.require(adjective.fits(first.kind))
+    finite = forms(ETRE, tense)[first.agreement.slot]
+    return [*said(first.subject, finite, negated, [*words_, "que", *other_side(path, first)]), *period(path)]
+
+
+GROUPS = Table(
+    [
+        ("in the class", "de la classe"),
+        ("in the world", "de le monde"),
+        ("in the family", "de la famille"),
+        ("in my family", "de ma famille"),
+        ("in the city", "de la ville"),
+        ("in the school", "de la école"),
+    ],
+    [3, 2, 2, 1, 1, 1],
+)
+
+
+def superlative(path: Path) -> list[str]:
+    """`she is the tallest`, `this is the biggest house`, `he is the best student in the class`."""
+    options = {"alone": 1.0, "noun": 1.0, "this": 1.0}
+    chosen = path.choose(options, {"this": ("this", "it", "that")})
+    if chosen == "this":
+        path.word(THIS)
+        someone, finite = ["ce_"], "est"
+        kind = None
+    else:
+        who = compared(path, None)
+        tense = tense_of(path, 0.1)
+        be(path, who, tense)
+        someone, finite, kind = who.subject, forms(ETRE, tense)[who.agreement.slot], who.kind
+    path.say("the")
+    if chosen == "alone":
+        adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(kind or ""))
+        agreement = who.agreement
+        article = "les" if agreement.plural else "la" if agreement.gender == "f" else "le"
+        path.require(adjective.fits(kind or ""))
+        best = [article, *more(adjective, agreement)]
+    else:
+        kind = path.meaning(("animal", "person", "job") if kind in ("person", "family", "job", "animal") else THINGS) if kind is None or chosen == "this" else kind  # fmt: skip
+        noun_kind = "person" if kind in ("family",) else kind
+        adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(noun_kind or ""))
+        form = path.word(NOUN_FORMS, FORMS_OF.get((noun_kind or "", "singular")))
+        path.require(form.number == "singular" and adjective.fits(form.noun.kind))
+        agreement = form.agreement
+        if chosen == "noun":
+            path.require(who.english_slot not in (3, 4))
+            if form.noun.has_both_genders:
+                agreement = agreement._replace(gender=who.agreement.gender)
+            if who.pronoun is not None and who.agreement.slot == 2:
+                someone = ["ce_"]
+        best = _superlative_noun(adjective, agreement, agreement.of(form.noun.french).split())
+    group = path.optional(GROUPS, 0.3)
+    return [*someone, finite, *best, *(group or "").split(), *period(path)]
+
+
+THIS = Table([("this is", None), ("it is", None), ("that is", None)], [2, 2, 1])
+
+
+def _superlative_noun(adjective: Adjective, agreement: Agreement, noun: list[str]) -> list[str]:
+    """`le plus grand chat`, `le livre le plus intéressant`."""
+    article = "les" if agreement.plural else "la" if agreement.gender == "f" else "le"
+    degree = more(adjective, agreement)
+    if adjective.before or len(degree) == 1:
+        return [article, *degree, *noun]
+    return [article, *noun, article, *degree]
+
+
+FRAMES = (
+    Frame("comparison", 3.0, comparison),
+    Frame("superlative", 1.5, superlative),
+)

@@ -1,0 +1,140 @@
+"""Fixed phrases, introductions, ages and origins."""
+
+from transformer.worlds.conversation import function_words as words
+from transformer.worlds.conversation import place_and_time as adverbials
+from transformer.worlds.conversation.frames.frame import PERIOD_SHARE, QUESTION_MARK_SHARE, Frame, period, question_mark
+from transformer.worlds.conversation.lexicon import AVOIR, Agreement, conjugation, rows
+from transformer.worlds.conversation.nominal import (
+    NAME_TABLE,
+    PREDICATES,
+    PREDICATES_OF,
+    Nominal,
+    noun_phrase,
+    owner,
+    person_name,
+    subject,
+)
+from transformer.worlds.conversation.path import Path, Table
+from transformer.worlds.conversation.sound import settle
+from transformer.worlds.conversation.verbal import BE, THIRD, be
+
+_ROWS = list(rows("phrases"))
+PHRASES = Table([(row["english"], row["french"]) for row in _ROWS], [float(row["weight"]) for row in _ROWS])
+# These phrases stand alone, so a model can only know those that it was trained on.
+FIXED = frozenset(row["english"] for row in _ROWS)
+_VOCATIVES = ("hello", "hi", "good morning", "good evening", "good night", "goodbye", "thank you", "thanks", "see you tomorrow")
+GREETINGS = Table([(e, f) for e, f in ((row["english"], row["french"]) for row in _ROWS) if e in (*_VOCATIVES, "how are you")])
+VENIR, SE_APPELER = conjugation("venir"), conjugation("appeler")
+REFLEXIVE = words.REFLEXIVE
+
+
+def courtesy(path: Path) -> list[str]:
+    """A phrase, or a greeting with a name."""
+    if path.choose({"phrase": 5.0, "greeting": 1.0}) == "phrase":
+        french = path.word(PHRASES)
+    else:
+        french = path.word(GREETINGS)
+        name = path.word(NAME_TABLE)
+        question = french.endswith("?")
+        french = f"{french.removesuffix(' ?')} {name}" + " ?" * question
+    if french.endswith("?"):
+        mark = path.says("?", QUESTION_MARK_SHARE)
+        return split(french if mark else french.removesuffix(" ?"))
+    return [*split(french), *["."] * path.says(".", PERIOD_SHARE)]
+
+
+def split(french: str) -> list[str]:
+    """The tokens of a phrase as it is written; `aujourd'hui` and `d'accord` are marked by their own spellings."""
+    tokens: list[str] = []
+    for word in french.split():
+        head, apostrophe, tail = word.partition("'")
+        tokens += [word] if not apostrophe or word == "aujourd'hui" or "-" in head else [head + "'", tail]
+    return tokens
+
+
+def introduction(path: Path) -> list[str]:
+    """`my name is anna`, `i am anna`, `her name is lucy`, `my sister 's name is kate`, `this is tom`."""
+    options = {"name": 3.0, "i am": 1.5, "owner": 0.7, "this is": 0.6, "called": 0.3}
+    starts = {"name": words.OWNERS.by_first, "this is": ("this",), "i am": words.SUBJECTS.by_first}
+    chosen = path.choose(options, starts)
+    if chosen == "this is":
+        path.say("this", "is")
+        return ["ce_", "est", *person_name(path).subject, *period(path)]
+    if chosen == "i am":
+        pronoun = path.word(words.PERSON_SUBJECTS)
+        path.say(BE["present"][pronoun.agreement.slot])
+        path.require(not pronoun.agreement.plural)
+        someone = pronoun.french
+        return [someone, ETRE_PRESENT[pronoun.agreement.slot], *person_name(path).subject, *period(path)]
+    if chosen == "owner":
+        someone = owner(path)
+        path.say("name", "is")
+        return [*someone.french("plain"), *called(someone.agreement), *person_name(path).subject, *period(path)]
+    if chosen == "called":
+        someone = subject(path, pronouns=1.0)
+        be(path, someone)
+        path.say("called")
+        path.require(someone.agreement.slot == THIRD)
+        return [*someone.subject, *called(someone.agreement), *person_name(path).subject, *period(path)]
+    possessive = path.word(NAMED)
+    path.say("name", "is")
+    return [possessive.french, *called(possessive.agreement), *person_name(path).subject, *period(path)]
+
+
+NAMED = Table([(det, p) for det, p in zip(("my", "your", "his", "her"), words.PRONOUNS[:4], strict=True)], [5, 1, 1.5, 1.5])
+ETRE_PRESENT = ("suis", "es", "est", "sommes", "sont")
+
+
+def called(agreement: Agreement) -> list[str]:
+    return [REFLEXIVE[agreement.slot], SE_APPELER.present[agreement.slot]]
+
+
+def age(path: Path) -> list[str]:
+    """`i am twelve years old`, `my brother is twenty one`."""
+    someone = subject(path, pronouns=2.0, kinds=("family", "family", "job", "person"))
+    be(path, someone)
+    number = path.word(NUMBERS)
+    if number == "un":
+        path.say("year", "old")
+        return [*someone.subject, AVOIR.present[someone.agreement.slot], "un", "an", *period(path)]
+    if path.says("years", 0.8):
+        path.say("old")
+    return [*someone.subject, AVOIR.present[someone.agreement.slot], *number.split(), "ans", *period(path)]
+
+
+NUMBERS = Table(list(words.NUMBERS.items()))
+
+
+def origin(path: Path) -> list[str]:
+    """`i am from france`, `she is spanish`, `we live in paris`, `he was born in italy`."""
+    someone = subject(path, pronouns=2.5, kinds=("family", "family", "job", "person"))
+    slot = someone.agreement.slot
+    options = {"from": 2.0, "nation": 2.0, "born": 0.7}
+    chosen = path.choose(options, {"born": ("was", "were")})
+    if chosen == "from":
+        be(path, someone)
+        negation = path.says("not", 0.12)
+        finite = ["ne", VENIR.present[slot], "pas"] if negation else [VENIR.present[slot]]
+        return [*someone.subject, *finite, *adverbials.origin(path), *period(path)]
+    if chosen == "nation":
+        be(path, someone)
+        negation = path.says("not", 0.15)
+        adjective = path.word(NATIONS)
+        finite = ["ne", ETRE_PRESENT[slot], "pas"] if negation else [ETRE_PRESENT[slot]]
+        return [*someone.subject, *finite, adjective.form(someone.agreement), *period(path)]
+    be(path, someone, "past")
+    path.say("born")
+    where = path.choose({"place": 1.5, "month": 1.0})
+    when = adverbials.place(path, only_where=True) if where == "place" else [*path.word(BORN_IN).split()]
+    return [*someone.subject, ETRE_PRESENT[slot], someone.agreement.of(("né", "née", "nés", "nées")), *when, *period(path)]
+
+
+NATIONS = Table([entry for entry in ((" ".join(e), a) for e, a in PREDICATES.entries) if "person" in entry[1].kinds and "city" in entry[1].kinds])  # fmt: skip
+BORN_IN = Table([(f"in {english}", f"en {french}") for english, french in adverbials.MONTHS.items()])
+
+FRAMES = (
+    Frame("courtesy", 6.0, courtesy, opens=False),
+    Frame("name", 3.5, introduction),
+    Frame("age", 2.5, age),
+    Frame("origin", 3.5, origin),
+)

@@ -1,0 +1,62 @@
+"""What a frame is, and what may open and close its sentence."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from transformer.worlds.conversation.path import Path, Table
+
+PERIOD_SHARE, QUESTION_MARK_SHARE = 0.45, 0.75
+PLEASE = ["s'", "il", "te", "plaît"]
+
+
+class Frame(NamedTuple):
+    """A kind of sentence.
+
+    Attributes:
+        name: the form in which accuracy is reported.
+        share: of the sentences drawn, relative to the other frames.
+        sentence: goes along a path and returns the French.
+        opens: whether `hello`, `yes` and the like may stand before it.
+    """
+
+    name: str
+    share: float
+    sentence: Callable[[Path], list[str]]
+    opens: bool = True
+
+
+OPENINGS = Table(
+    [
+        ("hello", "bonjour"),
+        ("hi", "salut"),
+        ("good morning", "bonjour"),
+        ("yes", "oui"),
+        ("no", "non"),
+        ("sorry", "désolé"),
+        ("excuse me", "excuse-moi"),
+        ("thank you", "merci"),
+        ("ok", "d'accord"),
+    ],
+    [4, 2, 1, 3, 3, 0.7, 1, 0.7, 0.3],
+)
+OPENING_SHARE = 0.05
+
+
+def opening(path: Path) -> list[str]:
+    """`hello`, `yes`, … before a sentence, with a period or without."""
+    french = path.optional(OPENINGS, OPENING_SHARE)
+    if french is None:
+        return []
+    return [*french.replace("'", "' ").split(), *["."] * path.says(".", 0.25)]
+
+
+def period(path: Path) -> list[str]:
+    return ["."] if path.says(".", PERIOD_SHARE) else []
+
+
+def question_mark(path: Path) -> list[str]:
+    return ["?"] if path.says("?", QUESTION_MARK_SHARE) else []
+
+
+def please(path: Path, share: float = 0.15) -> list[str]:
+    return PLEASE if path.says("please", share) else []

@@ -1,0 +1,322 @@
+"""The words of `data`, with every form that the grammar uses."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Literal, NamedTuple
+
+from transformer.worlds.conversation.inflection import (
+    Five,
+    Four,
+    english_ed,
+    english_ing,
+    english_s,
+    four_forms,
+    french_plural,
+    imperfect,
+    participle,
+    present,
+)
+
+Gender = Literal["m", "f"]
+Number = Literal["singular", "plural", "mass"]
+
+PEOPLE = frozenset({"person", "family", "job", "friend"})
+ANIMATE = PEOPLE | {"animal"}
+
+
+class Agreement(NamedTuple):
+    """Gender, number and person that a French word agrees with. `slot` counts je, tu, il, nous, ils from 0."""
+
+    gender: Gender
+    plural: bool
+    slot: int
+
+    def of(self, forms: Four) -> str:
+        """The one of four forms that agrees."""
+        return forms[2 * self.plural + (self.gender == "f")]
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A noun.
+
+    Attributes:
+        singular, plural: the English forms; empty if the grammar does not use that number.
+        mass: whether the singular stands without an article (`i drink milk`).
+        countable: whether the singular takes `a`.
+        french: masculine, feminine, masculine plural, feminine plural; one gender's only, unless both can be meant.
+        gender: of the noun where nobody is described with it (`the nurse` → `l'infirmière`).
+        always: the number that the French has whatever the English has (`hair` → `cheveux`, `trousers` → `pantalon`).
+    """
+
+    singular: str
+    plural: str
+    mass: bool
+    countable: bool
+    french: Four
+    gender: Gender
+    kind: str
+    always: Number | None = None
+
+    @property
+    def is_definite_when_bare(self) -> bool:
+        return self.kind in DEFINITE_KINDS or self.singular in DEFINITE_WHEN_BARE
+
+    @property
+    def has_both_genders(self) -> bool:
+        return all(self.french)
+
+
+class NounForm(NamedTuple):
+    """An English form of a noun, and its number."""
+
+    noun: Noun
+    number: Number
+
+    @property
+    def agreement(self) -> Agreement:
+        plural = (self.noun.always or self.number) == "plural"
+        return Agreement(self.noun.gender, plural, 4 if plural else 2)
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """An adjective.
+
+    Attributes:
+        before: whether it precedes its noun in French.
+        before_vowel: the masculine singular before a vowel (`bel`); empty if it has none.
+        attributive, predicative: whether it stands beside a noun; after `be`.
+        kinds: of noun that it is drawn with.
+        strict: whether it means something else with other kinds, so that it is read with these only.
+        graded: whether `very` can stand before it.
+        comparative, superlative: in English; `more` and `most` for the long ones, empty for none.
+    """
+
+    english: str
+    forms: Four
+    before: bool
+    before_vowel: str
+    attributive: bool
+    predicative: bool
+    kinds: frozenset[str]
+    strict: bool
+    graded: bool
+    comparative: str
+    superlative: str
+
+    def form(self, agreement: Agreement, following: str = "") -> str:
+        """`following`: the word after it begins with a vowel."""
+        if following and self.before_vowel and agreement[:2] == ("m", False):
+            return self.before_vowel
+        return agreement.of(self.forms)
+
+    def fits(self, kind: str) -> bool:
+        return not self.strict or kind in self.kinds
+
+
+@dataclass(frozen=True)
+class Conjugation:
+    """The forms of a French verb; `present` and `imperfect` are je, tu, il, nous, ils."""
+
+    infinitive: str
+    present: Five
+    imperfect: Five
+    participle: Four
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb in both languages, with what may follow it.
+
+    Attributes:
+        base, third, past, ing: the English forms, which may be of several words; `ing` is empty for a verb without `is …ing`.
+        tail: French words after the verb (`faire` `du vélo`).
+        reflexive, with_etre: `se lever`; the passé composé is formed with être.
+        pattern: what may follow: object, object? (optional), to, from, place, generic (an object without article means all
+            of them), de (the object follows `de`), a preposition of the object.
+        past_imperfect: whether the past is the imparfait: `i wanted` → `je voulais`.
+        objects: the kinds of noun that are drawn as its object; only those are read if it is `strict`.
+        subjects: the kinds that are drawn as its subject, beside people.
+    """
+
+    base: str
+    third: str
+    past: str
+    ing: str
+    french: Conjugation
+    tail: tuple[str, ...]
+    reflexive: bool
+    with_etre: bool
+    pattern: frozenset[str]
+    preposition: str
+    objects: tuple[str, ...]
+    strict: bool
+    subjects: frozenset[str]
+
+    @property
+    def past_imperfect(self) -> bool:
+        return "past-imperfect" in self.pattern
+
+    @property
+    def was_doing(self) -> bool:
+        """Whether `was …ing` is used: not of every verb, because the imparfait has four forms to learn."""
+        return "was" in self.pattern
+
+    @property
+    def takes_object(self) -> bool:
+        return bool(self.pattern & {"object", "object?", "sport", "instrument"})
+
+
+def rows(name: str) -> Iterator[dict[str, str]]:
+    """The lines of a table of `data`, by column."""
+    with (FilePath(__file__).parent / "data" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file, restval="")
+
+
+# Without an article in English, with the definite one in French: `watch television`, and every language, subject and meal.
+DEFINITE_WHEN_BARE = ("television", "tv")
+DEFINITE_KINDS = ("language", "subject", "meal")
+
+
+def _noun(row: dict[str, str]) -> Noun:
+    """`plural`: empty if regular; `-` for a mass noun; `~` for a mass noun that is counted too (`two coffees`); `+` if
+    the noun is always plural; `-1` for a noun that is counted without a plural here. `french`: `+` before a noun that is
+    always plural there; `/` before the feminine, or before an irregular plural."""
+    english, plural, french, gender, kind = (row[name] for name in ("english", "plural", "french", "gender", "kind"))
+    always_plural, french = french.startswith("+"), french.removeprefix("+")
+    first, _, second = french.partition("/")
+    people = kind in PEOPLE and not first.startswith("grand-")
+    if always_plural:
+        forms = ("", "", first, first)
+    elif people and second:
+        forms = four_forms(first, second)
+    else:
+        forms = (first, first, second or french_plural(first), second or french_plural(first))
+    both = people and bool(second)
+    if not both:
+        forms = (forms[0], "", forms[2], "") if gender == "m" else ("", forms[1], "", forms[3])
+    mass = plural in ("-", "~") or (plural == "-1" and kind in ("food", "drink", "meal"))
+    always: Number | None = "plural" if always_plural else "singular" if plural == "+" else None
+    return Noun(
+        singular="" if plural == "+" else english,
+        plural=english if plural == "+" else "" if plural in ("-", "-1") else english_s(english) if plural in ("", "~") else plural,
+        mass=mass or english in DEFINITE_WHEN_BARE,
+        countable=plural not in ("-", "+"),
+        french=forms,
+        gender="f" if gender == "f" else "m",
+        kind=kind,
+        always=always,
+    )
+
+
+THINGS = ("food", "drink", "clothing", "object", "furniture", "vehicle", "text", "room", "meal", "instrument")
+COLOURED = frozenset({"clothing", "object", "furniture", "vehicle", "plant", "part", "animal", "place"})
+KIND_GROUPS: dict[str, frozenset[str]] = {
+    "people": PEOPLE,
+    "animate": ANIMATE,
+    "thing": frozenset({*THINGS, "place"}),
+    "colour": COLOURED - {"animal", "place"},
+    "nation": frozenset({*PEOPLE - {"family"}, "food", "vehicle", "text", "city"}),
+    "all": frozenset({*THINGS, *ANIMATE, "place", "nature", "plant", "idea", "part"}) - {"meal", "drink"},
+}
+
+
+def _kinds(cell: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(kind for word in cell.split() for kind in sorted(KIND_GROUPS.get(word, (word,)))))
+
+
+NOT_GRADED = frozenset(
+    "other favourite favorite best dead sitting standing married alone ready open closed full empty broken late early free "
+    "perfect great different torn delicious rotten blond black white brown grey gray".split()
+)
+BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
+
+
+def _adjective(row: dict[str, str]) -> Adjective:
+    """`feminine`: empty if regular, `=` if the adjective never changes. `place`: `before` or `after` the noun, `only` there,
+    or `be`: only after `be`. `kinds` ends in `!` if strict. `grades`: comparative and superlative, or `more`."""
+    masculine, feminine, place = row["masculine"], row["feminine"], row["place"].split()
+    forms = (masculine,) * 4 if feminine == "=" else four_forms(masculine, feminine)
+    grades = row["grades"].split()
+    if grades == ["more"]:
+        grades = [f"more {row['english']}", f"most {row['english']}"]
+    comparative, superlative = grades or ["", ""]
+    return Adjective(
+        english=row["english"],
+        forms=forms,
+        before="before" in place,
+        before_vowel=BEFORE_VOWEL.get(masculine, ""),
+        attributive="be" not in place,
+        predicative="only" not in place,
+        kinds=frozenset(_kinds(row["kinds"].rstrip("!"))),
+        strict=row["kinds"].endswith("!"),
+        graded=row["kinds"] not in ("nation", "colour", "colour animal") and row["english"] not in NOT_GRADED,
+        comparative=comparative,
+        superlative=superlative,
+    )
+
+
+IRREGULAR: dict[str, tuple[Five, str]] = {
+    row["infinitive"]: ((row["je"], row["tu"], row["il"], row["nous"], row["ils"]), row["participle"])
+    for row in rows("conjugation")
+}
+
+
+def conjugation(infinitive: str) -> Conjugation:
+    five, done = IRREGULAR.get(infinitive) or (present(infinitive), participle(infinitive))
+    return Conjugation(infinitive, five, imperfect("étons" if infinitive == "être" else five[3]), four_forms(done))
+
+
+def _inflected(words: str, change: str) -> str:
+    """A phrase with another form of its first word."""
+    return " ".join([change, *words.split()[1:]])
+
+
+DOES = {"have": "has", "do": "does", "go": "goes"}
+FRENCH_PREPOSITIONS = ("à", "de", "avec")
+
+
+def _verb(row: dict[str, str]) -> Verb:
+    """`past` and `ing`: empty if regular; `ing` is `-` for none. `french`: an infinitive, with `se` before it and other words
+    after it; a preposition at the end is that of the object. `objects` ends in `!` if strict."""
+    base, pattern = row["base"], frozenset(row["pattern"].split())
+    head = base.split()[0]
+    french = row["french"].split()
+    reflexive = french[0] == "se"
+    infinitive, *tail = french[reflexive:]
+    preposition = tail.pop() if tail and tail[-1] in FRENCH_PREPOSITIONS else ""
+    return Verb(
+        base=base,
+        third=_inflected(base, DOES.get(head, english_s(head))),
+        past=row["past"] or _inflected(base, english_ed(head)),
+        ing="" if row["ing"] == "-" else row["ing"] or _inflected(base, english_ing(head)),
+        french=conjugation(infinitive),
+        tail=tuple(tail),
+        reflexive=reflexive,
+        with_etre=reflexive or "être" in pattern or base == "go home",
+        pattern=pattern,
+        preposition=preposition,
+        objects=tuple(kind for cell in row["objects"].rstrip("!").split() for kind in _kinds(cell.split(":")[0])),
+        strict=row["objects"].endswith("!"),
+        subjects=frozenset(row["subjects"].split()),
+    )
+
+
+class Country(NamedTuple):
+    """`gender`: f, m, or mp for a masculine plural."""
+
+    french: str
+    gender: str
+
+
+NOUNS = tuple(_noun(row) for row in rows("nouns"))
+ADJECTIVES = tuple(_adjective(row) for row in rows("adjectives"))
+VERBS = tuple(_verb(row) for row in rows("verbs"))
+NAMES: dict[str, Gender] = {row["name"]: "f" if row["gender"] == "f" else "m" for row in rows("names")}
+COUNTRIES = {row["english"]: Country(row["french"], row["gender"]) for row in rows("countries")}
+CITIES = {row["english"]: row["french"] for row in rows("cities")}
+
+AVOIR, ETRE, ALLER = conjugation("avoir"), conjugation("être"), conjugation("aller")

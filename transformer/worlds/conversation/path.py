@@ -1,0 +1,243 @@
+"""A path through the grammar: it either draws a sentence or reads one.
+
+The grammar is written once, as functions that take a path, say the English words from left to right and return the French. On
+a `Draw` every choice is random and every word is written down. On a `Read` every choice follows a text; where several are
+possible they are tried in turn, by starting again from the first word with the next combination of choices. At the end of the
+text a `Read` collects the words that could come next. So what is drawn can be read, and what is offered next is grammatical.
+"""
+
+import random
+from bisect import bisect
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+NO_STARTS: Mapping[Any, Container[str]] = {}
+
+
+class DeadEndError(Exception):
+    """This path leads nowhere: the text has another word here, or the choices do not go together."""
+
+
+class Table(Generic[T]):
+    """Entries that are chosen by their English words."""
+
+    def __init__(self, entries: Iterable[tuple[str, T]], weights: Sequence[float] | None = None) -> None:
+        self.entries = tuple((tuple(english.split()), value) for english, value in entries)
+        self.weights = tuple(weights or [1.0] * len(self.entries))
+        self.cumulative = list(accumulate(self.weights))
+        self.by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        for words, value in self.entries:
+            self.by_first.setdefault(words[0], []).append((words, value))
+        for entries_of_word in self.by_first.values():
+            entries_of_word.sort(key=lambda entry: -len(entry[0]))
+
+
+class Path(Protocol):
+    """What a frame may do. In every method the first sentence is about drawing, the second about reading."""
+
+    def say(self, *words: str) -> None:
+        """Write English words. Or require them."""
+        ...
+
+    def says(self, word: str, share: float) -> bool:
+        """Write a word or not. Or tell whether it is the next one, and pass it."""
+        ...
+
+    def word(self, table: Table[T], drawn_from: Table[T] | None = None) -> T:
+        """Write the words of an entry of `drawn_from`, the entries of `table` that make sense here. Or pass any of `table`."""
+        ...
+
+    def optional(self, table: Table[T], share: float, drawn_from: Table[T] | None = None) -> T | None:
+        """As `word`, or nothing."""
+        ...
+
+    def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
+        """One of the options, by weight. Or any of them, but for those in `starts` that start with other words only."""
+        ...
+
+    def meaning(self, options: Sequence[T]) -> T | None:
+        """One of the options, which no word shows but which decides what makes sense. Or None."""
+        ...
+
+    def require(self, condition: bool) -> None:
+        """Give up this path unless the condition holds."""
+        ...
+
+
+class Draw:
+    """A path with random choices."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng, self.tokens = rng, list[str]()
+
+    def say(self, *words: str) -> None:
+        self.tokens += words
+
+    def says(self, word: str, share: float) -> bool:
+        if self.rng.random() >= share:
+            return False
+        self.tokens.append(word)
+        return True
+
+    def word(self, table: Table[T], drawn_from: Table[T] | None = None) -> T:
+        table = drawn_from or table
+        index = bisect(table.cumulative, self.rng.random() * table.cumulative[-1])
+        words, value = table.entries[index]
+        self.tokens += words
+        return value
+
+    def optional(self, table: Table[T], share: float, drawn_from: Table[T] | None = None) -> T | None:
+        return self.word(table, drawn_from) if self.rng.random() < share else None
+
+    def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
+        left = self.rng.random() * sum(options.values())
+        for option, weight in options.items():
+            left -= weight
+            if left < 0:
+                return option
+        raise ValueError("no option has a weight")
+
+    def meaning(self, options: Sequence[T]) -> T | None:
+        return options[int(self.rng.random() * len(options))]
+
+    def require(self, condition: bool) -> None:
+        if not condition:
+            raise DeadEndError
+
+    def english(self) -> list[str]:
+        """The words written, with `an` before a vowel."""
+        pairs = zip(self.tokens, [*self.tokens[1:], ""], strict=True)
+        return ["an" if word == "a" and takes_an(following) else word for word, following in pairs]
+
+
+class Read:
+    """A path that follows a text, in every way that the grammar allows.
+
+    Attributes:
+        next_words: the words that may follow the text, in the order in which they were found.
+    """
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = _with_one_article(tokens)
+        self.article = "".join(tokens[-1:]) if tokens and tokens[-1] in ("a", "an") else ""
+        self.next_words: dict[str, None] = {}
+        self.position = self.depth = self.farthest = 0
+        self.branches: list[list[int]] = []  # of each choice: which is tried, and how many there are
+
+    def readings(self, program: Callable[["Read"], T]) -> Iterator[T]:
+        """What `program` returns for every reading of the whole text."""
+        while True:
+            self.position = self.depth = 0
+            try:
+                value = program(self)
+                if self.position == len(self.tokens):
+                    yield value
+            except DeadEndError:
+                pass
+            while self.branches and self.branches[-1][0] + 1 == self.branches[-1][1]:
+                self.branches.pop()
+            if not self.branches:
+                return
+            self.branches[-1][0] += 1
+
+    def say(self, *words: str) -> None:
+        for word in words:
+            if self._peek(word) != word:
+                raise DeadEndError
+            self._pass(1)
+
+    def says(self, word: str, share: float) -> bool:
+        if self._peek(word if share else "") != word:
+            return False
+        self._pass(1)
+        return True
+
+    def word(self, table: Table[T], drawn_from: Table[T] | None = None) -> T:
+        return self._entry(table, drawn_from, self._fitting(table, drawn_from))
+
+    def optional(self, table: Table[T], share: float, drawn_from: Table[T] | None = None) -> T | None:
+        fitting = self._fitting(table, drawn_from)
+        if not fitting:
+            return None
+        index = self._branch(len(fitting) + 1)
+        return None if index == len(fitting) else self._take(fitting[index])
+
+    def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
+        fitting = list(options)
+        if starts and self.position < len(self.tokens):
+            following = self.tokens[self.position]
+            fitting = [option for option in fitting if option not in starts or following in starts[option]]
+        return fitting[self._branch(len(fitting))]
+
+    def meaning(self, options: Sequence[T]) -> T | None:
+        return None
+
+    def require(self, condition: bool) -> None:
+        if not condition:
+            raise DeadEndError
+
+    def _peek(self, *wanted: str) -> str:
+        """The next word of the text. At its end, `wanted` are noted as words that may come next."""
+        if self.position < len(self.tokens):
+            return self.tokens[self.position]
+        for word in wanted:
+            if word and (not self.article or (self.article == "an") == takes_an(word)):
+                self.next_words[word] = None
+        return ""
+
+    def _fitting(self, table: Table[T], drawn_from: Table[T] | None) -> list[tuple[tuple[str, ...], T]]:
+        """The entries whose words come next in the text."""
+        if self.position == len(self.tokens):
+            # Words that make sense are noted before the others.
+            for some in (drawn_from, table):
+                if some is not None:
+                    self._peek(*some.by_first)
+            return []
+        fitting = []
+        for words, value in table.by_first.get(self.tokens[self.position], ()):
+            rest = tuple(self.tokens[self.position : self.position + len(words)])
+            if rest == words:
+                fitting.append((words, value))
+            elif self.position + len(rest) == len(self.tokens) and words[: len(rest)] == rest:
+                self.next_words[words[len(rest)]] = None  # the text ends within the words of this entry
+        return fitting
+
+    def _entry(self, table: Table[T], drawn_from: Table[T] | None, fitting: list[tuple[tuple[str, ...], T]]) -> T:
+        if not fitting:
+            raise DeadEndError
+        return self._take(fitting[self._branch(len(fitting))])
+
+    def _take(self, entry: tuple[tuple[str, ...], T]) -> T:
+        self._pass(len(entry[0]))
+        return entry[1]
+
+    def _pass(self, count: int) -> None:
+        self.position += count
+        self.farthest = max(self.farthest, self.position)
+
+    def _branch(self, count: int) -> int:
+        if count < 2:
+            self.require(count == 1)
+            return 0
+        if self.depth == len(self.branches):
+            self.branches.append([0, count])
+        self.depth += 1
+        return self.branches[self.depth - 1][0]
+
+
+def takes_an(word: str) -> bool:
+    """Whether `an`, not `a`, stands before an English word."""
+    return word[:1] in ("a", "e", "i", "o", "u") and not word.startswith(("uni", "eu", "use", "one")) or word == "hour"
+
+
+def _with_one_article(tokens: Sequence[str]) -> list[str]:
+    """The tokens with `a` for `an` where it is right; elsewhere a word that no grammar reads."""
+    words = list(tokens)
+    for index, (word, following) in enumerate(zip(tokens, [*tokens[1:], ""], strict=True)):
+        if word in ("a", "an") and following:
+            words[index] = "a" if (word == "an") == takes_an(following) else "<wrong article>"
+        elif word == "an":
+            words[index] = "a"
+    return words

@@ -1,0 +1,59 @@
+"""How neighbouring French words change each other: elision (`le` `animal` → `l'` `animal`), contraction (`de` `le` → `du`).
+
+A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar has to look ahead. An object
+pronoun is written with a mark (`le_`), because it does not contract: `besoin de le voir`.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+
+# An h that blocks elision: `le hérisson`, but `l'homme`.
+ASPIRATED = ("hérisson", "haricot", "hamster", "hamburger", "haut", "huit")
+ELIDED = {
+    "le": "l'",
+    "la": "l'",
+    "le_": "l'",
+    "la_": "l'",
+    "de": "d'",
+    "ne": "n'",
+    "que": "qu'",
+    "je": "j'",
+    "me": "m'",
+    "te": "t'",
+    "se": "s'",
+    "ce_": "c'",  # the pronoun; the determiner becomes `cet`
+}
+# The plural article is dropped after `de`: `près de maisons`.
+CONTRACTED = {
+    ("de", "le"): "du",
+    ("de", "les"): "des",
+    ("à", "le"): "au",
+    ("à", "les"): "aux",
+    ("de", "des"): "de",
+    ("de", "de"): "de",
+}
+
+
+def starts_with_vowel(word: str) -> bool:
+    """Whether a word before this one elides: it begins with a vowel sound, mute h included."""
+    first = unicodedata.normalize("NFD", word)[0]
+    return first in "aeiouœ" and word not in ("oui", "onze") or word in ("y", "yeux") or first == "h" and not _aspirated(word)
+
+
+def settle(words: Sequence[str]) -> list[str]:
+    """Full forms → the forms that are written: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
+
+    Works from the right: whether `le` elides must be known before `de` can contract with it.
+    """
+    settled: list[str] = []
+    for word in reversed(words):
+        if settled and (word, settled[-1]) in CONTRACTED:
+            word = CONTRACTED[word, settled.pop()]
+        if settled and word in ELIDED and starts_with_vowel(settled[-1]):
+            word = ELIDED[word]
+        settled.append(word.rstrip("_"))
+    return settled[::-1]
+
+
+def _aspirated(word: str) -> bool:
+    return word.startswith(ASPIRATED)

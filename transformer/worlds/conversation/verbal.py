@@ -1,0 +1,523 @@
+"""Verbs with what follows them: their English on a path, and their French."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from transformer.worlds.conversation import function_words as words
+from transformer.worlds.conversation import place_and_time as adverbials
+from transformer.worlds.conversation.inflection import Five
+from transformer.worlds.conversation.lexicon import (
+    ALLER,
+    ANIMATE,
+    AVOIR,
+    ETRE,
+    PEOPLE,
+    VERBS,
+    Agreement,
+    Conjugation,
+    Verb,
+    conjugation,
+)
+from transformer.worlds.conversation.nominal import (
+    NAME_TABLE,
+    Nominal,
+    Polarity,
+    from_pronoun,
+    noun_phrase,
+    object_phrase,
+    person_name,
+)
+from transformer.worlds.conversation.path import Path, Table
+
+Tense = Literal["present", "progressive", "past", "imperfect", "future", "will", "modal"]
+Negation = Literal["", "not", "never"]
+Form = Literal["base", "third", "past", "ing"]
+
+BE: dict[str, Five] = {"present": ("am", "are", "is", "are", "are"), "past": ("was", "were", "was", "were", "were")}
+THIRD = 2
+# me, te, se, nous precede le, la, les, and these precede lui, leur.
+CLITIC_ORDER = ("me", "te", "se", "nous", "le_", "la_", "les_", "lui", "leur")
+PAS: dict[Negation, list[str]] = {"": [], "not": ["pas"], "never": ["jamais"]}
+
+FREQUENCIES = Table([("always", "toujours"), ("often", "souvent"), ("sometimes", "parfois"), ("also", "aussi")], [2, 2, 1, 0.7])
+MANNERS = Table([("well", "bien"), ("very well", "très bien"), ("a lot", "beaucoup"), ("a little", "un peu")], [3, 1, 2, 0.7])
+ENDS = Table([("fast", "vite"), ("slowly", "lentement"), ("together", "ensemble"), ("too", "aussi"), ("again", "encore")])
+
+_OFTEN = ("go", "eat", "drink", "have", "see", "like", "love", "want", "live", "work", "play", "read", "speak", "buy", "sleep")
+
+
+def _drawn_with(verb: Verb, kind: str) -> bool:
+    return kind in PEOPLE or kind in verb.subjects
+
+
+def _verb_table(verbs: Sequence[Verb], form: Form) -> Table[Verb] | None:
+    forms = [(getattr(verb, form), verb) for verb in verbs if getattr(verb, form)]
+    return Table(forms, [2.0 if verb.base in _OFTEN else 1.0 for _, verb in forms]) if forms else None
+
+
+FORM_NAMES: tuple[Form, ...] = ("base", "third", "past", "ing")
+VERB_FORMS: dict[Form, Table[Verb]] = {form: _verb_table(VERBS, form) for form in FORM_NAMES}  # type: ignore[misc]
+WAS_DOING = Table([(verb.ing, verb) for verb in VERBS if verb.was_doing])
+SUBJECT_KINDS = (*sorted(ANIMATE), "vehicle")
+DRAWN_FORMS = {
+    (form, kind): _verb_table([verb for verb in VERBS if _drawn_with(verb, kind)], form)
+    for form in FORM_NAMES
+    for kind in SUBJECT_KINDS
+}
+
+
+@dataclass(frozen=True)
+class Modal:
+    """A verb before an infinitive, with its present and past in both languages.
+
+    Attributes:
+        english: base, third person, past; the past is empty if it is not used.
+        helps: whether it is negated and asked without `do`.
+        link: French words before the infinitive.
+    """
+
+    english: tuple[str, str, str]
+    helps: bool
+    present: Five
+    past: Five
+    link: tuple[str, ...] = ()
+
+
+def _modal(english: str, past: str, infinitive: str, link: str = "") -> Modal:
+    """`english`: `can`, or `want to`, which has a third person."""
+    french = conjugation(infinitive)
+    head, *rest = english.split()
+    third = " ".join(["has" if head == "have" else "tries" if head == "try" else head + "s", *rest]) if rest else english
+    return Modal((english, third, past), not rest, french.present, french.imperfect, tuple(link.split()))
+
+
+_DEVRAIS = ("devrais", "devrais", "devrait", "devrions", "devraient")
+_VOUDRAIS = ("voudrais", "voudrais", "voudrait", "voudrions", "voudraient")
+WOULD_LIKE = Modal(("would", "would", ""), True, _VOUDRAIS, _VOUDRAIS)
+MODALS = (
+    _modal("can", "could", "pouvoir"),
+    _modal("must", "", "devoir"),
+    Modal(("should", "should", ""), True, _DEVRAIS, _DEVRAIS),
+    WOULD_LIKE,
+    _modal("want to", "wanted to", "vouloir"),
+    _modal("have to", "had to", "devoir"),
+    _modal("need to", "needed to", "avoir", "besoin de"),
+    _modal("like to", "", "aimer"),
+    _modal("love to", "", "aimer"),
+    _modal("hate to", "", "détester"),
+    _modal("prefer to", "", "préférer"),
+    _modal("try to", "", "essayer", "de"),
+    _modal("learn to", "", "apprendre", "à"),
+    _modal("start to", "", "commencer", "à"),
+)
+_MODAL_WEIGHTS = {"can": 4.0, "must": 1.5, "want to": 4.0, "would": 2.0, "have to": 2.0, "like to": 3.0, "love to": 1.5}
+
+
+def _modal_table(index: int, helps: bool | None = None) -> Table[Modal]:
+    chosen = [m for m in MODALS if m.english[index] and helps in (None, m.helps)]
+    return Table([(m.english[index], m) for m in chosen], [_MODAL_WEIGHTS.get(m.english[0], 0.7) for m in chosen])
+
+
+HELPING, HELPING_PAST = _modal_table(0, True), _modal_table(2, True)
+FULL_MODALS = {"base": _modal_table(0, False), "third": _modal_table(1, False), "past": _modal_table(2, False)}
+LIKINGS = Table([(base, conjugation(french)) for base, french in (("like", "aimer"), ("love", "aimer"), ("hate", "détester"), ("prefer", "préférer"))],
+                [3, 1.5, 1, 0.7])  # fmt: skip
+LIKINGS_THIRD = Table([(f"{words_[0]}s", value) for words_, value in LIKINGS.entries], [3, 1.5, 1, 0.7])
+
+
+@dataclass
+class Complements:
+    """What follows a verb.
+
+    Attributes:
+        clitics: object pronouns, which stand before the French verb.
+        objects, recipients: a direct object, and `to` someone, in French.
+        after: where, where to or where from.
+        preceding: what a participle agrees with, if a direct object stands before it.
+        manner: an adverb that stands after the conjugated verb.
+        last: words at the end of the clause.
+    """
+
+    clitics: list[str] = field(default_factory=list)
+    objects: list[str] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    preceding: Agreement | None = None
+    manner: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.objects, *self.recipients, *self.after, *self.last]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause whose French is still to be put together.
+
+    Attributes:
+        frequency: French words of an adverb like `toujours`.
+        modal_past: whether the modal verb is in the past.
+    """
+
+    subject: Nominal
+    verb: Verb
+    tense: Tense
+    negation: Negation
+    complements: Complements
+    frequency: list[str]
+    modal: Modal | None = None
+    modal_past: bool = False
+
+    def french(self, with_subject: bool = True) -> list[str]:
+        return [*(self.subject.subject if with_subject else []), *self.predicate()]
+
+    def predicate(self) -> list[str]:
+        verb, agreement, complements = self.verb, self.subject.agreement, self.complements
+        reflexive = [words.REFLEXIVE[agreement.slot]] if verb.reflexive else []
+        clitics = sorted([*reflexive, *complements.clitics], key=CLITIC_ORDER.index)
+        past = self.tense == "past" and not verb.past_imperfect
+        if self.modal is not None:
+            forms = self.modal.past if self.modal_past else self.modal.present
+            finite = [forms[agreement.slot]]
+            rest = [*self.modal.link, *clitics, verb.french.infinitive]
+        elif self.tense in ("future", "will"):
+            finite, rest = [ALLER.present[agreement.slot]], [*clitics, verb.french.infinitive]
+        elif past:
+            agrees = agreement if verb.with_etre else complements.preceding or Agreement("m", False, THIRD)
+            auxiliary = ETRE if verb.with_etre else AVOIR
+            finite, rest = [*clitics, auxiliary.present[agreement.slot]], [agrees.of(verb.french.participle)]
+        else:
+            forms = verb.french.imperfect if self.tense in ("imperfect", "past") else verb.french.present
+            finite, rest = [*clitics, forms[agreement.slot]], []
+        if self.negation:
+            finite = ["ne", *finite, *PAS[self.negation]]
+        tail = _negated_tail(verb.tail) if self.negation else list(verb.tail)
+        return [*finite, *self.frequency, *complements.manner, *rest, *tail, *complements.words]
+
+
+def _negated_tail(tail: Sequence[str]) -> list[str]:
+    """`du vélo` → `de vélo`."""
+    return ["de", *tail[1:]] if tail and tail[0] in ("du", "une") else list(tail)
+
+
+def be(path: Path, subject: Nominal, tense: Literal["present", "past"] = "present") -> None:
+    path.say(BE[tense][subject.english_slot])
+
+
+def verb_form(path: Path, form: Form, kind: str) -> Verb:
+    return path.word(VERB_FORMS[form], DRAWN_FORMS.get((form, kind)))
+
+
+def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
+    """The English verb in a statement, and the French of an adverb like `always` before it."""
+    third = subject.english_slot == THIRD
+    frequency: list[str] = []
+    if tense in ("progressive", "imperfect", "future"):
+        be(path, subject, "past" if tense == "imperfect" else "present")
+        path.say(*["not"] * bool(negation))
+        if tense == "future":
+            path.say("going", "to")
+        if tense == "imperfect":
+            return path.word(WAS_DOING), frequency
+        return verb_form(path, "base" if tense == "future" else "ing", subject.kind), frequency
+    if tense == "will":
+        path.say("will", *["not"] * bool(negation))
+        return verb_form(path, "base", subject.kind), frequency
+    if negation == "not":
+        path.say("did" if tense == "past" else "does" if third else "do", "not")
+        return verb_form(path, "base", subject.kind), frequency
+    if negation == "never":
+        path.say("never")
+    else:
+        frequency = (path.optional(FREQUENCIES, 0.07) or "").split()
+    form: Form = "past" if tense == "past" else "third" if third else "base"
+    return verb_form(path, form, subject.kind), frequency
+
+
+def statement(path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15) -> Clause:
+    """A subject's verb and all that follows. `time`, `place`: shares."""
+    verb, frequency = simple(path, subject, tense, negation)
+    polarity: Polarity = "negative" if negation else "positive"
+    complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
+    unchanged = verb.past == verb.base and not (negation == "not" or subject.english_slot == THIRD)
+    if tense == "past" and unchanged:  # `i read a book` is present, `i read a book yesterday` is not
+        path.require(" ".join(complements.last).endswith(tuple(adverbials.ONLY_PAST_FRENCH)))
+    return Clause(subject, verb, tense, negation, complements, frequency)
+
+
+def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float = 0.15, place: float = 0.15) -> Clause:
+    """`can swim`, `wants to eat`, `would like to go`."""
+    third = subject.english_slot == THIRD
+    not_ = ["not"] * bool(negation)
+    options = {"helping": 1.0, "full": 1.3, "past": 0.25}
+    starts = {"helping": HELPING.by_first, "full": {"do", "does", *FULL_MODALS["third" if third else "base"].by_first}}
+    chosen = path.choose(options, starts)
+    past = chosen == "past"
+    if chosen == "helping":
+        modal = path.word(HELPING)
+        if modal is WOULD_LIKE:
+            path.say(*not_, "like", "to")
+        else:
+            path.say(*not_)
+    elif chosen == "full":
+        if negation:
+            path.say("does" if third else "do", "not")
+        modal = path.word(FULL_MODALS["third" if third and not negation else "base"])
+    elif path.choose({"helping": 1.0, "full": 1.0}, {"helping": HELPING_PAST.by_first}) == "helping":
+        modal = path.word(HELPING_PAST)
+        path.say(*not_)
+    else:
+        if negation:
+            path.say("did", "not")
+        modal = path.word(FULL_MODALS["base" if negation else "past"])
+        path.require(bool(modal.english[2]))
+    return infinitive(path, subject, negation, modal, past, time=time, place=place)
+
+
+def infinitive(path: Path, subject: Nominal, negation: Negation, modal: Modal, past: bool = False, *, time: float = 0.15, place: float = 0.15) -> Clause:  # fmt: skip
+    """What follows a modal verb."""
+    verb = verb_form(path, "base", subject.kind)
+    polarity: Polarity = "negative" if negation else "positive"
+    complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
+    return Clause(subject, verb, "modal", negation, complements, [], modal, past)
+
+
+TO_WORK = ["à", "le", "travail"]
+TIME_OF_TENSE: Mapping[str, str] = {"past": "past", "imperfect": "past", "future": "future", "will": "future"}
+_PLACE_STARTS = {*adverbials.PREPOSITION_TABLE.by_first, *adverbials.FIXED_PLACES.by_first, "between"}
+_PRONOUN_STARTS = {"pronoun": words.OBJECTS.by_first}
+
+
+def follow(
+    path: Path,
+    verb: Verb,
+    subject: Nominal,
+    polarity: Polarity,
+    tense: Tense,
+    *,
+    time: float,
+    place: float,
+    gap: str = "",
+    modal_past: bool = False,
+    pronouns: bool = True,
+) -> Complements:
+    """What follows a verb. `gap`: "object" or "place" for a question about it, which does not stand after the verb."""
+    after = Complements()
+    pattern = verb.pattern
+    if gap == "object":
+        path.require(bool(pattern & {"object", "object?"}) and not verb.preposition and "place" not in pattern)
+    elif pattern & {"object", "object?", "sport", "instrument"}:
+        _object(path, verb, subject, polarity, after, pronouns, tense)
+    if "indirect" in pattern:
+        _recipient(path, subject, after, pronouns)
+    if "to" in pattern and not after.clitics and path.says("to", 0.35):
+        _recipient(path, subject, after, pronouns)
+    if pattern & {"destination", "destination?"} and gap != "place":
+        if "destination?" in pattern:
+            if path.choose({"none": 1.0, "to": 1.0}, {"to": adverbials.FIXED_DESTINATIONS.by_first}) == "to":
+                after.after += adverbials.destination(path)
+        else:
+            after.after += adverbials.destination(path)
+        # `i am going to work` is a plan.
+        path.require(tense != "progressive" or after.after != TO_WORK)
+    if "from" in pattern:
+        path.require(gap != "place")
+        after.after += adverbials.origin(path)
+    if "place" in pattern and gap != "place":
+        after.after += adverbials.place(path, only_where=bool(pattern & {"object"}))
+    elif not pattern & {"generic", "de", "destination", "from", "place"} and gap != "place":
+        _place(path, place * (0.6 if verb.takes_object else 1.5), after)
+    if tense in ("present", "progressive", "past"):
+        _manner(path, verb, after)
+    if gap != "time":
+        times = "past" if modal_past else TIME_OF_TENSE.get(tense, "present")
+        if tense == "modal" and not modal_past:
+            times = path.choose({"present": 1.0, "future": 1.0})
+        share = 0.0 if "generic" in pattern else time
+        after.last += (path.optional(adverbials.TIMES[times], share) or "").split() if share or not time else []
+    return after
+
+
+AGREEING = frozenset("see buy find lose take eat help call love like meet".split())
+
+
+def may_agree(verb: Verb, agreement: Agreement) -> bool:
+    """Whether a participle may agree with what stands before it: only that of common verbs, so that few forms are to be learnt.
+
+    (`je l'ai vue`, `les livres que j'ai achetés`.) A masculine singular leaves every participle as it is.
+    """
+    return verb.base in AGREEING or verb.past_imperfect or agreement[:2] == ("m", False)
+
+
+def _place(path: Path, share: float, after: Complements) -> None:
+    if share and path.choose({"none": 1 - share, "place": share}, {"place": _PLACE_STARTS}) == "place":
+        after.after += adverbials.place(path, fixed=0.35)
+
+
+def _manner(path: Path, verb: Verb, after: Complements) -> None:
+    if "none" in verb.pattern and not verb.tail and not verb.reflexive and not verb.with_etre or verb.base == "speak":
+        after.manner += (path.optional(MANNERS, 0.08) or "").split()
+        if not after.manner:
+            after.last += (path.optional(ENDS, 0.06) or "").split()
+
+
+def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense) -> None:
+    """A direct object, or one after the preposition that the French verb has."""
+    pattern, kinds = verb.pattern, verb.objects
+    options = {"phrase": 1.0}
+    clitic = not verb.preposition and "no-clitic" not in pattern and not pattern & {"sport", "instrument"} and not verb.strict
+    if clitic and pronouns:
+        options["pronoun"] = 0.2
+    if "to" in pattern and pronouns:
+        options["recipient first"] = 0.3
+    if "object?" in pattern:
+        options["none"] = 0.3
+    chosen = path.choose(options, _PRONOUN_STARTS)
+    if chosen == "none":
+        return
+    if chosen == "recipient first":  # `give me the book`
+        _recipient(path, subject, after)
+        chosen = "phrase"
+    if chosen == "pronoun":
+        people = bool(set(kinds) & ANIMATE)
+        pronoun = path.word(words.OBJECTS, words.OBJECTS if people else words.THING_OBJECTS)
+        _not_reflexive(path, subject, pronoun.object)
+        path.require(tense != "past" or may_agree(verb, pronoun.agreement))
+        after.clitics.append(pronoun.direct)
+        after.preceding = pronoun.agreement
+        return
+    bare = 0.35 if set(kinds) & {"food", "drink", "language", "subject", "art", "lesson", "sport", "meal"} else 0.1
+    if "generic" in pattern:
+        bare = 0.6
+    if verb.strict:  # `speak french`, `play football`, `play the piano`, `visit the museum`
+        if "language!" in verb.objects or verb.base == "speak":
+            after.objects += _bare_language(path)
+            return
+        determiners = words.DEFINITE if verb.base == "visit" else words.OWNERS
+        chosen_phrase = noun_phrase(path, kinds, determiners, bare=0.9 if "sport" in pattern else 0.2, adjectives=0.02, of=0.0)
+        path.require(chosen_phrase.kind in kinds)
+    else:
+        bare = 0.0 if after.clitics else bare  # `show her lamps` is about her lamps
+        chosen_phrase = object_phrase(path, kinds, polarity, bare=bare, names=bool(set(kinds) & PEOPLE))
+    after.objects += _object_words(verb, chosen_phrase, polarity)
+
+
+def _object_words(verb: Verb, phrase: Nominal, polarity: Polarity) -> list[str]:
+    if verb.preposition:
+        of = verb.preposition == "de"
+        generic = verb.strict
+        return [verb.preposition, *phrase.french("after de" if of and not generic else "generic")]
+    if "generic" in verb.pattern:
+        return phrase.french("generic")
+    return phrase.french("negated" if polarity == "negative" else "plain")
+
+
+def _bare_language(path: Path) -> list[str]:
+    phrase = noun_phrase(path, ("language",), bare=1.0, adjectives=0.0, of=0.0)
+    path.require(phrase.kind == "language")
+    return phrase.french("plain")[1:]  # without the article
+
+
+def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
+    """`to me`, `to anna`, `to my sister`; the preposition is said before."""
+    options = {"phrase": 1.0, "name": 0.4} | ({"pronoun": 1.0} if pronouns else {})
+    chosen = path.choose(options, _PRONOUN_STARTS | {"name": NAME_TABLE.by_first})
+    if chosen == "pronoun":
+        pronoun = path.word(words.PERSON_OBJECTS)
+        _not_reflexive(path, subject, pronoun.object)
+        path.require(not (after.clitics and pronoun.indirect in ("me", "te", "nous") and after.clitics[0] in ("me", "te", "nous")))
+        after.clitics.append(pronoun.indirect)
+    elif chosen == "name":
+        after.recipients += ["à", *person_name(path).french("plain")]
+    else:
+        after.recipients += ["à", *noun_phrase(path, ("family", "person", "job"), words.OWNERS, adjectives=0.03, of=0.0).french("plain")]
+
+
+def _not_reflexive(path: Path, subject: Nominal, pronoun: str) -> None:
+    if subject.pronoun is not None:
+        path.require(pronoun not in words.SAME_PERSON.get(subject.pronoun.subject, ()))
+
+
+def question(
+    path: Path,
+    *,
+    gap: str = "",
+    time: float = 0.12,
+    place: float = 0.12,
+    people: bool = False,
+    asked_about: Agreement | None = None,
+) -> Clause:
+    """`do you like tea`, `can she swim`, `did they leave`: the clause is that of the answer.
+
+    `gap`: as in `follow`. `people`: only verbs of which somebody can be the object. `asked_about`: what is before the verb as
+    its object, which a participle agrees with.
+    """
+    options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
+    starts = {
+        "do": ("do", "does"),
+        "did": ("did",),
+        "be": ("am", "is", "are", "was", "were"),
+        "helping": HELPING.by_first,
+        "will": ("will",),
+        "want to": ("do", "does"),
+    }
+    chosen = path.choose(options, starts)
+    modal, tense = None, "present"
+    if chosen in ("do", "want to"):
+        do = path.choose({"do": 1.6, "does": 1.0}, {"do": ("do",), "does": ("does",)})
+        path.say(do)
+        subject = asked(path, ("do", "does").index(do))
+        if chosen == "want to":
+            modal = path.word(FULL_MODALS["base"])
+    elif chosen == "be":
+        past = path.choose({"present": 3.0, "past": 0.6}, {"present": ("am", "is", "are"), "past": ("was", "were")}) == "past"
+        tense = path.choose({"future": 1.0, "progressive": 2.0}) if not past else "imperfect"
+        form = path.choose({form: 1.0 for form in dict.fromkeys(BE["past" if past else "present"])})
+        path.say(form)
+        subject = asked(path)
+        path.require(BE["past" if past else "present"][subject.english_slot] == form)
+        if tense == "future":
+            path.say("going", "to")
+    else:
+        tense = {"did": "past", "will": "will", "helping": "modal"}[chosen]
+        if chosen == "helping":
+            modal = path.word(HELPING)
+        else:
+            path.say(chosen)
+        subject = asked(path)
+        if modal is WOULD_LIKE:
+            path.say("like", "to")
+    form_name: Form = "ing" if tense in ("progressive", "imperfect") else "base"
+    verb = verb_form(path, form_name, subject.kind)
+    path.require((not people or bool(set(verb.objects) & PEOPLE)) and (tense != "imperfect" or verb.was_doing))
+    tense_used: Tense = "modal" if modal is not None else tense  # type: ignore[assignment]
+    complements = follow(path, verb, subject, "question", tense_used, time=time, place=place, gap=gap)
+    path.require(asked_about is None or tense != "past" or may_agree(verb, asked_about))
+    complements.preceding = complements.preceding or asked_about
+    return Clause(subject, verb, tense_used, "", complements, [], modal)
+
+
+def asked(path: Path, third: int | None = None) -> Nominal:
+    """The subject of a question; mostly `you`. `third`: 1 after `does`, 0 after `do`."""
+    options = {"you": 2.0, "pronoun": 1.0, "phrase": 0.8, "name": 0.3}
+    if third == 1:
+        options.pop("you")
+    if third == 0:
+        options.pop("name")
+    starts = {"you": ("you",), "pronoun": words.SUBJECTS.by_first, "name": NAME_TABLE.by_first}
+    chosen = path.choose(options, starts)
+    if chosen == "you":
+        path.say("you")
+        subject = from_pronoun(words.PRONOUNS[1])
+    elif chosen == "pronoun":
+        subject = from_pronoun(path.word(words.SUBJECTS, words.PERSON_SUBJECTS))
+        path.require(subject.pronoun is not words.PRONOUNS[1])
+    elif chosen == "name":
+        subject = person_name(path)
+    else:
+        kinds = ("family", "family", "person", "job", "animal")
+        subject = noun_phrase(path, kinds, words.DEFINITE, adjectives=0.06, of=0.0)
+    path.require(third is None or (subject.english_slot == THIRD) == bool(third))
+    return subject
