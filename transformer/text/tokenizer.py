@@ -24,8 +24,19 @@ CONTRACTIONS = {
     "what's": "what is",
     "who's": "who is",
     "there's": "there is",
+    "here's": "here is",
+    "where's": "where is",
+    "when's": "when is",
+    "how's": "how is",
+    "name's": "name is",
     "i'm": "i am",
+    "gonna": "going to",
+    "wanna": "want to",
 }
+SMALL_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+).split()
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 
 # Characters without width or ink, which are dropped as typed by mistake: control characters but white space, soft
@@ -43,7 +54,8 @@ UNSEEN = re.compile(rf"[\s{INVISIBLE}{BLANK}{JOINERS}\ud800-\udfff]*")
 LETTERS = r"[^\W\d_]+"
 WORD = rf"{LETTERS}(?:[{JOINERS}]{LETTERS})*"
 SIGN = rf"[^\w\s](?:[{JOINERS}]\S)*"
-ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|\d|{SIGN}")
+# A possessive `'s` that stands alone is one token, because a split text is joined with spaces and split again.
+ENGLISH = re.compile(rf"{WORD}(?:'{WORD})?|'s(?![^\W\d_{JOINERS}])|[0-9]+|\d|{SIGN}")
 # `l'`, `qu'`, … are separate tokens; `aujourd'hui` is one word despite its apostrophe.
 FRENCH = re.compile(rf"aujourd'hui|{WORD}'|{WORD}(?:-{WORD})*|\d|{SIGN}")
 WORDS_AND_DIGITS = re.compile(rf"{WORD}|\d|{SIGN}")
@@ -98,7 +110,8 @@ def split_characters(text: str) -> list[str]:
 
 
 def split_english(text: str) -> list[str]:
-    """Words, digits and marks of a `sentence`, with contractions expanded: `It didn't.` → `it` `did` `not` `.`."""
+    """Words, numbers and marks of a `sentence`: `It didn't.` → `it` `did` `not` `.`, `Anna's 21 cats` → `anna` `'s` `twenty` `one`
+    `cats`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
@@ -123,7 +136,22 @@ def _uncontracted(word: str) -> str:
     for ending, long in ENDINGS.items() if "'" in word else ():
         if word.endswith(ending) and len(word) > len(ending):
             return word.removesuffix(ending) + long
-    return word
+    if word.endswith("'s") and len(word) > 2:
+        return word.removesuffix("'s") + " 's"
+    return _number(word) if word[0] in "0123456789" else word
+
+
+def _number(digits: str) -> str:
+    """A whole number up to 100 in words; a greater one unchanged."""
+    value = int(digits) if len(digits) <= 3 else 101
+    if value > 100 or digits != str(value):
+        return digits
+    if value < 20:
+        return SMALL_NUMBERS[value]
+    if value == 100:
+        return "one hundred"
+    ten, unit = TENS[value // 10 - 2], value % 10
+    return f"{ten} {SMALL_NUMBERS[unit]}" if unit else ten
 
 
 TOO_MANY_WORDS = (

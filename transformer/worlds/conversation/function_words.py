@@ -86,6 +86,8 @@ DETERMINERS = {
     "too many": Determiner("", "", "trop", MANY, "quantity"),
     "every": Determiner("chaque", "chaque", "", ONE, "definite"),
 }
+# `no milk` is negated in French: `pas de lait`.
+NO = Table([("no", Determiner("un", "une", "des", ANY, "some"))])
 BARE = Determiner("", "", "des", ("plural", "mass"), "bare")
 NO_ARTICLE = Determiner("", "", "", ("singular", "plural"), "none")
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")

@@ -305,6 +305,10 @@ def _verb(row: dict[str, str]) -> Verb:
     )
 
 
+# `three people`, `how many people`: the French noun is another one after a number.
+COUNTED = {"people": ("personnes", Agreement("f", True, 4))}
+
+
 class Country(NamedTuple):
     """`gender`: f, m, or mp for a masculine plural."""
 

@@ -10,6 +10,7 @@ from transformer.worlds.conversation.function_words import BARE, DETERMINERS, De
 from transformer.worlds.conversation.lexicon import (
     ADJECTIVES,
     ANIMATE,
+    COUNTED,
     NAMES,
     NOUNS,
     PEOPLE,
@@ -79,6 +80,7 @@ class Nominal:
         agreement: what French words agree with.
         english_slot: what the English verb agrees with.
         kind: of noun; "person" for a pronoun or a name.
+        modified_after: whether it has an adjective that follows the French noun.
     """
 
     french: Callable[[Use], list[str]]
@@ -87,6 +89,7 @@ class Nominal:
     kind: str
     pronoun: Pronoun | None = None
     noun: Noun | None = None
+    modified_after: bool = False
 
     @property
     def subject(self) -> list[str]:
@@ -111,11 +114,14 @@ def person_name(path: Path) -> Nominal:
     return Nominal(lambda use: [name], Agreement(NAMES[name], False, 2), 2, "person")
 
 
-def both(first: Nominal, second: Nominal) -> Nominal:
+AND_OR = Table([("and", "et"), ("or", "ou")], [3, 1])
+
+
+def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
     """`anna and tom`: masculine unless both are feminine."""
     gender = "f" if first.agreement.gender == second.agreement.gender == "f" else "m"
     return Nominal(
-        lambda use: [*first.french(use), "et", *second.french(use)], Agreement(gender, True, 4), 4, first.kind
+        lambda use: [*first.french(use), conjunction, *second.french(use)], Agreement(gender, True, 4), 4, first.kind
     )
 
 
@@ -195,7 +201,7 @@ def attributes(path: Path, kind: str | None, share: float, number: Number | None
     if adjective.before and not (kind is not None and second_of is None):
         second = path.optional(ATTRIBUTES, 0.12, second_of)
         if second is not None:
-            path.require(not second.before or second.english in ("old", "young", "little"))
+            path.require(not second.before or second.english in ("old", "young", "little", "new", "small"))
             adjectives.append(([], second))
     return adjectives
 
@@ -209,10 +215,12 @@ def noun_phrase(
     adjectives: float = 0.15,
     numbers: Sequence[Number] = words.ANY,
     of: float = 0.1,
+    person: Agreement | None = None,
 ) -> Nominal:
     """A noun with its determiner, or without one (`bare`, a share), and perhaps with adjectives.
 
     `kinds`: those drawn. `numbers`: those allowed. `of`: share of the containers and parts that are of something.
+    `person`: of whom it is said; a noun with both genders takes his or hers.
     """
     kind = path.meaning(kinds)
     options = {"determiner": 1.0 - bare, "bare": bare} if bare else {"determiner": 1.0}
@@ -228,8 +236,11 @@ def noun_phrase(
     form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind is not None and number is not None else None)
     path.require(form.number in allowed and go_together(form, modifiers))
     if determiner is BARE and modifiers:
-        path.require(form.number == "plural" or form.noun.kind in ("food", "drink", "weather"))
-    return _with_of(path, of, from_form(form, determiner, modifiers))
+        path.require(form.number == "plural" or not form.noun.is_definite_when_bare)
+    agreement = form.agreement
+    if person is not None and form.noun.has_both_genders:
+        agreement = agreement._replace(gender=person.gender)
+    return _with_of(path, of, from_form(form, determiner, modifiers, agreement))
 
 
 def go_together(form: NounForm, modifiers: Modifiers) -> bool:
@@ -246,7 +257,10 @@ def from_form(
 ) -> Nominal:
     """A noun phrase. `agreement`: of a noun with both genders, that of the person it describes (`elle est étudiante`)."""
     noun, agreement = form.noun, agreement or form.agreement
-    core = described(agreement.of(noun.french).split(), modifiers, agreement)
+    french_noun = agreement.of(noun.french).split()
+    if determiner.sense == "number" and noun.plural in COUNTED:
+        french_noun, agreement = [COUNTED[noun.plural][0]], COUNTED[noun.plural][1]
+    core = described(french_noun, modifiers, agreement)
     weak = any(adjective.before for _, adjective in modifiers)
 
     if determiner is BARE and form.number == "mass" and noun.is_definite_when_bare:
@@ -255,7 +269,8 @@ def from_form(
     def french(use: Use) -> list[str]:
         return determined(determiner, core, agreement, use, weak)
 
-    return Nominal(french, agreement, 4 if form.number == "plural" else 2, noun.kind, noun=noun)
+    after = any(not adjective.before for _, adjective in modifiers)
+    return Nominal(french, agreement, 4 if form.number == "plural" else 2, noun.kind, noun=noun, modified_after=after)
 
 
 def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
@@ -304,6 +319,7 @@ _PHRASE_STARTS = {"pronoun": words.PERSON_SUBJECTS.by_first, "name": NAME_TABLE.
 _OWNED_STARTS = {"owned": {*NAME_TABLE.by_first, *words.OWNERS.by_first}}
 
 
+SOMEONE = Table([("someone", "quelqu' un"), ("everyone", "tout le monde"), ("everybody", "tout le monde")])
 WHO = ("family", "family", "family", "friend", "person", "job", "animal", "animal")
 
 
@@ -311,14 +327,19 @@ def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
     """Someone who does something; one of `things` too, if some are given."""
-    options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07}
-    chosen = path.choose(options, _PHRASE_STARTS | _OWNED_STARTS)
+    options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
+    chosen = path.choose(options, _PHRASE_STARTS | _OWNED_STARTS | {"someone": SOMEONE.by_first})
     if chosen == "pronoun":
         return person_pronoun(path)
     if chosen == "name":
         return person_name(path)
     if chosen == "owned":
         return owned(path, ("family", "family", "animal"))
+    if chosen == "someone":
+        french = path.word(SOMEONE).split()
+        return Nominal(lambda use: french, Agreement("m", False, 2), 2, "person")
+    if chosen == "all":
+        return noun_phrase(path, ("animal", "animal", "job"), bare=1.0, adjectives=0.02, of=0.0)
     if chosen == "both":
         return _two_people(path)
     return noun_phrase(path, (*kinds, *things), SUBJECT_DETERMINERS, adjectives=adjectives)
@@ -345,7 +366,7 @@ def _two_people(path: Path) -> Nominal:
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
     """What something is done to."""
     options = {"phrase": 1.0, "owned": 0.06}
-    if polarity == "positive":
+    if polarity != "negative":
         options["two"] = 0.05
     if names and set(kinds) & PEOPLE:
         options["name"] = 0.3
@@ -357,12 +378,8 @@ def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare:
     first = noun_phrase(path, kinds, words.BY_POLARITY[polarity], bare=bare)
     if chosen == "phrase":
         return first
-    path.say("and")
-    return both(first, noun_phrase(path, kinds, words.BY_POLARITY[polarity], bare=bare, adjectives=0.05))
-
-
-def is_animate(nominal: Nominal) -> bool:
-    return nominal.kind in ANIMATE
+    conjunction = path.word(AND_OR)
+    return both(first, noun_phrase(path, kinds, words.BY_POLARITY[polarity], bare=bare, adjectives=0.05), conjunction)
 
 
 TEMPERATURES = ("cold", "hot", "warm")
@@ -376,4 +393,10 @@ def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))
     path.require(adjective.fits(kind) and not (adjective.english in TEMPERATURES and kind in NEVER_COLD))
     path.require(degree is None or adjective.graded)
-    return [*(degree or "").split(), *adjective.form(subject.agreement).split()]
+    french = [*(degree or "").split(), *adjective.form(subject.agreement).split()]
+    if path.choose({"one": 0.95, "two": 0.05}, {"two": ("and",)}) == "one":
+        return french
+    path.say("and")
+    second = path.word(PREDICATES, PREDICATES_OF.get(kind))
+    path.require(second.fits(kind) and second.english not in TEMPERATURES)
+    return [*french, "et", *second.form(subject.agreement).split()]

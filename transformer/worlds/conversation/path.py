@@ -235,7 +235,8 @@ def takes_an(word: str) -> bool:
 def _with_one_article(tokens: Sequence[str]) -> list[str]:
     """The tokens with `a` for `an` where it is right; elsewhere a word that no grammar reads."""
     words = list(tokens)
-    for index, (word, following) in enumerate(zip(tokens, [*tokens[1:], ""], strict=True)):
+    for index, word in enumerate(tokens):
+        following = tokens[index + 1] if index + 1 < len(tokens) else ""
         if word in ("a", "an") and following:
             words[index] = "a" if (word == "an") == takes_an(following) else "<wrong article>"
         elif word == "an":

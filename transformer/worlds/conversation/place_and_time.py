@@ -45,10 +45,11 @@ FIXED_PLACES = Table(
         ("outside", "dehors"),
         ("in town", "en ville"),
         ("upstairs", "en haut"),
+        ("near here", "près de ici"),
         ("on the left", "à gauche"),
         ("on the right", "à droite"),
     ],
-    [4, 3, 2, 3, 1, 1, 1, 0.7, 0.4, 0.3, 0.3],
+    [4, 3, 2, 3, 1, 1, 1, 0.7, 0.4, 0.8, 0.3, 0.3],
 )
 FIXED_DESTINATIONS = Table([("to school", "à le école"), ("to work", "à le travail"), ("there", "là-bas"), ("outside", "dehors")],
                            [4, 2, 0.7, 0.5])  # fmt: skip
@@ -200,6 +201,9 @@ _ANY_TIME = {
     "this afternoon": "cet après-midi",
     "this evening": "ce soir",
     "this week": "cette semaine",
+    "for breakfast": "à le petit-déjeuner",
+    "for lunch": "à le déjeuner",
+    "for dinner": "à le dîner",
     **_AT,
     **_ON,
     **_IN_MONTH,
@@ -214,6 +218,7 @@ _NOW = {
     "every year": "tous les ans",
     **{f"every {english}": f"tous les {french}s" for english, french in DAYS.items()},
     "on weekends": "le week-end",
+    **{f"on {english}s": f"le {french}" for english, french in DAYS.items()},
     "this weekend": "ce week-end",
     "tonight": "ce soir",
 }

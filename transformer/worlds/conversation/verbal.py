@@ -43,6 +43,16 @@ PAS: dict[Negation, list[str]] = {"": [], "not": ["pas"], "never": ["jamais"]}
 FREQUENCIES = Table([("always", "toujours"), ("often", "souvent"), ("sometimes", "parfois"), ("also", "aussi")], [2, 2, 1, 0.7])
 MANNERS = Table([("well", "bien"), ("very well", "très bien"), ("a lot", "beaucoup"), ("a little", "un peu")], [3, 1, 2, 0.7])
 ENDS = Table([("fast", "vite"), ("slowly", "lentement"), ("together", "ensemble"), ("too", "aussi"), ("again", "encore")])
+TRANSPORT = Table(
+    [
+        ("by bus", "en bus"),
+        ("by car", "en voiture"),
+        ("by train", "en train"),
+        ("by plane", "en avion"),
+        ("by bike", "à vélo"),
+        ("on foot", "à pied"),
+    ]
+)
 
 _OFTEN = ("go", "eat", "drink", "have", "see", "like", "love", "want", "live", "work", "play", "read", "speak", "buy", "sleep")
 
@@ -120,6 +130,10 @@ def _modal_table(index: int, helps: bool | None = None) -> Table[Modal]:
 
 
 HELPING, HELPING_PAST = _modal_table(0, True), _modal_table(2, True)
+# In a question `could` and `may` are polite.
+_POURRAIS = ("pourrais", "pourrais", "pourrait", "pourrions", "pourraient")
+_POLITE = (("could", Modal(("could", "could", ""), True, _POURRAIS, _POURRAIS)), ("may", MODALS[0]))
+ASKING = Table([*((" ".join(e), m) for e, m in HELPING.entries), *_POLITE], [*HELPING.weights, 1.5, 0.7])
 FULL_MODALS = {"base": _modal_table(0, False), "third": _modal_table(1, False), "past": _modal_table(2, False)}
 LIKINGS = Table([(base, conjugation(french)) for base, french in (("like", "aimer"), ("love", "aimer"), ("hate", "détester"), ("prefer", "préférer"))],
                 [3, 1.5, 1, 0.7])  # fmt: skip
@@ -361,6 +375,12 @@ def _manner(path: Path, verb: Verb, after: Complements) -> None:
         after.manner += (path.optional(MANNERS, 0.08) or "").split()
         if not after.manner:
             after.last += (path.optional(ENDS, 0.06) or "").split()
+    if verb.base in ("go", "come", "travel", "arrive"):
+        after.last += (path.optional(TRANSPORT, 0.12) or "").split()
+
+
+THIS = Table([("this", "ça"), ("that", "ça")])
+SOMETHING = Table([("something", "quelque chose"), ("someone", "quelqu' un"), ("somebody", "quelqu' un")], [3, 1, 0.5])
 
 
 def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense) -> None:
@@ -374,8 +394,13 @@ def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after:
         options["recipient first"] = 0.3
     if "object?" in pattern:
         options["none"] = 0.3
-    chosen = path.choose(options, _PRONOUN_STARTS)
+    if not verb.preposition and not verb.strict and "place" not in pattern:
+        options |= {"this": 0.03} | ({"some": 0.04} if polarity != "negative" else {})
+    chosen = path.choose(options, _PRONOUN_STARTS | {"some": SOMETHING.by_first, "this": THIS.by_first})
     if chosen == "none":
+        return
+    if chosen in ("some", "this"):
+        after.objects += path.word(SOMETHING if chosen == "some" else THIS).split()
         return
     if chosen == "recipient first":  # `give me the book`
         _recipient(path, subject, after)
@@ -392,24 +417,36 @@ def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after:
     if "generic" in pattern:
         bare = 0.6
     if verb.strict:  # `speak french`, `play football`, `play the piano`, `visit the museum`
-        if "language!" in verb.objects or verb.base == "speak":
+        if "language" in verb.objects:
             after.objects += _bare_language(path)
             return
-        determiners = words.DEFINITE if verb.base == "visit" else words.OWNERS
-        chosen_phrase = noun_phrase(path, kinds, determiners, bare=0.9 if "sport" in pattern else 0.2, adjectives=0.02, of=0.0)
-        path.require(chosen_phrase.kind in kinds)
+        chosen_phrase = _strict_object(path, verb)
     else:
         bare = 0.0 if after.clitics else bare  # `show her lamps` is about her lamps
         chosen_phrase = object_phrase(path, kinds, polarity, bare=bare, names=bool(set(kinds) & PEOPLE))
-    after.objects += _object_words(verb, chosen_phrase, polarity)
+    after.objects += object_words(verb, chosen_phrase, polarity)
 
 
-def _object_words(verb: Verb, phrase: Nominal, polarity: Polarity) -> list[str]:
+def _strict_object(path: Path, verb: Verb) -> Nominal:
+    """An object of one of the kinds that the verb takes in this sense: `play football`, `visit the museum`, `visit anna`."""
+    if verb.pattern & {"sport", "instrument"}:
+        phrase = noun_phrase(path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.2, adjectives=0.02, of=0.0)
+    elif set(verb.objects) & PEOPLE and path.choose({"phrase": 1.0, "name": 0.4}, {"name": NAME_TABLE.by_first}) == "name":
+        return person_name(path)
+    else:
+        table = words.BY_POLARITY["positive"] if verb.base == "speak" else words.DEFINITE
+        phrase = noun_phrase(path, verb.objects, table, adjectives=0.1, of=0.0)
+    path.require(phrase.kind in verb.objects)
+    return phrase
+
+
+def object_words(verb: Verb, phrase: Nominal, polarity: Polarity) -> list[str]:
     if verb.preposition:
         of = verb.preposition == "de"
         generic = verb.strict
         return [verb.preposition, *phrase.french("after de" if of and not generic else "generic")]
-    if "generic" in verb.pattern:
+    has_features = verb.base == "have" and polarity != "negative" and phrase.kind in ("body", "hair") and phrase.modified_after
+    if "generic" in verb.pattern or has_features:  # `she has blue eyes`: `elle a les yeux bleus`
         return phrase.french("generic")
     return phrase.french("negated" if polarity == "negative" else "plain")
 
@@ -417,7 +454,11 @@ def _object_words(verb: Verb, phrase: Nominal, polarity: Polarity) -> list[str]:
 def _bare_language(path: Path) -> list[str]:
     phrase = noun_phrase(path, ("language",), bare=1.0, adjectives=0.0, of=0.0)
     path.require(phrase.kind == "language")
-    return phrase.french("plain")[1:]  # without the article
+    french = phrase.french("plain")[1:]  # without the article
+    if path.choose({"one": 0.94, "two": 0.06}, {"two": ("and",)}) == "one":
+        return french
+    path.say("and")
+    return [*french, "et", *_bare_language(path)]
 
 
 def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
@@ -459,7 +500,7 @@ def question(
         "do": ("do", "does"),
         "did": ("did",),
         "be": ("am", "is", "are", "was", "were"),
-        "helping": HELPING.by_first,
+        "helping": ASKING.by_first,
         "will": ("will",),
         "want to": ("do", "does"),
     }
@@ -483,7 +524,7 @@ def question(
     else:
         tense = {"did": "past", "will": "will", "helping": "modal"}[chosen]
         if chosen == "helping":
-            modal = path.word(HELPING)
+            modal = path.word(ASKING)
         else:
             path.say(chosen)
         subject = asked(path)

@@ -11,6 +11,6 @@ from transformer.worlds.conversation.frames.asking import FRAMES as ASKING
 from transformer.worlds.conversation.frames.reference import FRAMES as REFERENCE
 from transformer.worlds.conversation.frames.frame import Frame
 
-FRAMES: dict[str, Frame] = {frame.name: frame for frame in (*COURTESY, *BEING, *COMPARING, *DOING, *ASKING, *REFERENCE)}
+FRAMES: dict[str, Frame] = {frame.name: frame for frame in (*COURTESY, *BEING, *COMPARING, *REFERENCE, *DOING, *ASKING)}
 
 __all__ = ["FRAMES", "Frame"]

@@ -11,6 +11,7 @@ from transformer.worlds.conversation.frames.being import (
     EVENTS,
     FAVOURITE,
     FAVOURITES,
+    IS_THIS,
     PREFERRED,
     STATE_TABLE,
     THINGS,
@@ -24,7 +25,7 @@ from transformer.worlds.conversation.frames.being import (
 from transformer.worlds.conversation.frames.courtesy import NUMBERS, VENIR, called
 from transformer.worlds.conversation.frames.frame import Frame, please, question_mark
 from transformer.worlds.conversation.function_words import Pronoun
-from transformer.worlds.conversation.lexicon import ALLER, ANIMATE, AVOIR, ETRE, PEOPLE, Agreement
+from transformer.worlds.conversation.lexicon import ALLER, ANIMATE, AVOIR, COUNTED, ETRE, PEOPLE, Agreement
 from transformer.worlds.conversation.nominal import (
     FORMS_OF,
     KINDS,
@@ -100,10 +101,10 @@ def be_question(path: Path) -> list[str]:
         french = path.word(WEATHER_TABLE)[tense == "past"]
         return [*EST_CE_QUE, *french.split(), *place_or_none(path, 0.1), *question_mark(path)]
     if chosen == "it":
-        path.word(IS_THIS)
-        what = noun_phrase(path, THINGS_AND_PEOPLE, ONE_OF, adjectives=0.1)
-        path.require(what.english_slot == THIRD)
-        return [*EST_CE_QUE, "ce_", "est", *what.french("plain"), *question_mark(path)]
+        this = path.word(IS_THIS)
+        what = noun_phrase(path, THINGS_AND_PEOPLE, ONE_OF, bare=0.1, adjectives=0.1, person=this)
+        path.require((what.english_slot == 4) == this.plural)
+        return [*EST_CE_QUE, "ce_", ETRE.present[this.slot], *what.french("plain"), *question_mark(path)]
     who, tense = be_then_subject(path, past=0.15)
     slot = who.agreement.slot
     if chosen == "from":
@@ -129,7 +130,6 @@ def be_question(path: Path) -> list[str]:
     return [*EST_CE_QUE, *who.subject, forms(ETRE, tense)[slot], *rest, *question_mark(path)]
 
 
-IS_THIS = Table([("is this", None), ("is that", None), ("is it", None)], [3, 1, 2])
 ONE_OF = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", *words.POSSESSIVES)], [2, 1, 1, 4, 1, 1, 0.5, 0.5])
 
 
@@ -268,8 +268,13 @@ def how_many(path: Path) -> list[str]:
     form = path.word(NOUN_FORMS, FORMS_OF.get((kind or "", "plural")))
     path.require(form.number == "plural" and go_together(form, modifiers))
     noun = described(form.agreement.of(form.noun.french).split(), modifiers, form.agreement)
-    options = {"have": 1.5, "do": 1.0, "there": 1.2}
-    chosen = path.choose(options, {"there": ("are", "were"), "have": ("do", "does")})
+    if form.noun.plural in COUNTED:
+        noun = [COUNTED[form.noun.plural][0]]
+    options = {"have": 1.5, "do": 1.0, "there": 1.2, "are": 0.4}
+    chosen = path.choose(options, {"there": ("are", "were"), "are": ("are",), "have": ("do", "does")})
+    if chosen == "are":
+        path.say("are")
+        return ["combien", "de", *noun, *EST_CE_QUE, "il", "y", "a", *adverbials.place(path, only_where=True, fixed=0.2), *question_mark(path)]
     if chosen == "there":
         tense = tense_of(path, 0.1)
         path.say("were" if tense == "past" else "are", "there")
@@ -288,8 +293,14 @@ def how_many(path: Path) -> list[str]:
 def how(path: Path) -> list[str]:
     """`how old is your brother`, `how is your mother`, `how do you go to school`, `how much is the book`."""
     path.say("how")
-    options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0}
-    chosen = path.choose(options, {"old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})
+    options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0, "was": 0.4}
+    chosen = path.choose(options, {"was": ("was", "were"), "old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})
+    if chosen == "was":
+        form = path.choose({"was": 1.0, "were": 0.3}, {"was": ("was",), "were": ("were",)})
+        path.say(form)
+        thing = noun_phrase(path, ("text", "meal", "food", "lesson", "idea"), words.DEFINITE, adjectives=0.02, of=0.0)
+        path.require((thing.english_slot == THIRD) == (form == "was"))
+        return ["comment", ETRE.imperfect[thing.agreement.slot], *thing.subject, *question_mark(path)]
     if chosen == "old":
         path.say("old")
         someone, _ = be_then_subject(path)

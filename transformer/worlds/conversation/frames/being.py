@@ -57,17 +57,20 @@ THINGS_IT = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5]
 # What can be said of `it`, when it is no noun that went before.
 _GENERAL = [
     a for a in ADJECTIVES
-    if a.predicative and a.english not in (*TEMPERATURES, "late", "early") and not (a.strict and a.kinds <= ANIMATE)
+    if a.predicative and a.english not in (*TEMPERATURES, "late", "early") and not (a.strict and (a.kinds <= ANIMATE or len(a.kinds) == 1))
 ]  # fmt: skip
 _OFTEN_SAID = ("good", "beautiful", "easy", "difficult", "interesting", "expensive", "important")
 GENERAL = Table(
     [(a.english, a) for a in _GENERAL],
     [3.0 if a.english in _OFTEN_SAID else 0.02 if a.kinds <= ANIMATE else 0.6 for a in _GENERAL],
 )
-THIS_IS = Table([("it is", False), ("this is", False), ("that is", False), ("he is", False), ("she is", False)]
-                + [("they are", True), ("these are", True), ("those are", True)], [4, 4, 1.5, 1, 1, 1.5, 1.5, 1])  # fmt: skip
-THIS_WAS = Table([("it was", False), ("this was", False), ("that was", False)] + [("they were", True)], [4, 1, 1, 1])
 CE = Agreement("m", False, THIRD)
+SHE, THEY = Agreement("f", False, THIRD), Agreement("m", True, 4)
+_THIS_IS = [("it", CE), ("this", CE), ("that", CE), ("he", CE), ("she", SHE)]
+_THESE_ARE = [("they", THEY), ("these", THEY), ("those", THEY)]
+THIS_IS = Table([*((f"{w} is", a) for w, a in _THIS_IS), *((f"{w} are", a) for w, a in _THESE_ARE)], [4, 4, 1.5, 1, 1, 1.5, 1.5, 1])
+THIS_WAS = Table([*((f"{w} was", a) for w, a in _THIS_IS), ("they were", THEY)], [4, 1, 1, 0.5, 0.5, 1])
+IS_THIS = Table([*((f"is {w}", a) for w, a in _THIS_IS), *((f"are {w}", a) for w, a in _THESE_ARE)], [2, 3, 1, 1, 1, 0.5, 0.5, 0.3])
 
 
 def forms(verb: Conjugation, tense: When) -> Five:
@@ -146,7 +149,10 @@ def state(path: Path) -> list[str]:
     degree = path.optional(words.DEGREES, 0.2)
     feeling = path.word(STATE_TABLE)
     path.require(who.kind in ANIMATE and (degree is None or feeling not in ("raison", "tort")))
-    return [*said(who.subject, forms(AVOIR, tense)[slot], negated, [*(degree or "").split(), feeling]), *period(path)]
+    of = []
+    if feeling == "peur" and path.says("of", 0.4):
+        of = ["de", *noun_phrase(path, ("animal",), words.DEFINITE, bare=0.6, adjectives=0.05, of=0.0).french("generic")]
+    return [*said(who.subject, forms(AVOIR, tense)[slot], negated, [*(degree or "").split(), feeling, *of]), *period(path)]
 
 
 WELL = Table([("fine", ""), ("well", "")])
@@ -168,7 +174,7 @@ HURTING = Table(list(zip(words.POSSESSIVES, (*words.PRONOUNS[:4], *words.PRONOUN
 
 def identity(path: Path) -> list[str]:
     """`this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an animal`."""
-    options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15}
+    options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
     if chosen == "this":
@@ -177,12 +183,15 @@ def identity(path: Path) -> list[str]:
         return city_is(path)
     if chosen == "same":
         who = noun_phrase(path, ("animal", "vehicle"), A, adjectives=0.0, of=0.0)
+    elif chosen == "all":
+        who = noun_phrase(path, ("animal", "vehicle"), bare=1.0, adjectives=0.0, of=0.0)
+        path.require(who.english_slot == 4)
     else:
         who = subject(path, pronouns=0.4)
     tense = tense_of(path, 0.1)
     be(path, who, tense)
     negated = path.says("not", 0.12)
-    kinds = (who.kind,) if chosen == "same" else ("family", "friend")
+    kinds = (who.kind,) if chosen in ("same", "all") else ("family", "friend")
     path.require(who.pronoun is None or who.agreement.slot not in (2, 4))  # `he is my friend` is `c'est mon ami`
     what = matched(path, who, kinds)
     finite = forms(ETRE, tense)[who.agreement.slot]
@@ -225,15 +234,17 @@ def this_is(path: Path) -> list[str]:
     """`this is my mother`, `they are not good books`, `it was a good film`."""
     past = path.choose({"present": 1.0, "past": 0.12}) == "past"
     table = THIS_WAS if past else THIS_IS
-    plural = path.word(table)
+    who = path.word(table)
+    plural = who.plural
     negated = path.says("not", 0.15)
     finite = forms(ETRE, "past" if past else "present")[4 if plural else THIRD]
     if path.choose({"phrase": 1.0, "owned": 0.2}) == "owned":
         what = owned(path, THINGS_AND_PEOPLE)
     else:
-        what = noun_phrase(path, THINGS_AND_PEOPLE, MANY_THINGS if plural else ONE_THING, bare=0.3 if plural else 0.06, adjectives=0.2)
+        what = noun_phrase(path, THINGS_AND_PEOPLE, MANY_THINGS if plural else ONE_THING, bare=0.3 if plural else 0.06, adjectives=0.2, person=who)
     path.require((what.english_slot == 4) == plural)
-    return [*said(["ce_"], finite, negated, what.french("plain")), *period(path)]
+    time = [] if past else (path.optional(NOW_SHORT, 0.04) or "").split()
+    return [*said(["ce_"], finite, negated, [*what.french("plain"), *time]), *period(path)]
 
 
 THINGS_AND_PEOPLE = (*THINGS, "family", "family", "animal", "animal", "person", "object", "idea")
@@ -305,7 +316,10 @@ def existence(path: Path) -> list[str]:
     be_form = path.choose({"is": 1.0, "are": 1.0}) if tense == "present" else path.choose({"was": 1.0, "were": 1.0})
     path.say(be_form)
     negated = path.says("not", 0.15)
-    what = existing(path, "negative" if negated else "positive", be_form in ("are", "were"))
+    plural = be_form in ("are", "were")
+    no = not negated and path.choose({"some": 0.94, "no": 0.06}, {"no": ("no",)}) == "no"
+    what = existing(path, "no" if no else "negative" if negated else "positive", plural)
+    negated = negated or no
     where = place_or_none(path, 0.65)
     finite = forms(AVOIR, tense)[THIRD]
     y = ["ne", "y", finite, "pas"] if negated else ["y", finite]
@@ -315,10 +329,10 @@ def existence(path: Path) -> list[str]:
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
     """What there is: `a cat`, `three books`, `some milk`, `no milk`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
-    table = EXISTING_NEGATIVE if polarity == "negative" else EXISTING_QUESTION if polarity == "question" else EXISTING
-    what = noun_phrase(path, kinds, table, bare=0.15, adjectives=0.12, numbers=("plural",) if plural else ("singular", "mass"))
+    table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
+    what = noun_phrase(path, kinds, table, bare=0.0 if polarity == "no" else 0.15, adjectives=0.12, numbers=("plural",) if plural else ("singular", "mass"))
     path.require((what.english_slot == 4) == plural)
-    return what.french("negated" if polarity == "negative" else "plain")
+    return what.french("negated" if polarity in ("negative", "no") else "plain")
 
 
 _SOME = {**words.DETERMINERS, **words.COUNTS}
@@ -363,8 +377,12 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 def weather(path: Path) -> list[str]:
     """`it is cold`, `it was raining in paris yesterday`, `the weather is nice`."""
-    options = {"it": 4.0, "nice": 0.5}
-    chosen = path.choose(options, {"it": ("it",), "nice": ("the",)})
+    options = {"it": 4.0, "nice": 0.5, "will": 0.4}
+    chosen = path.choose(options, {"it": ("it",), "nice": ("the",), "will": ("it",)})
+    if chosen == "will":
+        french = path.word(WILL_RAIN).split()
+        where = weather_place(path)
+        return [*french, *where, *(path.optional(adverbials.FUTURE_TIMES, 0.4) or "").split(), *period(path)]
     path.say(*(("it",) if chosen == "it" else ("the", "weather")))
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -382,6 +400,13 @@ def weather(path: Path) -> list[str]:
     return [*weather_words(french, negated), *where, *time, *period(path)]
 
 
+WILL_RAIN = Table(
+    [
+        (f"it {will} {falls}", f"il va {french}")
+        for will in ("is going to", "will")
+        for falls, french in (("rain", "pleuvoir"), ("snow", "neiger"))
+    ]
+)
 FINE = Table([(word, ("il fait beau", "il faisait beau")) for word in ("nice", "good", "beautiful", "fine")]
              + [("bad", ("il fait mauvais", "il faisait mauvais"))])  # fmt: skip
 VERY = Table([("very", "très"), ("too", "trop"), ("so", "si")])

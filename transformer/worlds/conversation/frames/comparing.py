@@ -89,17 +89,15 @@ def comparison(path: Path) -> list[str]:
     return [*said(first.subject, finite, negated, [*words_, "que", *other_side(path, first)]), *period(path)]
 
 
-GROUPS = Table(
-    [
-        ("in the class", "de la classe"),
-        ("in the world", "de le monde"),
-        ("in the family", "de la famille"),
-        ("in my family", "de ma famille"),
-        ("in the city", "de la ville"),
-        ("in the school", "de la école"),
-    ],
-    [3, 2, 2, 1, 1, 1],
-)
+def group(path: Path) -> list[str]:
+    """`in the class`: `de la classe`."""
+    if not path.says("in", 0.3):
+        return []
+    kinds = ("place", "lesson", "world", "family", "place")
+    return ["de", *noun_phrase(path, kinds, GROUP, adjectives=0.0, of=0.0, numbers=("singular",)).french("plain")]
+
+
+GROUP = Table([(w, words.DETERMINERS[w]) for w in ("the", "my", "this", "our")], [10, 1, 1, 1])
 
 
 def superlative(path: Path) -> list[str]:
@@ -136,8 +134,7 @@ def superlative(path: Path) -> list[str]:
             if who.pronoun is not None and who.agreement.slot == 2:
                 someone = ["ce_"]
         best = _superlative_noun(adjective, agreement, agreement.of(form.noun.french).split())
-    group = path.optional(GROUPS, 0.3)
-    return [*someone, finite, *best, *(group or "").split(), *period(path)]
+    return [*someone, finite, *best, *group(path), *period(path)]
 
 
 THIS = Table([("this is", None), ("it is", None), ("that is", None)], [2, 2, 1])

@@ -2,14 +2,13 @@
 
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation import place_and_time as adverbials
-from transformer.worlds.conversation.frames.frame import PERIOD_SHARE, QUESTION_MARK_SHARE, Frame, period, question_mark
-from transformer.worlds.conversation.lexicon import AVOIR, Agreement, conjugation, rows
+from transformer.worlds.conversation.frames.frame import PERIOD_SHARE, PLEASE, QUESTION_MARK_SHARE, Frame, period
+from transformer.worlds.conversation.lexicon import ANIMATE, AVOIR, NAMES, Agreement, conjugation, rows
 from transformer.worlds.conversation.nominal import (
     NAME_TABLE,
     PREDICATES,
-    PREDICATES_OF,
-    Nominal,
     noun_phrase,
+    object_phrase,
     owner,
     person_name,
     subject,
@@ -30,17 +29,31 @@ REFLEXIVE = words.REFLEXIVE
 
 def courtesy(path: Path) -> list[str]:
     """A phrase, or a greeting with a name."""
-    if path.choose({"phrase": 5.0, "greeting": 1.0}) == "phrase":
+    chosen = path.choose({"phrase": 6.0, "greeting": 1.0, "for": 0.25, "request": 0.6}, {"for": ("thank", "thanks")})
+    if chosen == "for":
+        path.word(THANKS)
+        what = noun_phrase(path, ("object", "food", "help", "meal"), words.OWNERS, adjectives=0.05, of=0.0)
+        return ["merci", "pour", *what.french("plain"), *period(path)]
+    if chosen == "request":
+        what = object_phrase(path, ("drink", "drink", "food", "object", "bill"), "positive", bare=0.1).french("plain")
+        path.say("please")
+        return [*what, *PLEASE, *period(path)]
+    if chosen == "phrase":
         french = path.word(PHRASES)
     else:
         french = path.word(GREETINGS)
-        name = path.word(NAME_TABLE)
+        name = path.word(VOCATIVES)
         question = french.endswith("?")
         french = f"{french.removesuffix(' ?')} {name}" + " ?" * question
     if french.endswith("?"):
         mark = path.says("?", QUESTION_MARK_SHARE)
         return split(french if mark else french.removesuffix(" ?"))
     return [*split(french), *["."] * path.says(".", PERIOD_SHARE)]
+
+
+THANKS = Table([("thank you for", None), ("thanks for", None)], [3, 1])
+_CALLED = {"mom": "maman", "dad": "papa", "my friend": "mon ami", "teacher": "professeur", "sir": "monsieur", "madam": "madame"}
+VOCATIVES = Table([*((name, name) for name in NAMES), *_CALLED.items()], [1.0] * len(NAMES) + [3.0] * len(_CALLED))
 
 
 def split(french: str) -> list[str]:
@@ -78,7 +91,9 @@ def introduction(path: Path) -> list[str]:
         return [*someone.subject, *called(someone.agreement), *person_name(path).subject, *period(path)]
     possessive = path.word(NAMED)
     path.say("name", "is")
-    return [possessive.french, *called(possessive.agreement), *person_name(path).subject, *period(path)]
+    call = called(possessive.agreement)
+    call = ["ne", *call, "pas"] if path.says("not", 0.06) else call
+    return [possessive.french, *call, *person_name(path).subject, *period(path)]
 
 
 NAMED = Table([(det, p) for det, p in zip(("my", "your", "his", "her"), words.PRONOUNS[:4], strict=True)], [5, 1, 1.5, 1.5])
@@ -120,6 +135,7 @@ def origin(path: Path) -> list[str]:
         be(path, someone)
         negation = path.says("not", 0.15)
         adjective = path.word(NATIONS)
+        path.require(someone.kind in ANIMATE)
         finite = ["ne", ETRE_PRESENT[slot], "pas"] if negation else [ETRE_PRESENT[slot]]
         return [*someone.subject, *finite, adjective.form(someone.agreement), *period(path)]
     be(path, someone, "past")

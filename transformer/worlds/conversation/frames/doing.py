@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation import place_and_time as adverbials
+from transformer.worlds.conversation.frames.being import STATE_TABLE, said
 from transformer.worlds.conversation.frames.frame import Frame, period, please, question_mark
-from transformer.worlds.conversation.lexicon import AVOIR, VERBS, Agreement, Conjugation, Verb, conjugation
+from transformer.worlds.conversation.lexicon import AVOIR, ETRE, VERBS, Conjugation, Verb, conjugation
 from transformer.worlds.conversation.nominal import Nominal, from_pronoun, noun_phrase, object_phrase, predicate_adjective, subject
 from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import (
@@ -19,8 +20,10 @@ from transformer.worlds.conversation.verbal import (
     Modal,
     Negation,
     Tense,
+    be,
     follow,
     may_agree,
+    object_words,
     statement,
     verb_form,
     with_modal,
@@ -84,15 +87,20 @@ def possession(path: Path) -> list[str]:
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     tense: Tense = path.choose({"present": 1.0, "past": 0.2})
-    negated = path.choose({"no": 0.8, "yes": 0.2}) == "yes"
-    if negated:
+    how = path.choose({"plain": 0.8, "not": 0.17, "no": 0.03})
+    negated = how != "plain"
+    if how == "not":
         path.say("did" if tense == "past" else "does" if third else "do", "not", "have")
     else:
         path.say("had" if tense == "past" else "has" if third else "have")
-    kinds = ("animal", "animal", "object", "family", "family", "vehicle", "clothing", "body", "idea", "person", "thing", "place")
-    what = object_phrase(path, kinds, "negative" if negated else "positive", bare=0.12)
+    kinds = ("animal", "animal", "object", "family", "family", "vehicle", "clothing", "body", "body", "hair", "idea", "person", "thing", "place")
+    if how == "no":
+        what = noun_phrase(path, kinds, words.NO, adjectives=0.03, of=0.0).french("negated")
+    else:
+        polarity = "negative" if negated else "positive"
+        what = object_words(HAVE, object_phrase(path, kinds, polarity, bare=0.12), polarity)
     time = (path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], 0.05) or "").split()
-    complements = Complements(objects=what.french("negated" if negated else "plain"), last=time)
+    complements = Complements(objects=what, last=time)
     return [*Clause(who, HAVE, tense, "not" if negated else "", complements, []).french(), *period(path)]
 
 
@@ -122,7 +130,7 @@ def liking(path: Path) -> list[str]:
 
 
 LIKE = next(verb for verb in VERBS if verb.base == "like")
-LIKED = ("food", "food", "drink", "animal", "sport", "language", "subject", "art", "plant", "vehicle", "text", "clothing", "place", "family")
+LIKED = ("food", "food", "drink", "animal", "sport", "language", "subject", "art", "plant", "vehicle", "text", "clothing", "place", "family", "weekday")
 
 
 def _before_infinitive(verb: Conjugation) -> Modal:
@@ -131,11 +139,17 @@ def _before_infinitive(verb: Conjugation) -> Modal:
 
 def wish(path: Path) -> list[str]:
     """`i would like a coffee please`."""
-    who = subject(path, pronouns=5.0)
-    path.say("would", "like")
-    what = object_phrase(path, ("food", "drink", "object", "clothing", "animal", "vehicle"), "positive", bare=0.15)
-    complements = Complements(objects=what.french("plain"))
-    return [*Clause(who, WOULD_LIKE_VERB, "present", "", complements, []).french(), *please(path, 0.3), *period(path)]
+    asks = path.says("would", 0.2)
+    who = from_pronoun(path.word(words.PERSON_SUBJECTS)) if asks else subject(path, pronouns=5.0)
+    path.say(*([] if asks else ["would"]), "like")
+    what = object_phrase(path, WISHED, "question" if asks else "positive", bare=0.15)
+    clause = Clause(who, WOULD_LIKE_VERB, "present", "", Complements(objects=what.french("plain")), []).french()
+    if asks:
+        return ["est-ce", "que", *clause, *question_mark(path)]
+    return [*clause, *please(path, 0.3), *period(path)]
+
+
+WISHED = ("food", "food", "drink", "drink", "object", "clothing", "animal", "vehicle")
 
 
 _VOUDRAIS = ("voudrais", "voudrais", "voudrait", "voudrions", "voudraient")
@@ -148,7 +162,7 @@ GIVE_ME = Table([(f"{verb} me", french) for verb, french in _GIVE_ME.items()], [
 
 
 def _can_be_ordered(verb: Verb) -> bool:
-    return bool(verb.ing) and not verb.reflexive and not verb.pattern & {"place", "past-imperfect"} or verb.base == "put"
+    return bool(verb.ing) and not verb.reflexive and not verb.pattern & {"place", "past-imperfect"} and verb.base != "help" or verb.base == "put"
 
 
 ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
@@ -182,31 +196,80 @@ CONJUNCTIONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["
 
 
 def joined(path: Path) -> list[str]:
-    """`i like tea but i do not like coffee`, `she is happy because she has a dog`."""
-    first = _short(path)
+    """`i like tea but i do not like coffee`, `i am happy because i have a dog`, `we left because we were tired`."""
+    first = from_pronoun(path.word(words.PERSON_SUBJECTS))
+    if path.choose({"two": 4.0, "think": 1.0}) == "think":
+        return thought(path, first)
+    first_words, has_object = _short(path, first)
     conjunction = path.word(CONJUNCTIONS)
-    return [*first, *conjunction, *_short(path), *period(path)]
+    second = from_pronoun(path.word(words.PERSON_SUBJECTS, SAME[first.pronoun] if first.pronoun and path.meaning((1, 1, 0)) else None))
+    is_being = path.choose({"do": 1.0, "be": 1.0}) == "be"
+    # `she saw the girl because she was tired` may be about the girl, so the pronoun is read by the frame `reference`.
+    path.require(not (is_being and has_object) or second.agreement.slot not in (2, 4))
+    second_words = being(path, second) if is_being else _short(path, second)[0]
+    return [*first_words, *conjunction, *second_words, *period(path)]
 
 
-def _short(path: Path) -> list[str]:
-    """A short clause with a pronoun or a name."""
-    who = from_pronoun(path.word(words.PERSON_SUBJECTS))
-    kind = path.choose({"present": 3.0, "not": 1.5, "past": 1.5, "modal": 1.0})
-    if kind == "modal":
-        return infinitive_short(path, who)
-    tense: Tense = "past" if kind == "past" else "present"
+def thought(path: Path, who: Nominal) -> list[str]:
+    """`i think you are right`, `she knows that he is tired`."""
+    thinks = path.word(THINKING[who.english_slot == THIRD])
+    path.says("that", 0.5)
+    second = from_pronoun(path.word(words.PERSON_SUBJECTS))
+    clause = being(path, second) if path.choose({"be": 1.0, "do": 1.0}) == "be" else _short(path, second)[0]
+    return [*who.subject, thinks.present[who.agreement.slot], "que", *clause, *period(path)]
+
+
+_THINKING = (("think", "penser"), ("know", "savoir"), ("hope", "espérer"))
+THINKING = {
+    third: Table([(english + "s" * third, conjugation(french)) for english, french in _THINKING]) for third in (True, False)
+}
+SAME = {p: Table([(p.subject, p)]) for p in words.PRONOUNS}
+
+
+def _short(path: Path, who: Nominal) -> tuple[list[str], bool]:
+    """A short clause, and whether it has an object."""
+    kind = path.choose({"present": 3.0, "be": 1.5, "not": 1.5, "past": 1.5, "modal": 1.0})
+    if kind == "be":
+        return being(path, who), False
     negation: Negation = "not" if kind == "not" else ""
-    return statement(path, who, tense, negation, time=0.0, place=0.05).french()
+    if kind == "modal":
+        clause = with_modal(path, who, path.choose({"": 0.7, "not": 0.3}), time=0.0, place=0.05)
+    else:
+        clause = statement(path, who, "past" if kind == "past" else "present", negation, time=0.0, place=0.05)
+    return clause.french(), bool(clause.complements.objects or clause.complements.clitics or clause.complements.after)
 
 
-def infinitive_short(path: Path, who: Nominal) -> list[str]:
-    negation: Negation = path.choose({"": 0.7, "not": 0.3})
-    return with_modal(path, who, negation, time=0.0, place=0.05).french()
+AGES = Table([(english, french) for english, french in words.NUMBERS.items() if english != "one"])
+
+
+def being(path: Path, who: Nominal) -> list[str]:
+    """`i am tired`, `she was not hungry`."""
+    past = path.choose({"present": 1.5, "past": 1.0}) == "past"
+    be(path, who, "past" if past else "present")
+    negated = path.says("not", 0.1)
+    how = path.choose({"adjective": 2.0, "state": 1.0, "age": 0.3})
+    if how == "state":
+        verb, rest = AVOIR, [path.word(STATE_TABLE)]
+    elif how == "age":
+        verb, rest = AVOIR, [*path.word(AGES).split(), "ans"]
+        if path.says("years", 0.8):
+            path.say("old")
+    else:
+        verb, rest = ETRE, predicate_adjective(path, who)
+    finite = (verb.imperfect if past else verb.present)[who.agreement.slot]
+    return said(who.subject, finite, negated, rest)
 
 
 def relative(path: Path) -> list[str]:
-    """`i know a man who lives in paris`, `the book that she bought is new`."""
-    chosen = path.choose({"who": 1.0, "that": 1.3})
+    """`i know a man who lives in paris`, `the man who lives here is old`, `the book that she bought is new`."""
+    chosen = path.choose({"who": 1.0, "that": 1.3, "who is": 0.8})
+    if chosen == "who is":
+        head = noun_phrase(path, ("person", "job", "friend"), KNOWN, adjectives=0.05, of=0.0)
+        path.say("who")
+        clause = statement(path, head, path.choose({"present": 2.0, "past": 1.0}), "", time=0.0, place=0.1)
+        be(path, head)
+        finite = ETRE.present[head.agreement.slot]
+        return [*head.subject, "qui", *clause.predicate(), finite, *predicate_adjective(path, head), *period(path)]
     if chosen == "who":
         who = subject(path, pronouns=3.0)
         path.say(*(("knows",) if who.english_slot == THIRD else ("know",)))
@@ -253,6 +316,6 @@ FRAMES = (
     Frame("liking", 5.0, liking),
     Frame("wish", 2.0, wish),
     Frame("order", 2.5, order),
-    Frame("two clauses", 2.0, joined),
+    Frame("two clauses", 3.5, joined),
     Frame("relative clause", 1.5, relative),
 )

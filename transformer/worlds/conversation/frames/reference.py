@@ -204,26 +204,7 @@ def with_question(path: Path) -> list[str]:
     return [*main.french, "parce", "que", *french, ".", article, *noun, "."]
 
 
-def own_reason(path: Path) -> list[str]:
-    """`i am happy because i have a dog` belongs to the joined clauses; here `we left because we were tired`."""
-    from transformer.worlds.conversation.verbal import statement
-
-    someone = person_pronoun(path)
-    tense: Tense = path.choose({"past": 2.0, "present": 1.0})
-    negation: Negation = path.choose({"": 0.6, "not": 0.4})
-    clause = statement(path, someone, tense, negation, time=0.0, place=0.1)
-    path.say("because")
-    assert someone.pronoun is not None
-    path.say(someone.pronoun.subject, BE["past" if tense == "past" else "present"][someone.english_slot])
-    degree = path.optional(DEGREES, 0.6)
-    saying = path.word(SAYING_TABLE, SAYINGS_OF["person"])
-    path.require(degree is None or saying.adjective is None or saying.adjective.graded)
-    french = saying.french(degree, someone.agreement, tense == "past")
-    return [*clause.french(), "parce", "que", someone.pronoun.french, *french, *period(path)]
-
-
 FRAMES = (
     Frame("reference", 10.0, reference, opens=False),
     Frame("reference question", 6.0, with_question, opens=False),
-    Frame("own reason", 1.5, own_reason),
 )
