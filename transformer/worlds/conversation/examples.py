@@ -13,6 +13,9 @@ EXAMPLES = (
     Example("where is the cat ?", "`le` comes from `the`, but its gender from the word after it, `cat`."),
     Example("my sister is taller than my brother .", "`plus grande` is one English word; its last letter comes from `sister`."),
     Example("i do not like coffee", "`ne` and `pas` stand around the verb: one `not` is read for two words."),
-    Example("she has a beautiful red car", "`beautiful` stays before its noun and `red` moves behind it, so the diagonal breaks at `car`."),
+    Example(
+        "she has a beautiful red car",
+        "`beautiful` stays before its noun and `red` moves behind it, so the diagonal breaks at `car`.",
+    ),
     Example("we went to the beach yesterday", "`sommes allés` is one English word, and agrees with `we`."),
 )

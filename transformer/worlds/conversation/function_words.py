@@ -41,6 +41,7 @@ THIRD_PERSON = {("m", False): "il", ("f", False): "elle", ("m", True): "ils", ("
 
 SUBJECTS = Table([(p.subject, p) for p in PRONOUNS], [4, 3, 2, 2, 0.5, 2, 2])
 PERSON_SUBJECTS = Table([(p.subject, p) for p in PRONOUNS if p.subject != "it"], [4, 3, 2, 2, 2, 2])
+ASKED_SUBJECTS = Table([(p.subject, p) for p in PRONOUNS if p.subject not in ("it", "you")], [1, 3, 3, 1.5, 3])
 OBJECTS = Table([(p.object, p) for p in PRONOUNS], [2, 2, 1.5, 1.5, 1.5, 1, 1.5])
 PERSON_OBJECTS = Table([(p.object, p) for p in PRONOUNS if p.object != "it"])
 THING_OBJECTS = Table([(p.object, p) for p in PRONOUNS if p.object in ("it", "them")], [3, 2])
@@ -151,6 +152,10 @@ BY_POLARITY = {
 }
 DEFINITE = _table(("the", "this", "that", "these", "those", *POSSESSIVES), counts=False)
 OWNERS = Table([(word, DETERMINERS[word]) for word in ("the", *POSSESSIVES)], [1, 4, 2, 2, 2, 1.5, 1])
-BEFORE_REFERENCE = Table([(w, DETERMINERS[w]) for w in ("the", "this", "my", "your", "his", "her", "our", "their")], [8] + [0.5] * 7)
+BEFORE_REFERENCE = Table(
+    [(w, DETERMINERS[w]) for w in ("the", "this", "my", "your", "his", "her", "our", "their")], [8] + [0.5] * 7
+)
 
-DEGREES = Table([("very", "très"), ("too", "trop"), ("so", "si"), ("really", "vraiment"), ("a little", "un peu")], [4, 2, 1, 1, 0.5])
+DEGREES = Table(
+    [("very", "très"), ("too", "trop"), ("so", "si"), ("really", "vraiment"), ("a little", "un peu")], [4, 2, 1, 1, 0.5]
+)

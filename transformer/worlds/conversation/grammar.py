@@ -1,15 +1,15 @@
 """The whole grammar: draw a sentence, read one, and list the words that fit next."""
 
 import random
+from bisect import bisect
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from bisect import bisect
 from typing import NamedTuple
 
 from transformer.worlds.conversation.frames import FRAMES, Frame
-from transformer.worlds.conversation.frames.frame import opening
 from transformer.worlds.conversation.frames.courtesy import FIXED
+from transformer.worlds.conversation.frames.frame import opening
 from transformer.worlds.conversation.path import DeadEndError, Draw, Path, Read
 from transformer.worlds.conversation.sound import settle
 

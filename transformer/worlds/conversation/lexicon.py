@@ -202,7 +202,13 @@ def _noun(row: dict[str, str]) -> Noun:
     always: Number | None = "plural" if always_plural else "singular" if plural == "+" else None
     return Noun(
         singular="" if plural == "+" else english,
-        plural=english if plural == "+" else "" if plural in ("-", "-1") else english_s(english) if plural in ("", "~") else plural,
+        plural=english
+        if plural == "+"
+        else ""
+        if plural in ("-", "-1")
+        else english_s(english)
+        if plural in ("", "~")
+        else plural,
         mass=mass or english in DEFINITE_WHEN_BARE,
         countable=plural not in ("-", "+"),
         french=forms,
@@ -217,10 +223,11 @@ COLOURED = frozenset({"clothing", "object", "furniture", "vehicle", "plant", "pa
 KIND_GROUPS: dict[str, frozenset[str]] = {
     "people": PEOPLE,
     "animate": ANIMATE,
-    "thing": frozenset({*THINGS, "place"}),
+    "thing": frozenset({*THINGS, "place", "town"}),
     "colour": COLOURED - {"animal", "place"},
+    "place": frozenset({"place", "town"}),
     "nation": frozenset({*PEOPLE - {"family"}, "food", "vehicle", "text", "city"}),
-    "all": frozenset({*THINGS, *ANIMATE, "place", "nature", "plant", "idea", "part"}) - {"meal", "drink"},
+    "all": frozenset({*THINGS, *ANIMATE, "place", "town", "nature", "plant", "idea", "part"}) - {"meal", "drink"},
 }
 
 
@@ -229,8 +236,38 @@ def _kinds(cell: str) -> tuple[str, ...]:
 
 
 NOT_GRADED = frozenset(
-    "other favourite favorite best dead sitting standing married alone ready open closed full empty broken late early free "
-    "perfect great different torn delicious rotten blond black white brown grey gray".split()
+    [
+        "other",
+        "favourite",
+        "favorite",
+        "best",
+        "dead",
+        "sitting",
+        "standing",
+        "married",
+        "alone",
+        "ready",
+        "open",
+        "closed",
+        "full",
+        "empty",
+        "broken",
+        "late",
+        "early",
+        "free",
+        "perfect",
+        "great",
+        "different",
+        "torn",
+        "delicious",
+        "rotten",
+        "blond",
+        "black",
+        "white",
+        "brown",
+        "grey",
+        "gray",
+    ]
 )
 BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 

@@ -127,7 +127,9 @@ def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
 
 # Kinds of which people say `my`, and kinds of which they seldom do.
 _OWN = frozenset({"family", "friend", "body", "clothing"})
-_NOBODYS = frozenset({"person", "job", "animal", "place", "nature", "plant", "sky", "weather", "world", "part", "room", "food", "drink"})
+_NOBODYS = frozenset(
+    {"person", "job", "animal", "place", "town", "nature", "plant", "sky", "weather", "world", "part", "room", "food", "drink"}
+)
 
 
 @lru_cache(maxsize=1024)
@@ -235,6 +237,8 @@ def noun_phrase(
     modifiers = attributes(path, kind, adjectives * (0.5 if number == "mass" else 1.0), number)
     form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind is not None and number is not None else None)
     path.require(form.number in allowed and go_together(form, modifiers))
+    if form.noun.kind == "time":  # `every day` and `this week` say when
+        path.require(determiner.masculine not in ("chaque", "ce"))
     if determiner is BARE and modifiers:
         path.require(form.number == "plural" or not form.noun.is_definite_when_bare)
     agreement = form.agreement
@@ -285,9 +289,7 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
         inner = noun_phrase(path, ("drink", "food"), bare=1.0, adjectives=0.0, of=0.0).french("after de")
     else:
         inner = noun_phrase(path, ("place", "family", "animal"), words.OWNERS, adjectives=0.05, of=0.0).french("plain")
-    return Nominal(
-        lambda use: [*head.french(use), "de", *inner], head.agreement, head.english_slot, head.kind, noun=noun
-    )
+    return Nominal(lambda use: [*head.french(use), "de", *inner], head.agreement, head.english_slot, head.kind, noun=noun)
 
 
 def owner(path: Path) -> Nominal:
@@ -347,7 +349,7 @@ def subject(
 
 SUBJECT_DETERMINERS = Table(
     [(w, d) for w, d in (DETERMINERS | words.COUNTS).items() if d.sense not in ("some",)],
-    [{"the": 8.0, "a": 0.8, "my": 5.0, "your": 1.5}.get(w, 0.06 if w in words.COUNTS else 0.15 if d.sense == "quantity" else 0.7)
+    [{"the": 8.0, "a": 0.8, "my": 5.0, "your": 1.5}.get(w, 0.06 if w in words.COUNTS else 0.15 if d.sense == "quantity" or w == "every" else 0.7)
      for w, d in (DETERMINERS | words.COUNTS).items() if d.sense not in ("some",)],
 )  # fmt: skip
 

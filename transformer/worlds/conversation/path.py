@@ -183,9 +183,12 @@ class Read:
         if self.position < len(self.tokens):
             return self.tokens[self.position]
         for word in wanted:
-            if word and (not self.article or (self.article == "an") == takes_an(word)):
-                self.next_words[word] = None
+            self._note(word)
         return ""
+
+    def _note(self, word: str) -> None:
+        if word and (not self.article or (self.article == "an") == takes_an(word)):
+            self.next_words[word] = None
 
     def _fitting(self, table: Table[T], drawn_from: Table[T] | None) -> list[tuple[tuple[str, ...], T]]:
         """The entries whose words come next in the text."""
@@ -201,7 +204,7 @@ class Read:
             if rest == words:
                 fitting.append((words, value))
             elif self.position + len(rest) == len(self.tokens) and words[: len(rest)] == rest:
-                self.next_words[words[len(rest)]] = None  # the text ends within the words of this entry
+                self._note(words[len(rest)])  # the text ends within the words of this entry
         return fitting
 
     def _entry(self, table: Table[T], drawn_from: Table[T] | None, fitting: list[tuple[tuple[str, ...], T]]) -> T:
@@ -229,7 +232,7 @@ class Read:
 
 def takes_an(word: str) -> bool:
     """Whether `an`, not `a`, stands before an English word."""
-    return word[:1] in ("a", "e", "i", "o", "u") and not word.startswith(("uni", "eu", "use", "one")) or word == "hour"
+    return (word[:1] in ("a", "e", "i", "o", "u") and not word.startswith(("uni", "eu", "use", "one"))) or word == "hour"
 
 
 def _with_one_article(tokens: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from transformer.worlds.conversation.path import Path, Table
 
 # English → French, and the kinds of noun that each preposition is drawn with.
 PREPOSITIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "in": (("dans",), ("place", "room", "room", "nature", "vehicle")),
+    "in": (("dans",), ("place", "place", "town", "room", "room", "room", "nature", "vehicle")),
     "on": (("sur",), ("furniture", "furniture", "furniture", "nature")),
     "under": (("sous",), ("furniture", "plant")),
     "behind": (("derrière",), ("furniture", "place", "part", "plant", "vehicle")),
@@ -91,7 +91,7 @@ def destination(path: Path) -> list[str]:
         return ["à", *path.word(CITY_TABLE).split()]
     if kind == "country":
         return in_country(path.word(COUNTRY_TABLE))
-    phrase = noun_phrase(path, ("place",) * 8 + ("nature", "job"), DESTINATION_DETERMINERS, adjectives=0.08, of=0.0)
+    phrase = noun_phrase(path, ("place",) * 8 + ("nature", "town", "job"), DESTINATION_DETERMINERS, adjectives=0.08, of=0.0)
     return ["chez" if phrase.kind in PEOPLE else "à", *phrase.french("plain")]
 
 
@@ -110,7 +110,7 @@ def origin(path: Path) -> list[str]:
     return ["de", *noun_phrase(path, ("place",), DESTINATION_DETERMINERS, adjectives=0.05, of=0.0).french("plain")]
 
 
-def place(path: Path, *, only_where: bool = False, fixed: float = 0.5) -> list[str]:
+def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
     """`in the kitchen`, `in france`, `at home`; with `only_where`, not `with anna` and the like."""
     table = WHERE_TABLE if only_where else PREPOSITION_TABLE
     options = {"preposition": 1.0, "fixed": fixed, "named": 0.35, "between": 0.03}
@@ -129,10 +129,10 @@ def place(path: Path, *, only_where: bool = False, fixed: float = 0.5) -> list[s
             return ["à", *path.word(CITY_TABLE).split()]
         return in_country(path.word(COUNTRY_TABLE))
     english, french, kinds = path.word(table)
-    return [*french, *_after(path, english, kinds)]
+    return [*french, *_after(path, english, kinds, subject)]
 
 
-def _after(path: Path, preposition: str, kinds: tuple[str, ...]) -> list[str]:
+def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nominal | None) -> list[str]:
     options = {"phrase": 1.0}
     starts = {"name": NAME_TABLE.by_first, "pronoun": words.OBJECTS.by_first}
     if preposition in ("with", "without", "for", "near", "next to", "behind", "in front of"):
@@ -142,7 +142,10 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...]) -> list[str]:
         options |= {"owned": 0.05}
     chosen = path.choose(options, starts)
     if chosen == "pronoun":
-        return [path.word(words.PERSON_OBJECTS).stressed]
+        pronoun = path.word(words.PERSON_OBJECTS)
+        if subject is not None and subject.pronoun is not None:
+            path.require(pronoun.object not in words.SAME_PERSON.get(subject.pronoun.subject, ()))
+        return [pronoun.stressed]
     if chosen == "name":
         return person_name(path).french("plain")
     if chosen == "owned":

@@ -37,7 +37,9 @@ CONTRACTED = {
 def starts_with_vowel(word: str) -> bool:
     """Whether a word before this one elides: it begins with a vowel sound, mute h included."""
     first = unicodedata.normalize("NFD", word)[0]
-    return first in "aeiouœ" and word not in ("oui", "onze") or word in ("y", "yeux") or first == "h" and not _aspirated(word)
+    return (
+        (first in "aeiouœ" and word not in ("oui", "onze")) or word in ("y", "yeux") or (first == "h" and not _aspirated(word))
+    )
 
 
 def settle(words: Sequence[str]) -> list[str]:
@@ -51,8 +53,8 @@ def settle(words: Sequence[str]) -> list[str]:
             word = CONTRACTED[word, settled.pop()]
         if settled and word in ELIDED and starts_with_vowel(settled[-1]):
             word = ELIDED[word]
-        settled.append(word.rstrip("_"))
-    return settled[::-1]
+        settled.append(word)
+    return [word.rstrip("_") for word in settled[::-1]]
 
 
 def _aspirated(word: str) -> bool:

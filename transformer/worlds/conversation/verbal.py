@@ -15,7 +15,6 @@ from transformer.worlds.conversation.lexicon import (
     PEOPLE,
     VERBS,
     Agreement,
-    Conjugation,
     Verb,
     conjugation,
 )
@@ -250,7 +249,9 @@ def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tu
     return verb_form(path, form, subject.kind), frequency
 
 
-def statement(path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15) -> Clause:
+def statement(
+    path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15
+) -> Clause:
     """A subject's verb and all that follows. `time`, `place`: shares."""
     verb, frequency = simple(path, subject, tense, negation)
     polarity: Polarity = "negative" if negation else "positive"
@@ -342,7 +343,7 @@ def follow(
     if "place" in pattern and gap != "place":
         after.after += adverbials.place(path, only_where=bool(pattern & {"object"}))
     elif not pattern & {"generic", "de", "destination", "from", "place"} and gap != "place":
-        _place(path, place * (0.6 if verb.takes_object else 1.5), after)
+        _place(path, place * (0.6 if verb.takes_object else 1.5), after, subject, verb)
     if tense in ("present", "progressive", "past"):
         _manner(path, verb, after)
     if gap != "time":
@@ -350,11 +351,14 @@ def follow(
         if tense == "modal" and not modal_past:
             times = path.choose({"present": 1.0, "future": 1.0})
         share = 0.0 if "generic" in pattern else time
-        after.last += (path.optional(adverbials.TIMES[times], share) or "").split() if share or not time else []
+        if share or not time:
+            when = (path.optional(adverbials.TIMES[times], share) or "").split()
+            path.require(verb.base != "wait" or when[:2] != ["à", "le"])  # `wait for lunch`
+            after.last += when
     return after
 
 
-AGREEING = frozenset("see buy find lose take eat help call love like meet".split())
+AGREEING = frozenset(["see", "buy", "find", "lose", "take", "eat", "help", "call", "love", "like", "meet"])
 
 
 def may_agree(verb: Verb, agreement: Agreement) -> bool:
@@ -365,13 +369,16 @@ def may_agree(verb: Verb, agreement: Agreement) -> bool:
     return verb.base in AGREEING or verb.past_imperfect or agreement[:2] == ("m", False)
 
 
-def _place(path: Path, share: float, after: Complements) -> None:
+def _place(path: Path, share: float, after: Complements, subject: Nominal, verb: Verb) -> None:
     if share and path.choose({"none": 1 - share, "place": share}, {"place": _PLACE_STARTS}) == "place":
-        after.after += adverbials.place(path, fixed=0.35)
+        where = adverbials.place(path, fixed=0.35, subject=subject)
+        path.require(not (verb.base == "wait" and where[0] == "pour"))  # `wait for` is a verb of its own
+        path.require("destination?" not in verb.pattern or where not in (["là"], ["dehors"]))  # `come there` says where to
+        after.after += where
 
 
 def _manner(path: Path, verb: Verb, after: Complements) -> None:
-    if "none" in verb.pattern and not verb.tail and not verb.reflexive and not verb.with_etre or verb.base == "speak":
+    if ("none" in verb.pattern and not verb.tail and not verb.reflexive and not verb.with_etre) or verb.base == "speak":
         after.manner += (path.optional(MANNERS, 0.08) or "").split()
         if not after.manner:
             after.last += (path.optional(ENDS, 0.06) or "").split()
@@ -383,7 +390,9 @@ THIS = Table([("this", "ça"), ("that", "ça")])
 SOMETHING = Table([("something", "quelque chose"), ("someone", "quelqu' un"), ("somebody", "quelqu' un")], [3, 1, 0.5])
 
 
-def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense) -> None:
+def _object(
+    path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense
+) -> None:
     """A direct object, or one after the preposition that the French verb has."""
     pattern, kinds = verb.pattern, verb.objects
     options = {"phrase": 1.0}
@@ -430,7 +439,9 @@ def _object(path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after:
 def _strict_object(path: Path, verb: Verb) -> Nominal:
     """An object of one of the kinds that the verb takes in this sense: `play football`, `visit the museum`, `visit anna`."""
     if verb.pattern & {"sport", "instrument"}:
-        phrase = noun_phrase(path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.2, adjectives=0.02, of=0.0)
+        phrase = noun_phrase(
+            path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.0, adjectives=0.02, of=0.0
+        )
     elif set(verb.objects) & PEOPLE and path.choose({"phrase": 1.0, "name": 0.4}, {"name": NAME_TABLE.by_first}) == "name":
         return person_name(path)
     else:
@@ -468,12 +479,17 @@ def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool 
     if chosen == "pronoun":
         pronoun = path.word(words.PERSON_OBJECTS)
         _not_reflexive(path, subject, pronoun.object)
-        path.require(not (after.clitics and pronoun.indirect in ("me", "te", "nous") and after.clitics[0] in ("me", "te", "nous")))
+        path.require(
+            not (after.clitics and pronoun.indirect in ("me", "te", "nous") and after.clitics[0] in ("me", "te", "nous"))
+        )
         after.clitics.append(pronoun.indirect)
     elif chosen == "name":
         after.recipients += ["à", *person_name(path).french("plain")]
     else:
-        after.recipients += ["à", *noun_phrase(path, ("family", "person", "job"), words.OWNERS, adjectives=0.03, of=0.0).french("plain")]
+        after.recipients += [
+            "à",
+            *noun_phrase(path, ("family", "person", "job"), words.OWNERS, adjectives=0.03, of=0.0).french("plain"),
+        ]
 
 
 def _not_reflexive(path: Path, subject: Nominal, pronoun: str) -> None:
@@ -515,7 +531,7 @@ def question(
     elif chosen == "be":
         past = path.choose({"present": 3.0, "past": 0.6}, {"present": ("am", "is", "are"), "past": ("was", "were")}) == "past"
         tense = path.choose({"future": 1.0, "progressive": 2.0}) if not past else "imperfect"
-        form = path.choose({form: 1.0 for form in dict.fromkeys(BE["past" if past else "present"])})
+        form = path.choose(dict.fromkeys(dict.fromkeys(BE["past" if past else "present"]), 1.0))
         path.say(form)
         subject = asked(path)
         path.require(BE["past" if past else "present"][subject.english_slot] == form)
@@ -553,7 +569,7 @@ def asked(path: Path, third: int | None = None) -> Nominal:
         path.say("you")
         subject = from_pronoun(words.PRONOUNS[1])
     elif chosen == "pronoun":
-        subject = from_pronoun(path.word(words.SUBJECTS, words.PERSON_SUBJECTS))
+        subject = from_pronoun(path.word(words.SUBJECTS, words.ASKED_SUBJECTS))
         path.require(subject.pronoun is not words.PRONOUNS[1])
     elif chosen == "name":
         subject = person_name(path)

@@ -62,7 +62,11 @@ def _english_classes() -> dict[str, str]:
         [
             ("name", [*NAMES, *COUNTRIES, *CITIES]),
             ("determiner", numbers),
-            ("verb", [f for v in VERBS for f in (v.base, v.third, v.past, v.ing)] + [f for m in MODALS for f in m.english]),
+            (
+                "verb",
+                [f.split()[0] for v in VERBS for f in (v.base, v.third, v.past, v.ing) if f]
+                + [f for m in MODALS for f in m.english],
+            ),
             ("noun", [f for noun in NOUNS for f in (noun.singular, noun.plural)]),
             ("noun", [*adverbials.DAYS, *adverbials.MONTHS, *adverbials.SEASONS]),
             ("adjective", [f for a in ADJECTIVES for f in (a.english, a.comparative, a.superlative)]),
@@ -81,7 +85,10 @@ def _french_classes() -> dict[str, str]:
             ("noun", [f for noun in NOUNS for f in noun.french]),
             ("noun", [*adverbials.DAYS.values(), *adverbials.MONTHS.values(), *adverbials.SEASONS.values()]),
             ("adjective", [f for a in ADJECTIVES for f in (*a.forms, a.before_vowel)]),
-            ("verb", [f for v in VERBS for f in (*v.french.present, *v.french.imperfect, *v.french.participle, v.french.infinitive)]),
+            (
+                "verb",
+                [f for v in VERBS for f in (*v.french.present, *v.french.imperfect, *v.french.participle, v.french.infinitive)],
+            ),
             ("verb", [f for m in MODALS for f in (*m.present, *m.past)]),
         ],
     )
@@ -112,7 +119,11 @@ def write_words() -> None:
 
 def _other(word: str) -> str:
     """The class of a word that is in fixed phrases alone: a verb turned round (`es-tu`), or else an adverb."""
-    return "verb" if "-" in word and word.split("-")[-1] in ("je", "tu", "il", "elle", "nous", "ils", "moi", "toi", "on") else "adverb"
+    return (
+        "verb"
+        if "-" in word and word.split("-")[-1] in ("je", "tu", "il", "elle", "nous", "ils", "moi", "toi", "on")
+        else "adverb"
+    )
 
 
 if __name__ == "__main__":

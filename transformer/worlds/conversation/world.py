@@ -15,7 +15,6 @@ from transformer.worlds.conversation.frames.reference import SAYINGS, main_claus
 from transformer.worlds.conversation.grammar import LONGEST_QUESTION, drawn, next_words, read, unread, without_mark
 from transformer.worlds.conversation.nominal import NOUN_FORMS
 from transformer.worlds.conversation.path import DeadEndError, Draw
-from transformer.worlds.conversation.sound import settle
 from transformer.worlds.conversation.vocabulary import read_words
 from transformer.worlds.world import Pair, ReferencePair, Split, World
 

@@ -3,13 +3,13 @@
 A frame is a function that goes along a path through one sentence and returns its French in full forms.
 """
 
-from transformer.worlds.conversation.frames.courtesy import FRAMES as COURTESY
+from transformer.worlds.conversation.frames.asking import FRAMES as ASKING
 from transformer.worlds.conversation.frames.being import FRAMES as BEING
 from transformer.worlds.conversation.frames.comparing import FRAMES as COMPARING
+from transformer.worlds.conversation.frames.courtesy import FRAMES as COURTESY
 from transformer.worlds.conversation.frames.doing import FRAMES as DOING
-from transformer.worlds.conversation.frames.asking import FRAMES as ASKING
-from transformer.worlds.conversation.frames.reference import FRAMES as REFERENCE
 from transformer.worlds.conversation.frames.frame import Frame
+from transformer.worlds.conversation.frames.reference import FRAMES as REFERENCE
 
 FRAMES: dict[str, Frame] = {frame.name: frame for frame in (*COURTESY, *BEING, *COMPARING, *REFERENCE, *DOING, *ASKING)}
 

@@ -7,14 +7,12 @@ verb round (`où est le chat ?`, `quel âge as-tu ?`); every other question has 
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation import place_and_time as adverbials
 from transformer.worlds.conversation.frames.being import (
-    CE,
     EVENTS,
     FAVOURITE,
     FAVOURITES,
     IS_THIS,
     PREFERRED,
     STATE_TABLE,
-    THINGS,
     THINGS_AND_PEOPLE,
     WEATHER_TABLE,
     existing,
@@ -22,22 +20,18 @@ from transformer.worlds.conversation.frames.being import (
     place_or_none,
     tense_of,
 )
-from transformer.worlds.conversation.frames.courtesy import NUMBERS, VENIR, called
+from transformer.worlds.conversation.frames.courtesy import VENIR, called
 from transformer.worlds.conversation.frames.frame import Frame, please, question_mark
-from transformer.worlds.conversation.function_words import Pronoun
 from transformer.worlds.conversation.lexicon import ALLER, ANIMATE, AVOIR, COUNTED, ETRE, PEOPLE, Agreement
 from transformer.worlds.conversation.nominal import (
     FORMS_OF,
-    KINDS,
     NOUN_FORMS,
     Nominal,
     attributes,
     described,
     from_form,
-    from_pronoun,
     go_together,
     noun_phrase,
-    object_phrase,
     owner,
     predicate_adjective,
 )
@@ -45,8 +39,6 @@ from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import (
     BE,
     THIRD,
-    VERB_FORMS,
-    Complements,
     Tense,
     asked,
     be,
@@ -63,7 +55,7 @@ INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
 def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, str]:
     """`is the cat`, `are you`: the subject, and the tense."""
     tense = path.choose({"present": 1.0 - past, "past": past}, {"past": ("was", "were"), "present": ("am", "is", "are")}) if past else "present"  # fmt: skip
-    form = path.choose({form: 1.0 for form in dict.fromkeys(BE[tense])}, {form: (form,) for form in BE[tense]})
+    form = path.choose(dict.fromkeys(dict.fromkeys(BE[tense]), 1.0), {form: (form,) for form in BE[tense]})
     path.say(form)
     who = asked(path)
     path.require(BE[tense][who.english_slot] == form and (not people or who.kind in ANIMATE))
@@ -152,7 +144,12 @@ def where(path: Path) -> list[str]:
     if chosen == "from":
         path.say("from")
         path.require(who.kind in PEOPLE)
-        return ["de", "où", *(["viens-tu"] if slot == 1 else [*EST_CE_QUE, *who.subject, VENIR.present[slot]]), *question_mark(path)]
+        return [
+            "de",
+            "où",
+            *(["viens-tu"] if slot == 1 else [*EST_CE_QUE, *who.subject, VENIR.present[slot]]),
+            *question_mark(path),
+        ]
     if tense == "present":
         return ["où", *inverted(who), *question_mark(path)]
     time = (path.optional(adverbials.PAST_TIMES, 0.3) or "").split()
@@ -173,8 +170,8 @@ def what(path: Path) -> list[str]:
     if chosen == "do":
         return ["qu'", *EST_CE_QUE, *question(path, gap="object").french(), *question_mark(path)]
     if chosen == "which":
-        kind = path.meaning(("object", "text", "food", "vehicle", "clothing", "drink", "language", "animal"))
-        number = path.meaning(("singular", "singular", "plural")) if kind not in ("drink", "language") else path.meaning(("mass",))
+        kind = path.meaning(("object", "text", "food", "vehicle", "clothing", "animal"))
+        number = path.meaning(("singular", "singular", "plural"))
         modifiers = attributes(path, kind, 0.05)
         form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind and number else None)
         path.require(go_together(form, modifiers))
@@ -185,7 +182,9 @@ def what(path: Path) -> list[str]:
         path.word(COLOUR)
         form = path.choose({"is": 1.0, "are": 0.5}, {"is": ("is",), "are": ("are",)})
         path.say(form)
-        thing = noun_phrase(path, ("clothing", "vehicle", "animal", "object", "furniture", "body"), words.DEFINITE, adjectives=0.02, of=0.0)
+        thing = noun_phrase(
+            path, ("clothing", "vehicle", "animal", "object", "furniture", "body"), words.DEFINITE, adjectives=0.02, of=0.0
+        )
         path.require((thing.english_slot == THIRD) == (form == "is"))
         return ["de", "quelle", "couleur", *inverted(thing), *question_mark(path)]
     if chosen == "there":
@@ -208,6 +207,7 @@ def what(path: Path) -> list[str]:
     form = path.choose({"is": 1.0, "are": 0.2}, {"is": ("is",), "are": ("are",)})
     path.say(form)
     thing = noun_phrase(path, ("idea", "text"), words.OWNERS, adjectives=0.03, of=0.1)
+    path.require(thing.noun is None or thing.noun.singular != "name")
     path.require((thing.english_slot == THIRD) == (form == "is"))
     return [thing.agreement.of(QUEL), *inverted(thing), *question_mark(path)]
 
@@ -222,7 +222,10 @@ def who(path: Path) -> list[str]:
     """`who is he`, `who is your teacher`, `who wants a coffee`, `who do you love`."""
     path.say("who")
     options = {"is": 1.5, "does": 1.5, "whom": 0.7, "be": 0.5}
-    chosen = path.choose(options, {"whom": ("do", "does", "did", "is", "are", "can", "must", "should", "would", "will", "was", "were")})
+    chosen = path.choose(
+        options,
+        {"whom": ("do", "does", "did", "is", "are", "can", "must", "should", "would", "will", "was", "were", "could", "may")},
+    )
     if chosen == "is":
         someone, _ = be_then_subject(path, people=True)
         path.require(someone.pronoun is not words.PRONOUNS[4])
@@ -263,7 +266,9 @@ THESE_ONES = Table([("are these", None), ("are those", None), ("are they", None)
 def how_many(path: Path) -> list[str]:
     """`how many cats do you have`, `how many books are there on the table`."""
     path.say("how", "many")
-    kind = path.meaning(("animal", "family", "object", "food", "vehicle", "clothing", "person", "text", "language", "room", "idea"))
+    kind = path.meaning(
+        ("animal", "family", "object", "food", "vehicle", "clothing", "person", "text", "language", "room", "idea")
+    )
     modifiers = attributes(path, kind, 0.05)
     form = path.word(NOUN_FORMS, FORMS_OF.get((kind or "", "plural")))
     path.require(form.number == "plural" and go_together(form, modifiers))
@@ -274,7 +279,9 @@ def how_many(path: Path) -> list[str]:
     chosen = path.choose(options, {"there": ("are", "were"), "are": ("are",), "have": ("do", "does")})
     if chosen == "are":
         path.say("are")
-        return ["combien", "de", *noun, *EST_CE_QUE, "il", "y", "a", *adverbials.place(path, only_where=True, fixed=0.2), *question_mark(path)]
+        where = adverbials.place(path, only_where=True, fixed=0.2)
+        path.require(where != ["là"])  # `are there` is the other form
+        return ["combien", "de", *noun, *EST_CE_QUE, "il", "y", "a", *where, *question_mark(path)]
     if chosen == "there":
         tense = tense_of(path, 0.1)
         path.say("were" if tense == "past" else "are", "there")
@@ -319,7 +326,9 @@ def how(path: Path) -> list[str]:
         path.say("much")
         does = path.choose({"is": 1.0, "are": 0.4, "does": 1.0, "do": 0.4}, {w: (w,) for w in ("is", "are", "does", "do")})
         path.say(does)
-        thing = noun_phrase(path, ("food", "clothing", "object", "vehicle", "furniture"), words.DEFINITE, adjectives=0.08, of=0.05)
+        thing = noun_phrase(
+            path, ("food", "clothing", "object", "vehicle", "furniture"), words.DEFINITE, adjectives=0.08, of=0.05
+        )
         path.require((thing.english_slot == THIRD) == (does in ("is", "does")))
         path.say(*(("cost",) if does in ("does", "do") else ()))
         return ["combien", "coûtent" if thing.agreement.plural else "coûte", *thing.subject, *question_mark(path)]

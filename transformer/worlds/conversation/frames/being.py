@@ -27,15 +27,15 @@ from transformer.worlds.conversation.nominal import (
     Nominal,
     attributes,
     from_form,
-    go_together,
     from_pronoun,
+    go_together,
     noun_phrase,
     owned,
     predicate_adjective,
     subject,
 )
 from transformer.worlds.conversation.path import Path, Table
-from transformer.worlds.conversation.verbal import BE, FREQUENCIES, THIRD, be
+from transformer.worlds.conversation.verbal import FREQUENCIES, THIRD, be
 
 When = Literal["present", "past"]
 THINGS = ("object", "clothing", "food", "vehicle", "place", "furniture", "room", "text", "lesson", "part", "plant", "drink", "body", "idea", "nature")  # fmt: skip
@@ -68,9 +68,13 @@ CE = Agreement("m", False, THIRD)
 SHE, THEY = Agreement("f", False, THIRD), Agreement("m", True, 4)
 _THIS_IS = [("it", CE), ("this", CE), ("that", CE), ("he", CE), ("she", SHE)]
 _THESE_ARE = [("they", THEY), ("these", THEY), ("those", THEY)]
-THIS_IS = Table([*((f"{w} is", a) for w, a in _THIS_IS), *((f"{w} are", a) for w, a in _THESE_ARE)], [4, 4, 1.5, 1, 1, 1.5, 1.5, 1])
+THIS_IS = Table(
+    [*((f"{w} is", a) for w, a in _THIS_IS), *((f"{w} are", a) for w, a in _THESE_ARE)], [4, 4, 1.5, 1, 1, 1.5, 1.5, 1]
+)
 THIS_WAS = Table([*((f"{w} was", a) for w, a in _THIS_IS), ("they were", THEY)], [4, 1, 1, 0.5, 0.5, 1])
-IS_THIS = Table([*((f"is {w}", a) for w, a in _THIS_IS), *((f"are {w}", a) for w, a in _THESE_ARE)], [2, 3, 1, 1, 1, 0.5, 0.5, 0.3])
+IS_THIS = Table(
+    [*((f"is {w}", a) for w, a in _THIS_IS), *((f"are {w}", a) for w, a in _THESE_ARE)], [2, 3, 1, 1, 1, 0.5, 0.5, 0.3]
+)
 
 
 def forms(verb: Conjugation, tense: When) -> Five:
@@ -169,7 +173,9 @@ def hurts(path: Path) -> list[str]:
     return [who.french, AVOIR.present[who.agreement.slot], "mal", "à", *part, *period(path)]
 
 
-HURTING = Table(list(zip(words.POSSESSIVES, (*words.PRONOUNS[:4], *words.PRONOUNS[5:]), strict=True)), [5, 2, 1.5, 1.5, 0.3, 0.3])
+HURTING = Table(
+    list(zip(words.POSSESSIVES, (*words.PRONOUNS[:4], *words.PRONOUNS[5:]), strict=True)), [5, 2, 1.5, 1.5, 0.3, 0.3]
+)
 
 
 def identity(path: Path) -> list[str]:
@@ -241,7 +247,14 @@ def this_is(path: Path) -> list[str]:
     if path.choose({"phrase": 1.0, "owned": 0.2}) == "owned":
         what = owned(path, THINGS_AND_PEOPLE)
     else:
-        what = noun_phrase(path, THINGS_AND_PEOPLE, MANY_THINGS if plural else ONE_THING, bare=0.3 if plural else 0.06, adjectives=0.2, person=who)
+        what = noun_phrase(
+            path,
+            THINGS_AND_PEOPLE,
+            MANY_THINGS if plural else ONE_THING,
+            bare=0.3 if plural else 0.06,
+            adjectives=0.2,
+            person=who,
+        )
     path.require((what.english_slot == 4) == plural)
     time = [] if past else (path.optional(NOW_SHORT, 0.04) or "").split()
     return [*said(["ce_"], finite, negated, [*what.french("plain"), *time]), *period(path)]
@@ -261,7 +274,7 @@ def city_is(path: Path) -> list[str]:
         who, finite = adverbials.the_country(country).subject, "sont" if country.gender == "mp" else "est"
     path.say("is")
     negated = path.says("not", 0.1)
-    what = noun_phrase(path, ("place",), A, adjectives=0.8)
+    what = noun_phrase(path, ("town",), A, adjectives=0.8)
     return [*said(who, finite, negated, what.french("plain")), *period(path)]
 
 
@@ -301,7 +314,7 @@ def location(path: Path) -> list[str]:
     tense = tense_of(path)
     be(path, who, tense)
     negated = path.says("not", 0.15)
-    where = adverbials.place(path)
+    where = adverbials.place(path, subject=who)
     time = (path.optional(PAST_SHORT if tense == "past" else NOW_SHORT, 0.1) or "").split()
     return [*said(who.subject, forms(ETRE, tense)[who.agreement.slot], negated, [*where, *time]), *period(path)]
 
@@ -330,7 +343,14 @@ def existing(path: Path, polarity: str, plural: bool) -> list[str]:
     """What there is: `a cat`, `three books`, `some milk`, `no milk`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
-    what = noun_phrase(path, kinds, table, bare=0.0 if polarity == "no" else 0.15, adjectives=0.12, numbers=("plural",) if plural else ("singular", "mass"))
+    what = noun_phrase(
+        path,
+        kinds,
+        table,
+        bare=0.0 if polarity == "no" else 0.15,
+        adjectives=0.12,
+        numbers=("plural",) if plural else ("singular", "mass"),
+    )
     path.require((what.english_slot == 4) == plural)
     return what.french("negated" if polarity in ("negative", "no") else "plain")
 
@@ -492,7 +512,10 @@ COLOURS = {word: next(a for a in ADJECTIVES if a.english == word).forms[0] for w
 def _the(kind: str, number: str) -> list[tuple[str, str]]:
     table = FORMS_OF[kind, number]  # type: ignore[index]
     article = "the " if kind == "animal" else ""
-    return [(article + " ".join(e), " ".join(from_form(form, words.DETERMINERS["the"]).french("plain"))) for e, form in table.entries]
+    return [
+        (article + " ".join(e), " ".join(from_form(form, words.DETERMINERS["the"]).french("plain")))
+        for e, form in table.entries
+    ]
 
 
 _BARE_ANSWERS = {

@@ -3,18 +3,14 @@
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation.frames.being import THINGS, forms, said, tense_of
 from transformer.worlds.conversation.frames.frame import Frame, period
-from transformer.worlds.conversation.lexicon import ADJECTIVES, ETRE, Adjective, Agreement
 from transformer.worlds.conversation.inflection import four_forms
+from transformer.worlds.conversation.lexicon import ADJECTIVES, ETRE, Adjective, Agreement
 from transformer.worlds.conversation.nominal import (
     FORMS_OF,
     KINDS,
-    NAME_TABLE,
     NOUN_FORMS,
     PREDICATES,
-    PREDICATES_OF,
     Nominal,
-    from_form,
-    from_pronoun,
     noun_phrase,
     owned,
     subject,
@@ -49,7 +45,11 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 def compared(path: Path, than: Nominal | None) -> Nominal:
     """What somebody or something is compared with. `than`: the other side; None for its first."""
     kind = path.meaning(("people", "thing")) if than is None else "people" if than.kind in ("person", "family", "job", "animal") else "thing"  # fmt: skip
-    shares = {"someone": 1.0, "something": 1.0} if kind is None else {"someone": float(kind == "people"), "something": float(kind != "people")}
+    shares = (
+        {"someone": 1.0, "something": 1.0}
+        if kind is None
+        else {"someone": float(kind == "people"), "something": float(kind != "people")}
+    )
     if path.choose(shares) == "someone":
         return subject(path, pronouns=0.6, adjectives=0.0)
     kinds = THINGS if than is None or path.meaning((0,)) is None else (than.kind,)

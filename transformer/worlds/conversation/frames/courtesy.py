@@ -5,7 +5,6 @@ from transformer.worlds.conversation import place_and_time as adverbials
 from transformer.worlds.conversation.frames.frame import PERIOD_SHARE, PLEASE, QUESTION_MARK_SHARE, Frame, period
 from transformer.worlds.conversation.lexicon import ANIMATE, AVOIR, NAMES, Agreement, conjugation, rows
 from transformer.worlds.conversation.nominal import (
-    NAME_TABLE,
     PREDICATES,
     noun_phrase,
     object_phrase,
@@ -14,7 +13,6 @@ from transformer.worlds.conversation.nominal import (
     subject,
 )
 from transformer.worlds.conversation.path import Path, Table
-from transformer.worlds.conversation.sound import settle
 from transformer.worlds.conversation.verbal import BE, THIRD, be
 
 _ROWS = list(rows("phrases"))

@@ -7,7 +7,14 @@ from transformer.worlds.conversation import place_and_time as adverbials
 from transformer.worlds.conversation.frames.being import STATE_TABLE, said
 from transformer.worlds.conversation.frames.frame import Frame, period, please, question_mark
 from transformer.worlds.conversation.lexicon import AVOIR, ETRE, VERBS, Conjugation, Verb, conjugation
-from transformer.worlds.conversation.nominal import Nominal, from_pronoun, noun_phrase, object_phrase, predicate_adjective, subject
+from transformer.worlds.conversation.nominal import (
+    Nominal,
+    from_pronoun,
+    noun_phrase,
+    object_phrase,
+    predicate_adjective,
+    subject,
+)
 from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import (
     LIKINGS,
@@ -93,7 +100,22 @@ def possession(path: Path) -> list[str]:
         path.say("did" if tense == "past" else "does" if third else "do", "not", "have")
     else:
         path.say("had" if tense == "past" else "has" if third else "have")
-    kinds = ("animal", "animal", "object", "family", "family", "vehicle", "clothing", "body", "body", "hair", "idea", "person", "thing", "place")
+    kinds = (
+        "animal",
+        "animal",
+        "object",
+        "family",
+        "family",
+        "vehicle",
+        "clothing",
+        "body",
+        "body",
+        "hair",
+        "idea",
+        "person",
+        "thing",
+        "place",
+    )
     if how == "no":
         what = noun_phrase(path, kinds, words.NO, adjectives=0.03, of=0.0).french("negated")
     else:
@@ -130,7 +152,23 @@ def liking(path: Path) -> list[str]:
 
 
 LIKE = next(verb for verb in VERBS if verb.base == "like")
-LIKED = ("food", "food", "drink", "animal", "sport", "language", "subject", "art", "plant", "vehicle", "text", "clothing", "place", "family", "weekday")
+LIKED = (
+    "food",
+    "food",
+    "drink",
+    "animal",
+    "sport",
+    "language",
+    "subject",
+    "art",
+    "plant",
+    "vehicle",
+    "text",
+    "clothing",
+    "place",
+    "family",
+    "weekday",
+)
 
 
 def _before_infinitive(verb: Conjugation) -> Modal:
@@ -162,7 +200,9 @@ GIVE_ME = Table([(f"{verb} me", french) for verb, french in _GIVE_ME.items()], [
 
 
 def _can_be_ordered(verb: Verb) -> bool:
-    return bool(verb.ing) and not verb.reflexive and not verb.pattern & {"place", "past-imperfect"} and verb.base != "help" or verb.base == "put"
+    return (
+        bool(verb.ing) and not verb.reflexive and not verb.pattern & {"place", "past-imperfect"} and verb.base != "help"
+    ) or verb.base == "put"
 
 
 ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
@@ -202,7 +242,9 @@ def joined(path: Path) -> list[str]:
         return thought(path, first)
     first_words, has_object = _short(path, first)
     conjunction = path.word(CONJUNCTIONS)
-    second = from_pronoun(path.word(words.PERSON_SUBJECTS, SAME[first.pronoun] if first.pronoun and path.meaning((1, 1, 0)) else None))
+    second = from_pronoun(
+        path.word(words.PERSON_SUBJECTS, SAME[first.pronoun] if first.pronoun and path.meaning((1, 1, 0)) else None)
+    )
     is_being = path.choose({"do": 1.0, "be": 1.0}) == "be"
     # `she saw the girl because she was tired` may be about the girl, so the pronoun is read by the frame `reference`.
     path.require(not (is_being and has_object) or second.agreement.slot not in (2, 4))
@@ -296,7 +338,9 @@ def relative(path: Path) -> list[str]:
 KNOWN = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", "that")], [5, 3, 1])
 KNOWN_THING = Table([(w, words.DETERMINERS[w]) for w in ("the", "these")], [5, 0.5])
 KNOW = next(verb for verb in VERBS if verb.base == "know")
-_RELATED = [v for v in VERBS if v.base in ("buy", "see", "take", "want", "like", "find", "sell", "lose", "have", "use", "choose")]
+_RELATED = [
+    v for v in VERBS if v.base in ("buy", "see", "take", "want", "like", "find", "sell", "lose", "have", "use", "choose")
+]
 RELATED = {
     (past, third): Table([(v.past if past else v.third if third else v.base, v) for v in _RELATED])
     for past in (True, False)

@@ -13,7 +13,7 @@ from transformer.worlds.conversation.frames.being import STATES, forms
 from transformer.worlds.conversation.frames.frame import Frame, period
 from transformer.worlds.conversation.function_words import Pronoun
 from transformer.worlds.conversation.lexicon import ADJECTIVES, ANIMATE, AVOIR, ETRE, PEOPLE, VERBS, Adjective, Agreement
-from transformer.worlds.conversation.nominal import NAME_TABLE, PREDICATES, Nominal, noun_phrase, person_name, person_pronoun
+from transformer.worlds.conversation.nominal import NAME_TABLE, Nominal, noun_phrase, person_name, person_pronoun
 from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import BE, THIRD, Clause, Complements, Negation, Tense
 
@@ -29,11 +29,13 @@ def _verbs(form: str, bases: Sequence[str]) -> Table:
     return Table([(getattr(v, form), v) for v in _VERBS if v.base in bases])
 
 
-VERB_FORMS = {(form, some): _verbs(form, some) for form in ("base", "third", "past") for some in (_ANY, _SOMEBODY, (*_ANY, *_SOMEBODY))}
+VERB_FORMS = {
+    (form, some): _verbs(form, some) for form in ("base", "third", "past") for some in (_ANY, _SOMEBODY, (*_ANY, *_SOMEBODY))
+}
 REASONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["mais"])], [8, 1, 0.5])
 BECAUSE = Table([("because", ["parce", "que"])])
 DEGREES = Table([("too", "trop"), ("very", "très"), ("so", "si")], [2, 2, 1])
-SELECTIVE = [a for a in ADJECTIVES if a.predicative and not a.strict]
+SELECTIVE = [a for a in ADJECTIVES if a.predicative]
 IT_THEY = ("he", "she", "it", "they")
 
 
@@ -58,9 +60,13 @@ class Said:
         return [finite, *([degree] if degree else []), *word.split()]
 
 
-SAYINGS = [Said(a.english, a.kinds, adjective=a) for a in SELECTIVE if a.english not in ("hot", "cold", "warm", "late", "early")]
+SAYINGS = [
+    Said(a.english, a.kinds, adjective=a) for a in SELECTIVE if a.english not in ("hot", "cold", "warm", "late", "early")
+]
 SAYINGS += [Said(e, ANIMATE, feeling=f) for e, f in STATES.items() if e in ("hungry", "thirsty", "afraid", "scared")]
 SAYING_TABLE = Table([(s.english, s) for s in SAYINGS])
+# `nice` and `short` are two French words each.
+KINDS_OF_WORD = {s.english: frozenset().union(*(t.kinds for t in SAYINGS if t.english == s.english)) for s in SAYINGS}
 # What can be said of one kind only comes first in the draws: the rest seldom decides anything.
 SAYINGS_OF = {
     kind: Table([(s.english, s) for s in chosen], [1.0 if len(s.kinds) < 8 else 0.1 for s in chosen])
@@ -81,7 +87,7 @@ class Main:
 def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
     """Whether `pronoun was saying` fits this noun."""
     plural = pronoun.agreement.plural
-    if candidate.kind not in saying.kinds or (candidate.english_slot == 4) != plural:
+    if candidate.kind not in KINDS_OF_WORD[saying.english] or (candidate.english_slot == 4) != plural:
         return False
     if plural:
         return True
@@ -139,7 +145,9 @@ def main_clause(path: Path, *, rigid: bool = False) -> Main:
 THE = Table([("the", words.DETERMINERS["the"])])
 OBJECT_DETERMINERS = Table([(w, words.DETERMINERS[w]) for w in ("the", "a", "this", "my", "your", "his", "her", "our", "their")],
                            [10, 1.5, 1, 1, 0.5, 0.7, 0.7, 0.5, 0.5])  # fmt: skip
-NEAR = Table([(e, (adverbials.PREPOSITIONS[e][0], adverbials.PREPOSITIONS[e][1])) for e in ("near", "behind", "in", "on", "under")])
+NEAR = Table(
+    [(e, (adverbials.PREPOSITIONS[e][0], adverbials.PREPOSITIONS[e][1])) for e in ("near", "behind", "in", "on", "under")]
+)
 
 
 def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pronoun]:
@@ -153,9 +161,14 @@ def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pro
     path.require(degree is None or saying.adjective is None or saying.adjective.graded)
     found = referent(main.candidates, pronoun, saying)
     agreement = pronoun.agreement
+    path.require(found.kind in saying.kinds if found is not None else not saying.adjective or saying.adjective.fits("person"))
     if pronoun.subject in IT_THEY:
         # `she` without a noun that fits is somebody who was named before; `it` cannot be.
-        path.require(found is not None or (pronoun.subject in ("he", "she") and not _any_fits(main, pronoun, saying)) or not main.candidates)
+        path.require(
+            found is not None
+            or (pronoun.subject in ("he", "she") and not _any_fits(main, pronoun, saying))
+            or not main.candidates
+        )
         agreement = found.agreement if found is not None else agreement
     french = words.THIRD_PERSON[agreement.gender, agreement.plural] if pronoun.subject in IT_THEY else pronoun.french
     return [french, *saying.french(degree, agreement, past)], found, saying, pronoun
