@@ -129,8 +129,7 @@ def split_characters(text: str) -> list[str]:
 
 
 def split_english(text: str) -> list[str]:
-    """Words, numbers and marks of a `sentence`: `It didn't.` → `it` `did` `not` `.`, `Anna's 21 cats` → `anna` `'s` `twenty` `one`
-    `cats`."""
+    """Words, numbers and marks of a `sentence`: `It didn't.` → `it` `did` `not` `.`, `Anna's 9` → `anna` `'s` `nine`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 

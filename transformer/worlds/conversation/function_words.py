@@ -143,6 +143,12 @@ def _table(words: tuple[str, ...], counts: bool = True) -> Table[Determiner]:
     return Table(list(chosen.items()), weights)
 
 
+def determiners(text: str) -> Table[Determiner]:
+    """A table of determiners with the weight of each, from a text like `the 5, a 2`."""
+    weights = {word: float(weight) for word, weight in (entry.rsplit(" ", 1) for entry in text.split(", "))}
+    return Table([(word, DETERMINERS[word]) for word in weights], list(weights.values()))
+
+
 _FOR_ALL = ("the", "a", "this", "that", "these", "those", *POSSESSIVES)
 # Which determiners an object takes in a statement, after a negation, and in a question.
 BY_POLARITY = {
@@ -156,6 +162,6 @@ BEFORE_REFERENCE = Table(
     [(w, DETERMINERS[w]) for w in ("the", "this", "my", "your", "his", "her", "our", "their")], [8] + [0.5] * 7
 )
 
-DEGREES = Table(
+DEGREES: Table[str] = Table(
     [("very", "très"), ("too", "trop"), ("so", "si"), ("really", "vraiment"), ("a little", "un peu")], [4, 2, 1, 1, 0.5]
 )

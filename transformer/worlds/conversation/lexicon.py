@@ -189,6 +189,7 @@ def _noun(row: dict[str, str]) -> Noun:
     always_plural, french = french.startswith("+"), french.removeprefix("+")
     first, _, second = french.partition("/")
     people = kind in PEOPLE and not first.startswith("grand-")
+    forms: tuple[str, str, str, str]
     if always_plural:
         forms = ("", "", first, first)
     elif people and second:
@@ -235,49 +236,16 @@ def _kinds(cell: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for word in cell.split() for kind in sorted(KIND_GROUPS.get(word, (word,)))))
 
 
-NOT_GRADED = frozenset(
-    [
-        "other",
-        "favourite",
-        "favorite",
-        "best",
-        "dead",
-        "sitting",
-        "standing",
-        "married",
-        "alone",
-        "ready",
-        "open",
-        "closed",
-        "full",
-        "empty",
-        "broken",
-        "late",
-        "early",
-        "free",
-        "perfect",
-        "great",
-        "different",
-        "torn",
-        "delicious",
-        "rotten",
-        "blond",
-        "black",
-        "white",
-        "brown",
-        "grey",
-        "gray",
-    ]
-)
 BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 
 
 def _adjective(row: dict[str, str]) -> Adjective:
     """`feminine`: empty if regular, `=` if the adjective never changes. `place`: `before` or `after` the noun, `only` there,
-    or `be`: only after `be`. `kinds` ends in `!` if strict. `grades`: comparative and superlative, or `more`."""
+    or `be`: only after `be`. `kinds` ends in `!` if strict. `grades`: comparative and superlative, or
+    `more`; `-` if not even `very` stands before it."""
     masculine, feminine, place = row["masculine"], row["feminine"], row["place"].split()
-    forms = (masculine,) * 4 if feminine == "=" else four_forms(masculine, feminine)
-    grades = row["grades"].split()
+    forms = (masculine, masculine, masculine, masculine) if feminine == "=" else four_forms(masculine, feminine)
+    grades = row["grades"].replace("-", "").split()
     if grades == ["more"]:
         grades = [f"more {row['english']}", f"most {row['english']}"]
     comparative, superlative = grades or ["", ""]
@@ -290,7 +258,7 @@ def _adjective(row: dict[str, str]) -> Adjective:
         predicative="only" not in place,
         kinds=frozenset(_kinds(row["kinds"].rstrip("!"))),
         strict=row["kinds"].endswith("!"),
-        graded=row["kinds"] not in ("nation", "colour", "colour animal") and row["english"] not in NOT_GRADED,
+        graded=row["grades"] != "-",
         comparative=comparative,
         superlative=superlative,
     )

@@ -27,16 +27,12 @@ Polarity = Literal["positive", "negative", "question"]
 # How an article is written: as it is; after a negation (`pas de pain`); as all of a kind (`j'aime le pain`); after `de`.
 Use = Literal["plain", "negated", "generic", "after de"]
 
-FORMS = [
-    (english, NounForm(noun, number))
-    for noun in NOUNS
-    for english, number in ((noun.singular, "mass" if noun.mass else "singular"), (noun.plural, "plural"))
-    if english
-]
+FORMS = [(noun.singular, NounForm(noun, "mass" if noun.mass else "singular")) for noun in NOUNS if noun.singular]
+FORMS += [(noun.plural, NounForm(noun, "plural")) for noun in NOUNS if noun.plural]
 FORMS += [(noun.singular, NounForm(noun, "singular")) for noun in NOUNS if noun.mass and noun.countable]
 NOUN_FORMS: Table[NounForm] = Table([(english, form) for english, form in FORMS])  # type: ignore[arg-type]
 KINDS = tuple(dict.fromkeys(noun.kind for noun in NOUNS))
-FORMS_OF: dict[tuple[str, Number], Table[NounForm]] = {
+FORMS_OF: dict[tuple[str, str], Table[NounForm]] = {
     (kind, number): Table(chosen)
     for kind in KINDS
     for number in ("singular", "plural", "mass")
@@ -102,7 +98,7 @@ class Nominal:
 
 
 def from_pronoun(pronoun: Pronoun) -> Nominal:
-    return Nominal(lambda use: [pronoun.french], pronoun.agreement, pronoun.agreement.slot, "person", pronoun)
+    return Nominal(lambda _: [pronoun.french], pronoun.agreement, pronoun.agreement.slot, "person", pronoun)
 
 
 def person_pronoun(path: Path) -> Nominal:
@@ -111,10 +107,10 @@ def person_pronoun(path: Path) -> Nominal:
 
 def person_name(path: Path) -> Nominal:
     name = path.word(NAME_TABLE)
-    return Nominal(lambda use: [name], Agreement(NAMES[name], False, 2), 2, "person")
+    return Nominal(lambda _: [name], Agreement(NAMES[name], False, 2), 2, "person")
 
 
-AND_OR = Table([("and", "et"), ("or", "ou")], [3, 1])
+AND_OR: Table[str] = Table([("and", "et"), ("or", "ou")], [3, 1])
 
 
 def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
@@ -187,7 +183,7 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
     return ["cet" if vowel and determiner.masculine == "ce" else determiner.masculine, *core]
 
 
-def attributes(path: Path, kind: str | None, share: float, number: Number | None = None) -> list[tuple[list[str], Adjective]]:
+def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
     """No, one or two adjectives before a noun; sometimes with `very`."""
     adjectives: list[tuple[list[str], Adjective]] = []
     drawn_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
@@ -313,7 +309,7 @@ def owned(path: Path, kinds: Sequence[str]) -> Nominal:
     path.require(go_together(form, modifiers))
     head = from_form(form, DETERMINERS["the"], modifiers)
     return Nominal(
-        lambda use: [*head.french("plain"), "de", *someone.french("plain")], head.agreement, head.english_slot, head.kind
+        lambda _: [*head.french("plain"), "de", *someone.french("plain")], head.agreement, head.english_slot, head.kind
     )
 
 
@@ -321,7 +317,7 @@ _PHRASE_STARTS = {"pronoun": words.PERSON_SUBJECTS.by_first, "name": NAME_TABLE.
 _OWNED_STARTS = {"owned": {*NAME_TABLE.by_first, *words.OWNERS.by_first}}
 
 
-SOMEONE = Table([("someone", "quelqu' un"), ("everyone", "tout le monde"), ("everybody", "tout le monde")])
+SOMEONE: Table[str] = Table([("someone", "quelqu' un"), ("everyone", "tout le monde"), ("everybody", "tout le monde")])
 WHO = ("family", "family", "family", "friend", "person", "job", "animal", "animal")
 
 
@@ -339,7 +335,7 @@ def subject(
         return owned(path, ("family", "family", "animal"))
     if chosen == "someone":
         french = path.word(SOMEONE).split()
-        return Nominal(lambda use: french, Agreement("m", False, 2), 2, "person")
+        return Nominal(lambda _: french, Agreement("m", False, 2), 2, "person")
     if chosen == "all":
         return noun_phrase(path, ("animal", "animal", "job"), bare=1.0, adjectives=0.02, of=0.0)
     if chosen == "both":
@@ -347,11 +343,14 @@ def subject(
     return noun_phrase(path, (*kinds, *things), SUBJECT_DETERMINERS, adjectives=adjectives)
 
 
-SUBJECT_DETERMINERS = Table(
-    [(w, d) for w, d in (DETERMINERS | words.COUNTS).items() if d.sense not in ("some",)],
-    [{"the": 8.0, "a": 0.8, "my": 5.0, "your": 1.5}.get(w, 0.06 if w in words.COUNTS else 0.15 if d.sense == "quantity" or w == "every" else 0.7)
-     for w, d in (DETERMINERS | words.COUNTS).items() if d.sense not in ("some",)],
-)  # fmt: skip
+def _subject_weight(word: str, determiner: Determiner) -> float:
+    if word in ("the", "a", "my", "your"):
+        return {"the": 8.0, "a": 0.8, "my": 5.0, "your": 1.5}[word]
+    return 0.06 if word in words.COUNTS else 0.15 if determiner.sense == "quantity" or word == "every" else 0.7
+
+
+_BEFORE_SUBJECTS = {w: d for w, d in (DETERMINERS | words.COUNTS).items() if d.sense != "some"}
+SUBJECT_DETERMINERS = Table(list(_BEFORE_SUBJECTS.items()), [_subject_weight(w, d) for w, d in _BEFORE_SUBJECTS.items()])
 
 
 def _two_people(path: Path) -> Nominal:

@@ -9,6 +9,7 @@ text a `Read` collects the words that could come next. So what is drawn can be r
 import random
 from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -32,6 +33,13 @@ class Table(Generic[T]):
             self.by_first.setdefault(words[0], []).append((words, value))
         for entries_of_word in self.by_first.values():
             entries_of_word.sort(key=lambda entry: -len(entry[0]))
+
+
+@lru_cache(maxsize=256)
+def words_table(text: str) -> Table[str]:
+    """A table of words that stand for themselves with the weight of each, from a text like `is 1, are 0.5`."""
+    weights = {word: float(weight) for word, weight in (entry.rsplit(" ", 1) for entry in text.split(", "))}
+    return Table([(word, word) for word in weights], list(weights.values()))
 
 
 class Path(Protocol):

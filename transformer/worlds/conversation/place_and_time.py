@@ -31,10 +31,10 @@ PREPOSITION_TABLE = Table(
     [(english, (english, *entry)) for english, entry in PREPOSITIONS.items()],
     [8, 5, 2.5, 2, 2, 2, 2.5, 1.5, 3, 0.6, 0.8, 0.3, 0.3],
 )
-WHERE = ("in", "on", "under", "behind", "in front of", "next to", "near", "at")
-WHERE_TABLE = Table([entry for entry in zip(PREPOSITIONS, [e[1] for e in PREPOSITION_TABLE.entries], strict=True) if entry[0] in WHERE],
-                    [8, 5, 2.5, 2, 2, 2, 2.5, 1])  # fmt: skip
-FIXED_PLACES = Table(
+_WITH = ("with", "without", "for", "after", "before")
+_WHERE = [(e, w) for e, w in zip(PREPOSITION_TABLE.entries, PREPOSITION_TABLE.weights, strict=True) if e[1][0] not in _WITH]
+WHERE_TABLE = Table([(" ".join(words_), value) for (words_, value), _ in _WHERE], [weight for _, weight in _WHERE])
+FIXED_PLACES: Table[str] = Table(
     [
         ("at home", "à la maison"),
         ("at school", "à le école"),
@@ -51,8 +51,10 @@ FIXED_PLACES = Table(
     ],
     [4, 3, 2, 3, 1, 1, 1, 0.7, 0.4, 0.8, 0.3, 0.3],
 )
-FIXED_DESTINATIONS = Table([("to school", "à le école"), ("to work", "à le travail"), ("there", "là-bas"), ("outside", "dehors")],
-                           [4, 2, 0.7, 0.5])  # fmt: skip
+FIXED_DESTINATIONS: Table[str] = Table(
+    [("to school", "à le école"), ("to work", "à le travail"), ("there", "là-bas"), ("outside", "dehors")],
+    [4, 2, 0.7, 0.5],
+)
 COUNTRY_TABLE = Table(list(COUNTRIES.items()))
 CITY_TABLE = Table(list(CITIES.items()))
 _NAMED = {"country": COUNTRY_TABLE.by_first, "city": CITY_TABLE.by_first}
@@ -77,7 +79,7 @@ def the_country(country: Country) -> Nominal:
     article = {"f": "la", "m": "le", "mp": "les"}[country.gender]
     plural = country.gender == "mp"
     agreement = Agreement("f" if country.gender == "f" else "m", plural, 4 if plural else 2)
-    return Nominal(lambda use: [article, country.french], agreement, 2, "place")
+    return Nominal(lambda _: [article, country.french], agreement, 2, "place")
 
 
 def destination(path: Path) -> list[str]:
@@ -95,8 +97,7 @@ def destination(path: Path) -> list[str]:
     return ["chez" if phrase.kind in PEOPLE else "à", *phrase.french("plain")]
 
 
-DESTINATION_DETERMINERS = Table([(w, words.DETERMINERS[w]) for w in ("the", "a", "this", "that", *words.POSSESSIVES)],
-                                [10, 1, 1, 0.5, 1, 1, 0.7, 0.7, 0.7, 0.7])  # fmt: skip
+DESTINATION_DETERMINERS = words.determiners("the 10, a 1, this 1, that 0.5, my 1, your 1, his 0.7, her 0.7, our 0.7, their 0.7")
 
 
 def origin(path: Path) -> list[str]:
@@ -122,7 +123,8 @@ def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: 
         path.say("between")
         first = noun_phrase(path, ("place", "furniture"), words.DEFINITE, adjectives=0.05, of=0.0)
         path.say("and")
-        return ["entre", *first.french("plain"), "et", *noun_phrase(path, ("place", "furniture"), words.DEFINITE, adjectives=0.05, of=0.0).french("plain")]  # fmt: skip
+        second = noun_phrase(path, ("place", "furniture"), words.DEFINITE, adjectives=0.05, of=0.0)
+        return ["entre", *first.french("plain"), "et", *second.french("plain")]
     if chosen == "named":
         path.say("in")
         if path.choose({"city": 1.0, "country": 1.2}, _NAMED) == "city":
@@ -156,8 +158,7 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
     return phrase.french("generic")
 
 
-PLACE_DETERMINERS = Table([(w, words.DETERMINERS[w]) for w in ("the", "a", "this", "that", *words.POSSESSIVES)],
-                          [14, 3, 1, 0.5, 3, 1.5, 1, 1, 1, 1])  # fmt: skip
+PLACE_DETERMINERS = words.determiners("the 14, a 3, this 1, that 0.5, my 3, your 1.5, his 1, her 1, our 1, their 1")
 
 DAYS = {
     "monday": "lundi",

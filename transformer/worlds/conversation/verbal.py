@@ -27,7 +27,7 @@ from transformer.worlds.conversation.nominal import (
     object_phrase,
     person_name,
 )
-from transformer.worlds.conversation.path import Path, Table
+from transformer.worlds.conversation.path import Path, Table, words_table
 
 Tense = Literal["present", "progressive", "past", "imperfect", "future", "will", "modal"]
 Negation = Literal["", "not", "never"]
@@ -39,10 +39,16 @@ THIRD = 2
 CLITIC_ORDER = ("me", "te", "se", "nous", "le_", "la_", "les_", "lui", "leur")
 PAS: dict[Negation, list[str]] = {"": [], "not": ["pas"], "never": ["jamais"]}
 
-FREQUENCIES = Table([("always", "toujours"), ("often", "souvent"), ("sometimes", "parfois"), ("also", "aussi")], [2, 2, 1, 0.7])
-MANNERS = Table([("well", "bien"), ("very well", "très bien"), ("a lot", "beaucoup"), ("a little", "un peu")], [3, 1, 2, 0.7])
-ENDS = Table([("fast", "vite"), ("slowly", "lentement"), ("together", "ensemble"), ("too", "aussi"), ("again", "encore")])
-TRANSPORT = Table(
+FREQUENCIES: Table[str] = Table(
+    [("always", "toujours"), ("often", "souvent"), ("sometimes", "parfois"), ("also", "aussi")], [2, 2, 1, 0.7]
+)
+MANNERS: Table[str] = Table(
+    [("well", "bien"), ("very well", "très bien"), ("a lot", "beaucoup"), ("a little", "un peu")], [3, 1, 2, 0.7]
+)
+ENDS: Table[str] = Table(
+    [("fast", "vite"), ("slowly", "lentement"), ("together", "ensemble"), ("too", "aussi"), ("again", "encore")]
+)
+TRANSPORT: Table[str] = Table(
     [
         ("by bus", "en bus"),
         ("by car", "en voiture"),
@@ -134,9 +140,9 @@ _POURRAIS = ("pourrais", "pourrais", "pourrait", "pourrions", "pourraient")
 _POLITE = (("could", Modal(("could", "could", ""), True, _POURRAIS, _POURRAIS)), ("may", MODALS[0]))
 ASKING = Table([*((" ".join(e), m) for e, m in HELPING.entries), *_POLITE], [*HELPING.weights, 1.5, 0.7])
 FULL_MODALS = {"base": _modal_table(0, False), "third": _modal_table(1, False), "past": _modal_table(2, False)}
-LIKINGS = Table([(base, conjugation(french)) for base, french in (("like", "aimer"), ("love", "aimer"), ("hate", "détester"), ("prefer", "préférer"))],
-                [3, 1.5, 1, 0.7])  # fmt: skip
-LIKINGS_THIRD = Table([(f"{words_[0]}s", value) for words_, value in LIKINGS.entries], [3, 1.5, 1, 0.7])
+_LIKINGS = {"like": "aimer", "love": "aimer", "hate": "détester", "prefer": "préférer"}
+LIKINGS = Table([(base, conjugation(french)) for base, french in _LIKINGS.items()], [3, 1.5, 1, 0.7])
+LIKINGS_THIRD = Table([(base + "s", conjugation(french)) for base, french in _LIKINGS.items()], [3, 1.5, 1, 0.7])
 
 
 @dataclass
@@ -291,7 +297,16 @@ def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float 
     return infinitive(path, subject, negation, modal, past, time=time, place=place)
 
 
-def infinitive(path: Path, subject: Nominal, negation: Negation, modal: Modal, past: bool = False, *, time: float = 0.15, place: float = 0.15) -> Clause:  # fmt: skip
+def infinitive(
+    path: Path,
+    subject: Nominal,
+    negation: Negation,
+    modal: Modal,
+    past: bool = False,
+    *,
+    time: float = 0.15,
+    place: float = 0.15,
+) -> Clause:
     """What follows a modal verb."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
@@ -386,8 +401,10 @@ def _manner(path: Path, verb: Verb, after: Complements) -> None:
         after.last += (path.optional(TRANSPORT, 0.12) or "").split()
 
 
-THIS = Table([("this", "ça"), ("that", "ça")])
-SOMETHING = Table([("something", "quelque chose"), ("someone", "quelqu' un"), ("somebody", "quelqu' un")], [3, 1, 0.5])
+THIS: Table[str] = Table([("this", "ça"), ("that", "ça")])
+SOMETHING: Table[str] = Table(
+    [("something", "quelque chose"), ("someone", "quelqu' un"), ("somebody", "quelqu' un")], [3, 1, 0.5]
+)
 
 
 def _object(
@@ -523,8 +540,7 @@ def question(
     chosen = path.choose(options, starts)
     modal, tense = None, "present"
     if chosen in ("do", "want to"):
-        do = path.choose({"do": 1.6, "does": 1.0}, {"do": ("do",), "does": ("does",)})
-        path.say(do)
+        do = path.word(words_table("do 1.6, does 1.0"))
         subject = asked(path, ("do", "does").index(do))
         if chosen == "want to":
             modal = path.word(FULL_MODALS["base"])

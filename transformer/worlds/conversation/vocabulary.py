@@ -26,20 +26,21 @@ _ENGLISH: dict[str, str] = {
     "preposition": "in on under behind in front of next to near at with without for after before between from by of",
     "conjunction": "and or but because than as that",
     "determiner": "the a an some any this these those my your his her our their many every a lot",
-    "adverb": "very too so really little always often sometimes also well fast slowly together again here there outside upstairs home "
-    "today now yesterday tomorrow soon ago late early more most less much please yes ok okay hello hi goodbye bye thanks",
+    "adverb": "very too so really little always often sometimes also well fast slowly together again here there outside "
+    "upstairs home today "
+    "now yesterday tomorrow soon ago late early more most less much please yes ok okay hello hi goodbye bye thanks",
 }
 _FRENCH: dict[str, str] = {
     "punctuation": ". ?",
     "negation": "ne n' pas jamais non",
     "question word": "où qui quand pourquoi comment combien quel quelle quels quelles est-ce quoi",
-    "pronoun": "je j' tu il elle nous ils elles me m' te t' se s' le la les l' lui leur moi toi eux y ce c' ça ceci en on tout quelque "
-    "chose quelqu'",
+    "pronoun": "je j' tu il elle nous ils elles me m' te t' se s' le la les l' lui leur moi toi eux y ce c' ça ceci en on tout "
+    "quelque chose quelqu'",
     "conjunction": "et ou mais parce que qu'",
     "determiner": "un une des du de d' ce cet cette ces mon ma mes ton ta tes son sa ses notre nos leurs chaque au aux",
     "preposition": "à dans sur sous derrière devant côté près avec sans pour après avant entre chez en",
-    "adverb": "très trop si vraiment peu toujours souvent parfois aussi bien vite lentement ensemble encore ici là là-bas dehors haut "
-    "aujourd'hui maintenant hier demain bientôt plus moins beaucoup oui d'accord bonjour salut merci tard tôt",
+    "adverb": "très trop si vraiment peu toujours souvent parfois aussi bien vite lentement ensemble encore ici là là-bas "
+    "dehors haut aujourd'hui maintenant hier demain bientôt plus moins beaucoup oui d'accord bonjour salut merci tard tôt",
 }
 
 

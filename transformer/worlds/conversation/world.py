@@ -1,6 +1,6 @@
 """English in, French out: what beginners say, and pronouns that refer back.
 
-This world is not yet in `transformer.worlds.WORLDS`, because no model is trained on it. It is meant to replace `english-french`.
+This world is not yet in `transformer.worlds.WORLDS`, because no model is trained on it. It is to replace `english-french`.
 """
 
 import random

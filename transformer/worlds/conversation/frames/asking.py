@@ -15,6 +15,7 @@ from transformer.worlds.conversation.frames.being import (
     STATE_TABLE,
     THINGS_AND_PEOPLE,
     WEATHER_TABLE,
+    When,
     existing,
     forms,
     place_or_none,
@@ -35,7 +36,7 @@ from transformer.worlds.conversation.nominal import (
     owner,
     predicate_adjective,
 )
-from transformer.worlds.conversation.path import Path, Table
+from transformer.worlds.conversation.path import Path, Table, words_table
 from transformer.worlds.conversation.verbal import (
     BE,
     THIRD,
@@ -52,9 +53,9 @@ SLOTS = {"am": 0, "are": 1, "is": 2}
 INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
 
 
-def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, str]:
+def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, When]:
     """`is the cat`, `are you`: the subject, and the tense."""
-    tense = path.choose({"present": 1.0 - past, "past": past}, {"past": ("was", "were"), "present": ("am", "is", "are")}) if past else "present"  # fmt: skip
+    tense = tense_of(path, past) if past else "present"
     form = path.choose(dict.fromkeys(dict.fromkeys(BE[tense]), 1.0), {form: (form,) for form in BE[tense]})
     path.say(form)
     who = asked(path)
@@ -122,7 +123,7 @@ def be_question(path: Path) -> list[str]:
     return [*EST_CE_QUE, *who.subject, forms(ETRE, tense)[slot], *rest, *question_mark(path)]
 
 
-ONE_OF = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", *words.POSSESSIVES)], [2, 1, 1, 4, 1, 1, 0.5, 0.5])
+ONE_OF = words.determiners("a 2, the 1, my 1, your 4, his 1, her 1, our 0.5, their 0.5")
 
 
 def where(path: Path) -> list[str]:
@@ -134,9 +135,8 @@ def where(path: Path) -> list[str]:
         path.require(not clause.verb.tail or clause.verb.base != "go home")
         return ["où", *EST_CE_QUE, *clause.french(), *question_mark(path)]
     if chosen == "thing":
-        is_ = path.choose({"is": 1.0, "are": 0.5}, {"is": ("is",), "are": ("are",)})
-        path.say(is_)
-        what = noun_phrase(path, ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle"), words.DEFINITE, adjectives=0.08, of=0.05)  # fmt: skip
+        is_ = path.word(words_table("is 1.0, are 0.5"))
+        what = noun_phrase(path, FOUND, words.DEFINITE, adjectives=0.08, of=0.05)
         path.require((what.english_slot == THIRD) == (is_ == "is"))
         return ["où", *inverted(what), *question_mark(path)]
     who, tense = be_then_subject(path, past=1.0 if chosen == "was" else 0.0)
@@ -158,15 +158,16 @@ def where(path: Path) -> list[str]:
     return ["où", *EST_CE_QUE, *who.subject, ETRE.imperfect[slot], *time, *question_mark(path)]
 
 
+FOUND = ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle")
 QUEL = ("quel", "quelle", "quels", "quelles")
 
 
 def what(path: Path) -> list[str]:
     """`what do you want`, `what is your favourite colour`, `what is her name`, `what colour is the car`, `what book …`."""
     options = {"do": 3.0, "favourite": 1.0, "name": 1.0, "which": 1.0, "colour": 0.8, "mine": 0.7, "there": 0.3}
-    word = path.choose({"what": 4.0, "which": 1.0}, {"what": ("what",), "which": ("which",)})
-    path.say(word)
-    chosen = "which" if word == "which" else path.choose(options, {"colour": ("colour", "color"), "favourite": ("is",), "name": ("is",), "there": ("is",), "mine": ("is", "are")})  # fmt: skip
+    word = path.word(words_table("what 4.0, which 1.0"))
+    starts = {"colour": ("colour", "color"), "favourite": ("is",), "name": ("is",), "there": ("is",), "mine": ("is", "are")}
+    chosen = "which" if word == "which" else path.choose(options, starts)
     if chosen == "do":
         return ["qu'", *EST_CE_QUE, *question(path, gap="object").french(), *question_mark(path)]
     if chosen == "which":
@@ -180,8 +181,7 @@ def what(path: Path) -> list[str]:
         return [form.agreement.of(QUEL), *asked_noun, *EST_CE_QUE, *clause.french(), *question_mark(path)]
     if chosen == "colour":
         path.word(COLOUR)
-        form = path.choose({"is": 1.0, "are": 0.5}, {"is": ("is",), "are": ("are",)})
-        path.say(form)
+        form = path.word(words_table("is 1.0, are 0.5"))
         thing = noun_phrase(
             path, ("clothing", "vehicle", "animal", "object", "furniture", "body"), words.DEFINITE, adjectives=0.02, of=0.0
         )
@@ -204,8 +204,7 @@ def what(path: Path) -> list[str]:
         someone = owner(path)
         path.say("name")
         return ["comment", *called(someone.agreement), *someone.french("plain"), *question_mark(path)]
-    form = path.choose({"is": 1.0, "are": 0.2}, {"is": ("is",), "are": ("are",)})
-    path.say(form)
+    form = path.word(words_table("is 1.0, are 0.2"))
     thing = noun_phrase(path, ("idea", "text"), words.OWNERS, adjectives=0.03, of=0.1)
     path.require(thing.noun is None or thing.noun.singular != "name")
     path.require((thing.english_slot == THIRD) == (form == "is"))
@@ -213,9 +212,9 @@ def what(path: Path) -> list[str]:
 
 
 COLOUR = Table([("colour", None), ("color", None)])
-WHOSE = Table([(w, words.DETERMINERS[w]) for w in words.POSSESSIVES], [0.3, 6, 1, 1, 0.3, 0.3])
+WHOSE = words.determiners("my 0.3, your 6, his 1, her 1, our 0.3, their 0.3")
 HIS_NAME = Table([("his name", "se appelle-t-il"), ("her name", "se appelle-t-elle")])
-WHO = Nominal(lambda use: ["qui"], Agreement("m", False, THIRD), THIRD, "person")
+WHO = Nominal(lambda _: ["qui"], Agreement("m", False, THIRD), THIRD, "person")
 
 
 def who(path: Path) -> list[str]:
@@ -287,8 +286,7 @@ def how_many(path: Path) -> list[str]:
         path.say("were" if tense == "past" else "are", "there")
         clause = ["il", "y", forms(AVOIR, tense)[THIRD], *place_or_none(path, 0.7)]
     elif chosen == "have":
-        do = path.choose({"do": 1.6, "does": 1.0}, {"do": ("do",), "does": ("does",)})
-        path.say(do)
+        do = path.word(words_table("do 1.6, does 1.0"))
         someone = asked(path, int(do == "does"))
         path.say("have")
         clause = [*someone.subject, AVOIR.present[someone.agreement.slot]]
@@ -303,8 +301,7 @@ def how(path: Path) -> list[str]:
     options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0, "was": 0.4}
     chosen = path.choose(options, {"was": ("was", "were"), "old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})
     if chosen == "was":
-        form = path.choose({"was": 1.0, "were": 0.3}, {"was": ("was",), "were": ("were",)})
-        path.say(form)
+        form = path.word(words_table("was 1.0, were 0.3"))
         thing = noun_phrase(path, ("text", "meal", "food", "lesson", "idea"), words.DEFINITE, adjectives=0.02, of=0.0)
         path.require((thing.english_slot == THIRD) == (form == "was"))
         return ["comment", ETRE.imperfect[thing.agreement.slot], *thing.subject, *question_mark(path)]
@@ -324,8 +321,7 @@ def how(path: Path) -> list[str]:
         return ["comment", "va-t-elle" if someone.pronoun.french == "elle" else VAS_TU[slot], *question_mark(path)]
     if chosen == "much":
         path.say("much")
-        does = path.choose({"is": 1.0, "are": 0.4, "does": 1.0, "do": 0.4}, {w: (w,) for w in ("is", "are", "does", "do")})
-        path.say(does)
+        does = path.word(words_table("is 1.0, are 0.4, does 1.0, do 0.4"))
         thing = noun_phrase(
             path, ("food", "clothing", "object", "vehicle", "furniture"), words.DEFINITE, adjectives=0.08, of=0.05
         )
@@ -341,8 +337,7 @@ VAS_TU = ("vais-je", "vas-tu", "va-t-il", "allons-nous", "vont-ils")
 
 def when_or_why(path: Path) -> list[str]:
     """`when do you get up`, `why are you sad`, `when is your birthday`."""
-    word = path.choose({"when": 1.0, "why": 1.0}, {"when": ("when",), "why": ("why",)})
-    path.say(word)
+    word = path.word(words_table("when 1.0, why 1.0"))
     french = "quand" if word == "when" else "pourquoi"
     options = {"do": 2.0, "be": 0.5 if word == "why" else 0.0, "event": 0.0 if word == "why" else 0.5}
     chosen = path.choose(options)
@@ -357,8 +352,7 @@ def when_or_why(path: Path) -> list[str]:
         return [french, *EST_CE_QUE, *someone.subject, *rest, *question_mark(path)]
     if chosen == "event":
         path.require(word == "when")
-        form = path.choose({"is": 1.0, "are": 0.2}, {"is": ("is",), "are": ("are",)})
-        path.say(form)
+        form = path.word(words_table("is 1.0, are 0.2"))
         event = _event(path)
         path.require((event.english_slot == THIRD) == (form == "is"))
         return [french, *inverted(event), *question_mark(path)]

@@ -38,7 +38,10 @@ from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import FREQUENCIES, THIRD, be
 
 When = Literal["present", "past"]
-THINGS = ("object", "clothing", "food", "vehicle", "place", "furniture", "room", "text", "lesson", "part", "plant", "drink", "body", "idea", "nature")  # fmt: skip
+THINGS = (
+    *("object", "clothing", "food", "vehicle", "place", "furniture", "room", "text", "lesson", "part", "plant", "drink"),
+    *("body", "idea", "nature"),
+)
 # Feelings that are something one has in French.
 STATES = {
     "hungry": "faim",
@@ -57,7 +60,8 @@ THINGS_IT = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5]
 # What can be said of `it`, when it is no noun that went before.
 _GENERAL = [
     a for a in ADJECTIVES
-    if a.predicative and a.english not in (*TEMPERATURES, "late", "early") and not (a.strict and (a.kinds <= ANIMATE or len(a.kinds) == 1))
+    if a.predicative and a.english not in (*TEMPERATURES, "late", "early")
+    and not (a.strict and (a.kinds <= ANIMATE or len(a.kinds) == 1))
 ]  # fmt: skip
 _OFTEN_SAID = ("good", "beautiful", "easy", "difficult", "interesting", "expensive", "important")
 GENERAL = Table(
@@ -119,8 +123,8 @@ def description(path: Path) -> list[str]:
     return [*said(who.subject, finite, negated, [*adjective, *time], frequency), *period(path)]
 
 
-NOW_SHORT = Table([("today", "aujourd'hui"), ("now", "maintenant")])
-PAST_SHORT = Table([("yesterday", "hier"), ("last week", "la semaine dernière"), ("this morning", "ce matin")])
+NOW_SHORT: Table[str] = Table([("today", "aujourd'hui"), ("now", "maintenant")])
+PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine dernière"), ("this morning", "ce matin")])
 
 
 def it_is(path: Path) -> list[str]:
@@ -217,7 +221,9 @@ def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float 
         return what.french("plain")
     kind = path.meaning(kinds)
     table = IDENTITY_PLURAL if plural else IDENTITY
-    determiner = words.BARE if plural and path.choose({"bare": 1.0, "determiner": 2.0}, {"determiner": table.by_first}) == "bare" else path.word(table)  # fmt: skip
+    shares = {"bare": 1.0, "determiner": 2.0} if plural else {"determiner": 1.0}
+    bare = path.choose(shares, {"determiner": table.by_first}) == "bare"
+    determiner = words.BARE if bare else path.word(table)
     modifiers = attributes(path, kind, adjectives)
     number = "plural" if plural else "singular"
     form = path.word(NOUN_FORMS, FORMS_OF.get((kind or "", number)))
@@ -232,8 +238,8 @@ def of_someone(form: NounForm, determiner: Determiner, modifiers: Modifiers, who
     return from_form(form, determiner, modifiers, agreement)
 
 
-IDENTITY = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", *words.POSSESSIVES)], [4, 1, 4, 2, 1.5, 1.5, 1, 1])
-IDENTITY_PLURAL = Table([(w, words.DETERMINERS[w]) for w in ("the", *words.POSSESSIVES)], [1, 4, 2, 1.5, 1.5, 1, 1])
+IDENTITY = words.determiners("a 4, the 1, my 4, your 2, his 1.5, her 1.5, our 1, their 1")
+IDENTITY_PLURAL = words.determiners("the 1, my 4, your 2, his 1.5, her 1.5, our 1, their 1")
 
 
 def this_is(path: Path) -> list[str]:
@@ -261,8 +267,8 @@ def this_is(path: Path) -> list[str]:
 
 
 THINGS_AND_PEOPLE = (*THINGS, "family", "family", "animal", "animal", "person", "object", "idea")
-ONE_THING = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", *words.POSSESSIVES)], [5, 2, 4, 2, 1, 1, 1, 1])
-MANY_THINGS = Table([(w, words.DETERMINERS[w]) for w in ("the", *words.POSSESSIVES)], [2, 4, 2, 1, 1, 1, 1])
+ONE_THING = words.determiners("a 5, the 2, my 4, your 2, his 1, her 1, our 1, their 1")
+MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their 1")
 
 
 def city_is(path: Path) -> list[str]:
@@ -355,12 +361,11 @@ def existing(path: Path, polarity: str, plural: bool) -> list[str]:
     return what.french("negated" if polarity in ("negative", "no") else "plain")
 
 
-_SOME = {**words.DETERMINERS, **words.COUNTS}
-EXISTING = Table([(w, d) for w, d in _SOME.items() if w in ("a", "some", "many", "a lot of", *words.COUNTS)],
-                 [{"a": 6.0, "some": 3.0, "many": 1.5, "a lot of": 1.0}.get(w, 1.0 if w in ("two", "three", "four", "five") else 0.35)
-                  for w in _SOME if w in ("a", "some", "many", "a lot of", *words.COUNTS)])  # fmt: skip
-EXISTING_NEGATIVE = Table([(w, words.DETERMINERS[w]) for w in ("a", "any", "many")], [2, 3, 0.5])
-EXISTING_QUESTION = Table([(w, words.DETERMINERS[w]) for w in ("a", "any", "some")], [3, 2, 0.5])
+_COUNTED = {word: 1.0 if word in ("two", "three", "four", "five") else 0.35 for word in words.COUNTS}
+_EXISTING = {"a": 6.0, "some": 3.0, "many": 1.5, "a lot of": 1.0} | _COUNTED
+EXISTING = Table([(w, (words.DETERMINERS | words.COUNTS)[w]) for w in _EXISTING], list(_EXISTING.values()))
+EXISTING_NEGATIVE = words.determiners("a 2, any 3, many 0.5")
+EXISTING_QUESTION = words.determiners("a 3, any 2, some 0.5")
 
 
 def place_or_none(path: Path, share: float) -> list[str]:
@@ -430,9 +435,13 @@ WILL_RAIN = Table(
 FINE = Table([(word, ("il fait beau", "il faisait beau")) for word in ("nice", "good", "beautiful", "fine")]
              + [("bad", ("il fait mauvais", "il faisait mauvais"))])  # fmt: skip
 VERY = Table([("very", "très"), ("too", "trop"), ("so", "si")])
-WEATHER_TIMES = Table([("today", "aujourd'hui"), ("now", "maintenant"), *((f"in {s}", f) for s, f in adverbials.IN_SEASON.items()),
-                       *((f"in {m}", f"en {f}") for m, f in adverbials.MONTHS.items()), ("outside", "dehors")],
-                      [6, 2, 1, 1, 1, 1] + [0.4] * 12 + [2])  # fmt: skip
+_SEASONS = [(f"in {english}", french) for english, french in adverbials.IN_SEASON.items()]
+_MONTHS = [(f"in {english}", f"en {french}") for english, french in adverbials.MONTHS.items()]
+_DAYS = [(f"on {english}", french) for english, french in adverbials.DAYS.items()]
+WEATHER_TIMES = Table(
+    [("today", "aujourd'hui"), ("now", "maintenant"), ("outside", "dehors"), *_SEASONS, *_MONTHS],
+    [6.0, 2.0, 2.0, *[1.0] * len(_SEASONS), *[0.4] * len(_MONTHS)],
+)
 
 
 def weather_place(path: Path) -> list[str]:
@@ -474,10 +483,11 @@ def calendar(path: Path) -> list[str]:
 
 _EVENTS = ("birthday", "party", "trip", "lesson", "class", "holidays", "vacation")
 EVENTS = Table([(word, form) for words_, form in NOUN_FORMS.entries if (word := " ".join(words_)) in _EVENTS])
-CLOCK = Table([*adverbials.CLOCK.items(), ("noon", "midi"), ("midnight", "minuit"), ("late", "tard"), ("early", "tôt"), ("too late", "trop tard"), ("very late", "très tard")])  # fmt: skip
+_NOON = {"noon": "midi", "midnight": "minuit"}
+_LATE = {"late": "tard", "early": "tôt", "too late": "trop tard", "very late": "très tard"} | _NOON
+CLOCK = Table([*adverbials.CLOCK.items(), *_LATE.items()])
 HOURS = Table([(english.split()[0], french) for english, french in adverbials.CLOCK.items()])
-EVENT_TIMES = Table([*((f"in {m}", f"en {f}") for m, f in adverbials.MONTHS.items()), *((f"on {d}", f) for d, f in adverbials.DAYS.items()),
-                     *((f"in {s}", f) for s, f in adverbials.IN_SEASON.items()), ("today", "aujourd'hui"), ("tomorrow", "demain")])  # fmt: skip
+EVENT_TIMES = Table([*_MONTHS, *_DAYS, *_SEASONS, ("today", "aujourd'hui"), ("tomorrow", "demain")])
 DAY_TABLE, MONTH_TABLE = Table(list(adverbials.DAYS.items())), Table(list(adverbials.MONTHS.items()))
 
 
@@ -504,9 +514,9 @@ def favourite(path: Path) -> list[str]:
 
 PREFERRED = next(a for a in ADJECTIVES if a.english == "favourite")
 FAVOURITE = Table([("favourite", None), ("favorite", None)])
-WHOSE = Table([(w, words.DETERMINERS[w]) for w in words.POSSESSIVES], [5, 1.5, 1, 1, 0.5, 0.5])
-COLOURS = {word: next(a for a in ADJECTIVES if a.english == word).forms[0] for word in
-           ("red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "pink", "orange", "purple")}  # fmt: skip
+WHOSE = words.determiners("my 5, your 1.5, his 1, her 1, our 0.5, their 0.5")
+_COLOURS = ["red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "pink", "orange", "purple"]
+COLOURS = {word: next(a for a in ADJECTIVES if a.english == word and not a.strict).forms[0] for word in _COLOURS}
 
 
 def _the(kind: str, number: str) -> list[tuple[str, str]]:
@@ -532,8 +542,9 @@ _BARE_ANSWERS = {
     "city": [(english, french) for english, french in adverbials.CITIES.items()],
 }
 _FORM_BY_WORD = {" ".join(e): form for e, form in NOUN_FORMS.entries}
-FAVOURITES = Table([(word, (_FORM_BY_WORD[word], Table(answers))) for word, answers in _BARE_ANSWERS.items() if word in _FORM_BY_WORD],
-                   None)  # fmt: skip
+FAVOURITES = Table(
+    [(word, (_FORM_BY_WORD[word], Table(answers))) for word, answers in _BARE_ANSWERS.items() if word in _FORM_BY_WORD]
+)
 
 FRAMES = (
     Frame("time and favourites", 2.5, calendar),  # before the next one: `my favourite colour is white`

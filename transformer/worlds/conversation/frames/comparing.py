@@ -4,7 +4,7 @@ from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation.frames.being import THINGS, forms, said, tense_of
 from transformer.worlds.conversation.frames.frame import Frame, period
 from transformer.worlds.conversation.inflection import four_forms
-from transformer.worlds.conversation.lexicon import ADJECTIVES, ETRE, Adjective, Agreement
+from transformer.worlds.conversation.lexicon import ADJECTIVES, ANIMATE, ETRE, PEOPLE, Adjective, Agreement
 from transformer.worlds.conversation.nominal import (
     FORMS_OF,
     KINDS,
@@ -16,7 +16,7 @@ from transformer.worlds.conversation.nominal import (
     subject,
 )
 from transformer.worlds.conversation.path import Path, Table
-from transformer.worlds.conversation.verbal import be
+from transformer.worlds.conversation.verbal import THIRD, be
 
 GRADED = [a for a in ADJECTIVES if a.comparative]
 
@@ -43,24 +43,27 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 
 
 def compared(path: Path, than: Nominal | None) -> Nominal:
-    """What somebody or something is compared with. `than`: the other side; None for its first."""
-    kind = path.meaning(("people", "thing")) if than is None else "people" if than.kind in ("person", "family", "job", "animal") else "thing"  # fmt: skip
+    """What somebody or something is compared with. `than`: the other side; None for the first."""
+    somebody = path.meaning((True, False)) if than is None else is_somebody(than)
+    # A drawn comparison is of two of a kind; a text may compare anything.
     shares = (
-        {"someone": 1.0, "something": 1.0}
-        if kind is None
-        else {"someone": float(kind == "people"), "something": float(kind != "people")}
+        {"someone": 1.0, "something": 1.0} if somebody is None else {"someone": somebody + 0.0, "something": 1.0 - somebody}
     )
     if path.choose(shares) == "someone":
         return subject(path, pronouns=0.6, adjectives=0.0)
-    kinds = THINGS if than is None or path.meaning((0,)) is None else (than.kind,)
+    kinds = THINGS if than is None or is_somebody(than) else (than.kind,)
     if path.choose({"phrase": 1.0, "owned": 0.15}) == "owned":
         return owned(path, kinds)
     return noun_phrase(path, kinds, words.DEFINITE, adjectives=0.0, of=0.0)
 
 
+def is_somebody(nominal: Nominal) -> bool:
+    return nominal.kind in ANIMATE
+
+
 def other_side(path: Path, first: Nominal) -> list[str]:
     """`me`, `my brother`, `the bus`: the French after `que`."""
-    options = {"pronoun": 0.5 if first.kind in ("person", "family", "job") else 0.0, "other": 1.0}
+    options = {"pronoun": 0.5 if first.kind in PEOPLE else 0.0, "other": 1.0}
     if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
         return [path.word(words.PERSON_OBJECTS).stressed]
     other = compared(path, first)
@@ -97,44 +100,45 @@ def group(path: Path) -> list[str]:
     return ["de", *noun_phrase(path, kinds, GROUP, adjectives=0.0, of=0.0, numbers=("singular",)).french("plain")]
 
 
-GROUP = Table([(w, words.DETERMINERS[w]) for w in ("the", "my", "this", "our")], [10, 1, 1, 1])
+GROUP = words.determiners("the 10, my 1, this 1, our 1")
 
 
 def superlative(path: Path) -> list[str]:
     """`she is the tallest`, `this is the biggest house`, `he is the best student in the class`."""
-    options = {"alone": 1.0, "noun": 1.0, "this": 1.0}
-    chosen = path.choose(options, {"this": ("this", "it", "that")})
+    chosen = path.choose({"alone": 1.0, "noun": 1.0, "this": 1.0}, {"this": ("this", "it", "that")})
+    who = None
     if chosen == "this":
         path.word(THIS)
         someone, finite = ["ce_"], "est"
-        kind = None
     else:
         who = compared(path, None)
         tense = tense_of(path, 0.1)
         be(path, who, tense)
-        someone, finite, kind = who.subject, forms(ETRE, tense)[who.agreement.slot], who.kind
+        someone, finite = who.subject, forms(ETRE, tense)[who.agreement.slot]
     path.say("the")
-    if chosen == "alone":
-        adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(kind or ""))
-        agreement = who.agreement
-        article = "les" if agreement.plural else "la" if agreement.gender == "f" else "le"
-        path.require(adjective.fits(kind or ""))
-        best = [article, *more(adjective, agreement)]
-    else:
-        kind = path.meaning(("animal", "person", "job") if kind in ("person", "family", "job", "animal") else THINGS) if kind is None or chosen == "this" else kind  # fmt: skip
-        noun_kind = "person" if kind in ("family",) else kind
-        adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(noun_kind or ""))
-        form = path.word(NOUN_FORMS, FORMS_OF.get((noun_kind or "", "singular")))
-        path.require(form.number == "singular" and adjective.fits(form.noun.kind))
-        agreement = form.agreement
-        if chosen == "noun":
-            path.require(who.english_slot not in (3, 4))
-            if form.noun.has_both_genders:
-                agreement = agreement._replace(gender=who.agreement.gender)
-            if who.pronoun is not None and who.agreement.slot == 2:
-                someone = ["ce_"]
-        best = _superlative_noun(adjective, agreement, agreement.of(form.noun.french).split())
+    if who is not None and chosen == "alone":
+        adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(who.kind))
+        path.require(adjective.fits(who.kind))
+        best = [definite(who.agreement), *more(adjective, who.agreement)]
+        return [*someone, finite, *best, *group(path), *period(path)]
+    kinds = THINGS if who is None else ("animal", "job", "friend") if is_somebody(who) else (who.kind,)
+    kind = path.meaning(kinds)
+    adjective = path.word(SUPERLATIVES, SUPERLATIVES_OF.get(kind or ""))
+    form = path.word(NOUN_FORMS, FORMS_OF.get((kind or "", "singular")))
+    path.require(form.number == "singular" and adjective.fits(form.noun.kind))
+    agreement = form.agreement
+    if who is not None:
+        path.require(who.english_slot not in (3, 4))
+        if form.noun.has_both_genders:
+            agreement = agreement._replace(gender=who.agreement.gender)
+        if who.pronoun is not None and who.agreement.slot == THIRD:
+            someone = ["ce_"]
+    best = _superlative_noun(adjective, agreement, agreement.of(form.noun.french).split())
     return [*someone, finite, *best, *group(path), *period(path)]
+
+
+def definite(agreement: Agreement) -> str:
+    return "les" if agreement.plural else "la" if agreement.gender == "f" else "le"
 
 
 THIS = Table([("this is", None), ("it is", None), ("that is", None)], [2, 2, 1])
@@ -142,7 +146,7 @@ THIS = Table([("this is", None), ("it is", None), ("that is", None)], [2, 2, 1])
 
 def _superlative_noun(adjective: Adjective, agreement: Agreement, noun: list[str]) -> list[str]:
     """`le plus grand chat`, `le livre le plus intéressant`."""
-    article = "les" if agreement.plural else "la" if agreement.gender == "f" else "le"
+    article = definite(agreement)
     degree = more(adjective, agreement)
     if adjective.before or len(degree) == 1:
         return [article, *degree, *noun]

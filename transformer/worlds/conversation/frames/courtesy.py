@@ -143,7 +143,7 @@ def origin(path: Path) -> list[str]:
     return [*someone.subject, ETRE_PRESENT[slot], someone.agreement.of(("né", "née", "nés", "nées")), *when, *period(path)]
 
 
-NATIONS = Table([entry for entry in ((" ".join(e), a) for e, a in PREDICATES.entries) if "person" in entry[1].kinds and "city" in entry[1].kinds])  # fmt: skip
+NATIONS = Table([(" ".join(english), a) for english, a in PREDICATES.entries if {"person", "city"} <= a.kinds])
 BORN_IN = Table([(f"in {english}", f"en {french}") for english, french in adverbials.MONTHS.items()])
 
 FRAMES = (

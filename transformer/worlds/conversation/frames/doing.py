@@ -335,8 +335,8 @@ def relative(path: Path) -> list[str]:
     return [*head.french("plain"), "que", *clause.french(), finite, *predicate_adjective(path, head), *period(path)]
 
 
-KNOWN = Table([(w, words.DETERMINERS[w]) for w in ("a", "the", "that")], [5, 3, 1])
-KNOWN_THING = Table([(w, words.DETERMINERS[w]) for w in ("the", "these")], [5, 0.5])
+KNOWN = words.determiners("a 5, the 3, that 1")
+KNOWN_THING = words.determiners("the 5, these 0.5")
 KNOW = next(verb for verb in VERBS if verb.base == "know")
 _RELATED = [
     v for v in VERBS if v.base in ("buy", "see", "take", "want", "like", "find", "sell", "lose", "have", "use", "choose")

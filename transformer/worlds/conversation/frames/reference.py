@@ -143,8 +143,7 @@ def main_clause(path: Path, *, rigid: bool = False) -> Main:
 
 
 THE = Table([("the", words.DETERMINERS["the"])])
-OBJECT_DETERMINERS = Table([(w, words.DETERMINERS[w]) for w in ("the", "a", "this", "my", "your", "his", "her", "our", "their")],
-                           [10, 1.5, 1, 1, 0.5, 0.7, 0.7, 0.5, 0.5])  # fmt: skip
+OBJECT_DETERMINERS = words.determiners("the 10, a 1.5, this 1, my 1, your 0.5, his 0.7, her 0.7, our 0.5, their 0.5")
 NEAR = Table(
     [(e, (adverbials.PREPOSITIONS[e][0], adverbials.PREPOSITIONS[e][1])) for e in ("near", "behind", "in", "on", "under")]
 )
