@@ -222,8 +222,8 @@ def _noun(row: dict[str, str]) -> Noun:
 THINGS = ("food", "drink", "clothing", "object", "furniture", "vehicle", "text", "room", "meal", "instrument")
 COLOURED = frozenset({"clothing", "object", "furniture", "vehicle", "plant", "part", "animal", "place"})
 KIND_GROUPS: dict[str, frozenset[str]] = {
-    "people": PEOPLE,
-    "animate": ANIMATE,
+    "people": PEOPLE | {"group"},
+    "animate": ANIMATE | {"group"},
     "thing": frozenset({*THINGS, "place", "town"}),
     "colour": COLOURED - {"animal", "place"},
     "place": frozenset({"place", "town"}),

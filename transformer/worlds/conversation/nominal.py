@@ -122,7 +122,7 @@ def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
 
 
 # Kinds of which people say `my`, and kinds of which they seldom do.
-_OWN = frozenset({"family", "friend", "body", "clothing"})
+_OWN = frozenset({"family", "group", "friend", "body", "clothing"})
 _NOBODYS = frozenset(
     {"person", "job", "animal", "place", "town", "nature", "plant", "sky", "weather", "world", "part", "room", "food", "drink"}
 )
@@ -214,11 +214,13 @@ def noun_phrase(
     numbers: Sequence[Number] = words.ANY,
     of: float = 0.1,
     person: Agreement | None = None,
+    few_plurals: bool = False,
 ) -> Nominal:
     """A noun with its determiner, or without one (`bare`, a share), and perhaps with adjectives.
 
     `kinds`: those drawn. `numbers`: those allowed. `of`: share of the containers and parts that are of something.
     `person`: of whom it is said; a noun with both genders takes his or hers.
+    `few_plurals`: whether most nouns drawn are singular, as those of places are.
     """
     kind = path.meaning(kinds)
     options = {"determiner": 1.0 - bare, "bare": bare} if bare else {"determiner": 1.0}
@@ -230,11 +232,15 @@ def noun_phrase(
         allowed = tuple(number for number in allowed if (kind, number) in FORMS_OF)
         path.require(bool(allowed))
     number = path.meaning(allowed)
+    if few_plurals and number == "plural" and "singular" in allowed:
+        number = path.meaning(("singular", "singular", "singular", "singular", "plural"))
     modifiers = attributes(path, kind, adjectives * (0.5 if number == "mass" else 1.0), number)
     form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind is not None and number is not None else None)
     path.require(form.number in allowed and go_together(form, modifiers))
     if form.noun.kind == "time":  # `every day` and `this week` say when
         path.require(determiner.masculine not in ("chaque", "ce"))
+    if any(adjective.english == "best" for _, adjective in modifiers):
+        path.require(determiner.sense == "definite")
     if determiner is BARE and modifiers:
         path.require(form.number == "plural" or not form.noun.is_definite_when_bare)
     agreement = form.agreement
@@ -318,7 +324,7 @@ _OWNED_STARTS = {"owned": {*NAME_TABLE.by_first, *words.OWNERS.by_first}}
 
 
 SOMEONE: Table[str] = Table([("someone", "quelqu' un"), ("everyone", "tout le monde"), ("everybody", "tout le monde")])
-WHO = ("family", "family", "family", "friend", "person", "job", "animal", "animal")
+WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",) * 4)
 
 
 def subject(

@@ -93,7 +93,8 @@ def destination(path: Path) -> list[str]:
         return ["à", *path.word(CITY_TABLE).split()]
     if kind == "country":
         return in_country(path.word(COUNTRY_TABLE))
-    phrase = noun_phrase(path, ("place",) * 8 + ("nature", "town", "job"), DESTINATION_DETERMINERS, adjectives=0.08, of=0.0)
+    kinds = (*("place",) * 8, "nature", "town", "job")
+    phrase = noun_phrase(path, kinds, DESTINATION_DETERMINERS, adjectives=0.08, of=0.0, few_plurals=True)
     return ["chez" if phrase.kind in PEOPLE else "à", *phrase.french("plain")]
 
 
@@ -108,7 +109,10 @@ def origin(path: Path) -> list[str]:
         return ["de", *path.word(CITY_TABLE).split()]
     if kind == "country":
         return from_country(path.word(COUNTRY_TABLE))
-    return ["de", *noun_phrase(path, ("place",), DESTINATION_DETERMINERS, adjectives=0.05, of=0.0).french("plain")]
+    return [
+        "de",
+        *noun_phrase(path, ("place",), DESTINATION_DETERMINERS, adjectives=0.05, of=0.0, few_plurals=True).french("plain"),
+    ]
 
 
 def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
@@ -154,8 +158,14 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
         return owned(path, kinds).french("plain")
     determiners = words.DEFINITE if preposition in ("after", "before") else PLACE_DETERMINERS
     bare = 1.0 if preposition in ("after", "before") else 0.0
-    phrase = noun_phrase(path, kinds, determiners, adjectives=0.08, of=0.06, bare=bare * 0.5)
+    phrase = noun_phrase(path, kinds, determiners, adjectives=0.08, of=0.06, bare=bare * 0.5, few_plurals=True)
     return phrase.french("generic")
+
+
+def company(path: Path, subject: Nominal) -> list[str]:
+    """`with my friends`, after a place where somebody goes or lives."""
+    path.say("with")
+    return ["avec", *_after(path, "with", ("family", "friend", "group", "animal"), subject)]
 
 
 PLACE_DETERMINERS = words.determiners("the 14, a 3, this 1, that 0.5, my 3, your 1.5, his 1, her 1, our 1, their 1")

@@ -359,6 +359,9 @@ def follow(
         after.after += adverbials.place(path, only_where=bool(pattern & {"object"}))
     elif not pattern & {"generic", "de", "destination", "from", "place"} and gap != "place":
         _place(path, place * (0.6 if verb.takes_object else 1.5), after, subject, verb)
+    goes = bool(pattern & {"destination", "place"}) and not verb.takes_object and gap != "place"
+    if goes and path.choose({"none": 0.93, "with": 0.07}, {"with": ("with",)}) == "with":
+        after.after += adverbials.company(path, subject)
     if tense in ("present", "progressive", "past"):
         _manner(path, verb, after)
     if gap != "time":

@@ -33,6 +33,7 @@ from transformer.worlds.conversation.nominal import (
     from_form,
     go_together,
     noun_phrase,
+    object_phrase,
     owner,
     predicate_adjective,
 )
@@ -72,7 +73,13 @@ def inverted(who: Nominal) -> list[str]:
 
 
 def yes_no(path: Path) -> list[str]:
-    """`do you speak english`, `can she swim`, `did they go home`."""
+    """`do you speak english`, `can she swim`, `did they go home`, `have you got a dog`."""
+    if path.choose({"question": 30.0, "got": 1.0}, {"got": ("have", "has")}) == "got":
+        have = path.word(words_table("have 1, has 0.4"))
+        someone = asked(path, int(have == "has"))
+        path.say("got")
+        what = object_phrase(path, ("animal", "object", "family", "vehicle", "food"), "question", bare=0.1).french("plain")
+        return [*EST_CE_QUE, *someone.subject, AVOIR.present[someone.agreement.slot], *what, *question_mark(path)]
     return [*EST_CE_QUE, *question(path).french(), *please(path, 0.03), *question_mark(path)]
 
 

@@ -14,6 +14,7 @@ from transformer.worlds.conversation.lexicon import (
     AVOIR,
     COUNTRIES,
     ETRE,
+    KIND_GROUPS,
     PEOPLE,
     Agreement,
     Conjugation,
@@ -57,16 +58,17 @@ STATES = {
 }
 STATE_TABLE = Table(list(STATES.items()), [4, 3, 2, 2, 0.5, 2, 1, 1, 1, 1])
 THINGS_IT = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5])
+SOMEBODY = KIND_GROUPS["animate"]
 # What can be said of `it`, when it is no noun that went before.
 _GENERAL = [
     a for a in ADJECTIVES
     if a.predicative and a.english not in (*TEMPERATURES, "late", "early")
-    and not (a.strict and (a.kinds <= ANIMATE or len(a.kinds) == 1))
+    and not (a.strict and (a.kinds <= SOMEBODY or len(a.kinds) == 1))
 ]  # fmt: skip
 _OFTEN_SAID = ("good", "beautiful", "easy", "difficult", "interesting", "expensive", "important")
 GENERAL = Table(
     [(a.english, a) for a in _GENERAL],
-    [3.0 if a.english in _OFTEN_SAID else 0.02 if a.kinds <= ANIMATE else 0.6 for a in _GENERAL],
+    [3.0 if a.english in _OFTEN_SAID else 0.02 if a.kinds <= SOMEBODY else 0.6 for a in _GENERAL],
 )
 CE = Agreement("m", False, THIRD)
 SHE, THEY = Agreement("f", False, THIRD), Agreement("m", True, 4)
@@ -135,7 +137,7 @@ def it_is(path: Path) -> list[str]:
     negated = path.says("not", 0.15)
     degree = path.optional(words.DEGREES, 0.3)
     adjective = path.word(GENERAL)
-    it = "il" if adjective.kinds <= ANIMATE else "ce_"
+    it = "il" if adjective.kinds <= SOMEBODY else "ce_"
     finite = forms(ETRE, tense)[THIRD]
     return [*said([it], finite, negated, [*(degree or "").split(), *adjective.form(CE).split()]), *period(path)]
 
@@ -184,13 +186,15 @@ HURTING = Table(
 
 def identity(path: Path) -> list[str]:
     """`this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an animal`."""
-    options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1}
+    options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1, "mine": 0.3}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
     if chosen == "this":
         return this_is(path)
     if chosen == "city":
         return city_is(path)
+    if chosen == "mine":
+        return mine(path)
     if chosen == "same":
         who = noun_phrase(path, ("animal", "vehicle"), A, adjectives=0.0, of=0.0)
     elif chosen == "all":
@@ -271,6 +275,17 @@ ONE_THING = words.determiners("a 5, the 2, my 4, your 2, his 1, her 1, our 1, th
 MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their 1")
 
 
+def mine(path: Path) -> list[str]:
+    """`those shoes are mine`: `ces chaussures sont à moi`."""
+    what = noun_phrase(path, ("object", "clothing", "animal", "vehicle"), words.DEFINITE, adjectives=0.05, of=0.0)
+    be(path, what)
+    negated = path.says("not", 0.15)
+    return [*said(what.subject, ETRE.present[what.agreement.slot], negated, ["à", path.word(MINE)]), *period(path)]
+
+
+MINE = Table([("mine", "moi"), ("yours", "toi"), ("hers", "elle"), ("ours", "nous"), ("theirs", "eux")], [4, 3, 1, 1, 1])
+
+
 def city_is(path: Path) -> list[str]:
     """`paris is a beautiful city`, `france is a country`."""
     if path.choose({"city": 1.0, "country": 0.6}, {"city": adverbials.CITY_TABLE.by_first}) == "city":
@@ -303,7 +318,8 @@ def job(path: Path) -> list[str]:
     slot = who.agreement.slot
     finite = forms(ETRE, tense)[slot]
     determiner = words.NO_ARTICLE if not modifiers else words.BARE if plural else words.DETERMINERS["a"]
-    what = of_someone(form, determiner, modifiers, who).french("plain")
+    path.require(form.noun.has_both_genders or form.noun.gender == who.agreement.gender)  # no man is a waitress
+    what = [*of_someone(form, determiner, modifiers, who).french("plain"), *place_or_none(path, 0.06)]
     is_ce = bool(modifiers) and who.pronoun is not None and slot in (2, 4)
     return [*said(["ce_"] if is_ce else who.subject, finite, negated, what), *period(path)]
 
@@ -401,13 +417,18 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 
 def weather(path: Path) -> list[str]:
-    """`it is cold`, `it was raining in paris yesterday`, `the weather is nice`."""
+    """`it is cold`, `in winter it is cold`, `it was raining in paris yesterday`, `the weather is nice`."""
+    first = (path.optional(WEATHER_TIMES, 0.05) or "").split()
+    return [*first, *_weather(path, not first), *period(path)]
+
+
+def _weather(path: Path, with_time: bool) -> list[str]:
     options = {"it": 4.0, "nice": 0.5, "will": 0.4}
     chosen = path.choose(options, {"it": ("it",), "nice": ("the",), "will": ("it",)})
     if chosen == "will":
         french = path.word(WILL_RAIN).split()
         where = weather_place(path)
-        return [*french, *where, *(path.optional(adverbials.FUTURE_TIMES, 0.4) or "").split(), *period(path)]
+        return [*french, *where, *(path.optional(adverbials.FUTURE_TIMES, 0.4) or "").split()]
     path.say(*(("it",) if chosen == "it" else ("the", "weather")))
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -421,8 +442,8 @@ def weather(path: Path) -> list[str]:
             path.require(french.split()[-1] in ("froid", "chaud"))
             french = " ".join([*french.split()[:-1], degree, french.split()[-1]])
     where = weather_place(path)
-    time = (path.optional(PAST_SHORT if tense == "past" else WEATHER_TIMES, 0.25) or "").split()
-    return [*weather_words(french, negated), *where, *time, *period(path)]
+    time = (path.optional(PAST_SHORT if tense == "past" else WEATHER_TIMES, 0.25) or "").split() if with_time else []
+    return [*weather_words(french, negated), *where, *time]
 
 
 WILL_RAIN = Table(

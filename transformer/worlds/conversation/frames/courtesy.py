@@ -33,9 +33,10 @@ def courtesy(path: Path) -> list[str]:
         what = noun_phrase(path, ("object", "food", "help", "meal"), words.OWNERS, adjectives=0.05, of=0.0)
         return ["merci", "pour", *what.french("plain"), *period(path)]
     if chosen == "request":
-        what = object_phrase(path, ("drink", "drink", "food", "object", "bill"), "positive", bare=0.1).french("plain")
+        what = object_phrase(path, REQUESTED, "positive", bare=0.1)
         path.say("please")
-        return [*what, *PLEASE, *period(path)]
+        path.require(what.kind in REQUESTED)  # `work please` is an order
+        return [*what.french("plain"), *PLEASE, *period(path)]
     if chosen == "phrase":
         french = path.word(PHRASES)
     else:
@@ -49,8 +50,17 @@ def courtesy(path: Path) -> list[str]:
     return [*split(french), *["."] * path.says(".", PERIOD_SHARE)]
 
 
+REQUESTED = ("drink", "drink", "food", "object", "bill")
 THANKS = Table([("thank you for", None), ("thanks for", None)], [3, 1])
-_CALLED = {"mom": "maman", "dad": "papa", "my friend": "mon ami", "teacher": "professeur", "sir": "monsieur", "madam": "madame"}
+_CALLED = {
+    "mom": "maman",
+    "dad": "papa",
+    "my friend": "mon ami",
+    "teacher": "professeur",
+    "sir": "monsieur",
+    "everyone": "tout le monde",
+    "madam": "madame",
+}
 VOCATIVES = Table([*((name, name) for name in NAMES), *_CALLED.items()], [1.0] * len(NAMES) + [3.0] * len(_CALLED))
 
 

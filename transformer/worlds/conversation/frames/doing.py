@@ -100,6 +100,8 @@ def possession(path: Path) -> list[str]:
         path.say("did" if tense == "past" else "does" if third else "do", "not", "have")
     else:
         path.say("had" if tense == "past" else "has" if third else "have")
+        if tense == "present":
+            path.says("got", 0.06)
     kinds = (
         "animal",
         "animal",
@@ -168,6 +170,7 @@ LIKED = (
     "place",
     "family",
     "weekday",
+    "group",
 )
 
 
@@ -178,7 +181,7 @@ def _before_infinitive(verb: Conjugation) -> Modal:
 def wish(path: Path) -> list[str]:
     """`i would like a coffee please`."""
     asks = path.says("would", 0.2)
-    who = from_pronoun(path.word(words.PERSON_SUBJECTS)) if asks else subject(path, pronouns=5.0)
+    who = from_pronoun(path.word(words.PERSON_SUBJECTS, WISHERS)) if asks else subject(path, pronouns=5.0)
     path.say(*([] if asks else ["would"]), "like")
     what = object_phrase(path, WISHED, "question" if asks else "positive", bare=0.15)
     clause = Clause(who, WOULD_LIKE_VERB, "present", "", Complements(objects=what.french("plain")), []).french()
@@ -187,6 +190,7 @@ def wish(path: Path) -> list[str]:
     return [*clause, *please(path, 0.3), *period(path)]
 
 
+WISHERS = Table([(p.subject, p) for p in words.PRONOUNS if p.subject != "it"], [0.2, 6, 1, 1, 0.2, 1])
 WISHED = ("food", "food", "drink", "drink", "object", "clothing", "animal", "vehicle")
 
 
@@ -202,7 +206,7 @@ GIVE_ME = Table([(f"{verb} me", french) for verb, french in _GIVE_ME.items()], [
 def _can_be_ordered(verb: Verb) -> bool:
     return (
         bool(verb.ing) and not verb.reflexive and not verb.pattern & {"place", "past-imperfect"} and verb.base != "help"
-    ) or verb.base == "put"
+    ) or verb.base in ("put", "forget")
 
 
 ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
