@@ -6,6 +6,7 @@
 A part that has been on screen stays until another page is opened.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -56,8 +57,9 @@ def watch_parts() -> None:
 
 
 def _note() -> None:
-    """Note the parts that the browser reports. Values from the browser are untrusted."""
+    """Note the parts that the browser reports. Its values are untrusted, and can arrive after the page was left."""
     state = st.session_state
-    reported = state[WATCH].get("seen") or ()
+    sent = state.get(WATCH)
+    reported = sent.get("seen") if isinstance(sent, Mapping) else None
     if isinstance(reported, list):
         state[SEEN] |= {part for part in state[UNSEEN] if part in reported}

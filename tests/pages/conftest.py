@@ -142,7 +142,8 @@ class Visitor:
         """Scroll down until every part of the page has been on screen and is drawn; then back to the top."""
         boxes = self.page.locator(".unseen")
         while count := boxes.count():
-            boxes.first.scroll_into_view_if_needed()
+            # Not by the locator: a run may replace the box meanwhile.
+            self.page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
             self.page.wait_for_function("count => document.querySelectorAll('.unseen').length < count", arg=count)
             self.settle()
         self.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")

@@ -3,12 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
-from pages.shell.parts import ALL, SEEN
+from pages.shell import parts
+from pages.shell.parts import ALL, SEEN, UNSEEN, WATCH
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 
 TOKENS = ["scaling", "alike", "plane", "padding", "vocabulary"]
-UNSEEN = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part)"
+BOXES = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part)"
 
 
 def test_what_has_not_been_on_screen_is_neither_computed_nor_sent() -> None:
@@ -39,16 +40,16 @@ def test_another_page_forgets_what_was_seen() -> None:
 @pytest.mark.browser
 def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=headlight")
-    assert page.evaluate(UNSEEN) == TOKENS
+    assert page.evaluate(BOXES) == TOKENS
     page.get_by_role("heading", name="Which tokens are alike?").scroll_into_view_if_needed()
     expect(page.get_by_role("combobox", name="Nearest words of")).to_be_visible()
     visitor.settle()
-    assert "vocabulary" in page.evaluate(UNSEEN)
+    assert "vocabulary" in page.evaluate(BOXES)
     # What has been seen stays after a click on another text.
     visitor.type("Source text", "lamp")
     page.get_by_role("combobox", name="Nearest words of").scroll_into_view_if_needed()
     visitor.see_all()
-    assert page.evaluate(UNSEEN) == []
+    assert page.evaluate(BOXES) == []
 
 
 @pytest.mark.browser
@@ -64,8 +65,22 @@ def test_a_link_to_a_choice_in_a_part_below_is_kept_until_it_is_drawn(visitor: V
 @pytest.mark.browser
 def test_values_that_no_page_sends_are_ignored(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=abc")
-    before = page.evaluate(UNSEEN)
+    before = page.evaluate(BOXES)
     page.evaluate("document.querySelectorAll('.unseen').forEach((box, place) => { box.dataset.part = `<b>${place}`; })")
     page.locator(".unseen").first.scroll_into_view_if_needed()
     visitor.settle()
-    assert len(page.evaluate(UNSEEN)) == len(before)
+    assert len(page.evaluate(BOXES)) == len(before)
+
+
+@pytest.mark.parametrize("sent", [None, {}, {"seen": None}, {"seen": "alike"}, {"seen": [["alike"], 7]}, "alike", 3, ["alike"]])
+def test_reports_that_are_not_lists_of_names_are_ignored(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {SEEN: set(), UNSEEN: ["alike"], WATCH: sent}
+    monkeypatch.setattr(parts.st, "session_state", state)
+    parts._note()
+    assert state[SEEN] == set()
+    del state[WATCH]
+    parts._note()
+    assert state[SEEN] == set()
+    state[WATCH] = {"seen": ["alike", "nothing"]}
+    parts._note()
+    assert state[SEEN] == {"alike"}
