@@ -16,6 +16,7 @@ from pages.shell.navigation import foot, navigation
 from pages.shell.parts import start_parts, watch_parts
 from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
+from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
 from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import FILES, THREADS
@@ -60,4 +61,5 @@ if not runs_for_visitor():
     allow_open_files(FILES)
     app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())
 else:
-    visit()
+    with turn():
+        visit()

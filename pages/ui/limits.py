@@ -36,6 +36,10 @@ THREADS = setting("THREADS", 1)
 # for up to 128 sessions whose browser is gone. Many systems allow 1,024 until a program asks for more, as this one does.
 FILES = setting("FILES", 8_192)
 
+# Runs of the app that compute at the same time, each a click of somebody; the others wait in line (pages/shell/turns.py). Not
+# one, so that a large model of one person does not stop all the others.
+RUNS = setting("RUNS", 2)
+
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 64_000_000)
 
