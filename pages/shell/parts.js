@@ -4,12 +4,13 @@ import { pageScroller } from "../ui/compat.js";
 
 const AHEAD = 100; // px below and above the screen
 const QUIET = 400; // ms without a change of the page's size: until pictures are drawn, what is below them lies higher up
+const ANSWER = 5000; // ms after which a report that had no answer is sent again
 
 /**
  * @param {{ setTriggerValue: (name: "seen", parts: string[]) => void }} component
  */
 export default function mount({ setTriggerValue }) {
-  const reported = new Set();
+  let answer = 0; // a timer while a report waits for its answer, which runs this script again
   let frame = 0;
   let timer = 0;
 
@@ -18,9 +19,15 @@ export default function mount({ setTriggerValue }) {
     /** @type {NodeListOf<HTMLElement>} */
     const boxes = document.querySelectorAll(".unseen");
     const parts = [...boxes].filter(isNear).map((box) => box.dataset.part ?? "");
-    const fresh = parts.filter((part) => !reported.has(part));
-    for (const part of fresh) reported.add(part);
-    if (fresh.length) setTriggerValue("seen", fresh);
+    // A second report would interrupt the run that draws the first, and boxes in it could lose the values of a link.
+    if (answer || !parts.length) return;
+    answer = setTimeout(retry, ANSWER);
+    setTriggerValue("seen", parts);
+  }
+
+  function retry() {
+    answer = 0;
+    report();
   }
 
   function reportAtNextFrame() {
@@ -40,6 +47,7 @@ export default function mount({ setTriggerValue }) {
   return () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
+    clearTimeout(answer);
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);
   };
