@@ -41,8 +41,8 @@ class Call:
         path: of the module it belongs to; "" for the model itself.
         name: of the class that was built or whose `forward` ran, or of the function.
         function: the function that ran, for `find`: `module:qualified name`.
-        inputs: name and value of each argument; a tensor as its shape, and its type unless that is float32. Arguments of a
-            constructor that were left at their defaults are left out.
+        inputs: name and value of each argument; a tensor as its shape, and its type unless that is float32. Arguments that
+            were left at their defaults are left out.
         output: the returned value, likewise; "" for a constructor.
         parameters: number of trainable numbers of the module and all modules in it; 0 for a function.
         count: number of equal calls in a row, of modules numbered as in `layers.0`, `layers.1`; this call is the first.
@@ -202,8 +202,9 @@ class _Recorder:
             self.built[id(owner)] = owner
         names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name not in ("self", "cls")]
         given = {name: frame.f_locals[name] for name in names}
-        if constructs:
-            given = _given(type(owner), given)
+        called = type(owner) if constructs else getattr(type(owner), code.co_name, None)
+        if owner is not None and called is not None:
+            given = _given(called, given)
         call = _Open(
             frame,
             owner,
@@ -250,9 +251,9 @@ def _alike(first: Call, second: Call) -> bool:
     return same and len(first.calls) == len(second.calls) and all(map(_alike, first.calls, second.calls))
 
 
-def _given(built: type, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor that differ from their defaults."""
-    defaults = {name: parameter.default for name, parameter in inspect.signature(built).parameters.items()}
+def _given(called: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor or a method that differ from their defaults."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(called).parameters.items()}
     return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
 
 

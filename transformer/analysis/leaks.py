@@ -16,7 +16,7 @@ from torch import Tensor
 from transformer.analysis.checks import check_ids, check_number, check_pipeline, is_whole
 from transformer.errors import InputError
 from transformer.network.tap import Edit, as_edits, tracing
-from transformer.pipeline.decoding import greedy
+from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import as_ids
 from transformer.tracing.interventions import Patch
@@ -139,9 +139,8 @@ def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[E
     check_pipeline(pipeline)
     check_ids("source", source)
     vocabulary, ids = pipeline.target_vocabulary, torch.tensor([_padded(pipeline, source, count)])
-    with tracing(pipeline.model, edits, keep=False):
-        # The same room for an answer as `Pipeline.answers` gives the source without its padding.
-        written = greedy(pipeline.model, ids, vocabulary.sos, vocabulary.eos, 2 * len(source) + 8)
+    # The same room for an answer as `Pipeline.answers` gives the source without its padding.
+    written = greedy(pipeline.model, ids, vocabulary.sos, vocabulary.eos, 2 * len(source) + 8, edits=edits)
     return vocabulary.text(vocabulary.tokens_of(written.ids[0]))
 
 

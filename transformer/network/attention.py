@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transformer.network.cache import Kept
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask, attention_softmax
 from transformer.network.tap import MaskTap, Tap
@@ -26,8 +27,11 @@ class PerHeadProjection(nn.Module):
         self.projected = Tap(f"batch {axis} d_model")
         self.heads = Tap(f"batch head {axis} d_head")
 
-    def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
-        projected = self.projected(self.projection(x))
+    def forward(
+        self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
+    ) -> Float[Tensor, "batch head length d_head"]:
+        """The vectors of each head; with `kept`, also those of the positions before `x`."""
+        projected = self.projected(kept.project(self.projection, x) if kept is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, no number moves
         return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
@@ -50,9 +54,12 @@ class SharedProjection(nn.Module):
         self.projected = Tap(f"batch {axis} head d_head")
         self.heads = Tap(f"batch head {axis} d_head")
 
-    def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch head position d_head"]:
+    def forward(
+        self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
+    ) -> Float[Tensor, "batch head length d_head"]:
+        """The vectors of each head; with `kept`, also those of the positions before `x`."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
-        projected = self.projected(self.projection(split))
+        projected = self.projected(kept.project(self.projection, split) if kept is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
 
 
@@ -64,7 +71,8 @@ class MultiHeadAttention(nn.Module):
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
 
-    Self-attention when `memory` is `x` itself; cross-attention when it is the encoder's output.
+    Self-attention when `memory` is `x` itself; cross-attention when it is the encoder's output. With `kept`, the keys and
+    values of earlier calls come before those of `memory`.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -86,9 +94,13 @@ class MultiHeadAttention(nn.Module):
         self.output = Tap("batch query d_model")
 
     def forward(
-        self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"], mask: Mask
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"],
+        mask: Mask,
+        kept: Kept | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        query, key, value = self.query(x), self.key(memory), self.value(memory)
+        query, key, value = self.query(x), self.key(memory, kept), self.value(memory, kept)
         scores = self.scores(query @ key.mT)
         mask = self.mask(mask)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)

@@ -89,8 +89,8 @@ class Embedding(nn.Module):
         self.position = Tap("position d_model")
         self.sum = Tap(f"batch {side} d_model")
 
-    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
-        """Vectors for the ids.
+    def forward(self, ids: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length d_model"]:
+        """Vectors for the ids, the first of which stands at position `first`.
 
         Raises:
             InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.
@@ -99,7 +99,7 @@ class Embedding(nn.Module):
         x = self.token(self.table(ids))
         if self.scale is not None:
             x = self.scaled(x * self.scale)
-        positions = self.positions(ids.shape[1])
+        positions = self.positions(first + ids.shape[1])[first:]
         if watched():  # this is the model's own memory, and a trace must not be able to change it
             positions = positions.clone()
         return self.dropout(self.sum(x + self.position(positions)))

@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer.network.attention import MultiHeadAttention
+from transformer.network.cache import Cache
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask
 from transformer.network.tap import Tap
@@ -106,8 +107,10 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         target_mask: Mask,
         source_mask: Mask | None,
+        cache: Cache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, target_mask))
+        own, others = (cache.target, cache.memory) if cache else (None, None)
+        x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, target_mask, own))
         if memory is not None and source_mask is not None:
-            x = self.cross_attention_add_norm(x, lambda x: self.cross_attention(x, memory, source_mask))
+            x = self.cross_attention_add_norm(x, lambda x: self.cross_attention(x, memory, source_mask, others))
         return self.feed_forward_add_norm(x, self.feed_forward)

@@ -35,6 +35,10 @@ class Mask(NamedTuple):
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())
 
+    def first(self) -> "Mask":
+        """The mask of the first item of the batch, for any number of rows of the same text."""
+        return self._replace(keep=self.keep[:1], hidden=None if self.hidden is None else self.hidden[:1])
+
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
         """The mask for a run with edits, which may allow fewer keys and may change the scores.
 

@@ -4,6 +4,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer.errors import InputError
+from transformer.network.cache import Cache
 from transformer.network.config import TransformerConfig, check_config
 from transformer.network.embedding import Embedding
 from transformer.network.layers import DecoderLayer, EncoderLayer
@@ -41,9 +42,10 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         target_mask: Mask,
         source_mask: Mask | None,
+        cache: Cache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         for layer in self.layers:
-            x = layer(x, memory, target_mask, source_mask)
+            x = layer(x, memory, target_mask, source_mask, cache)
         return self.output(self.norm(x))
 
 
@@ -117,16 +119,18 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
-    ) -> Float[Tensor, "batch target vocab"]:
-        """Logits for the token after each target position.
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch position vocab"]:
+        """Logits for the token after each target position; with a cache, after each position that it does not have yet.
 
         Args:
-            target: token ids of the decoder's input.
+            target: token ids of the decoder's input, with the positions in the cache.
             memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
+            cache: keys and values of the first `cache.length` positions; those of the other positions are added.
 
         Raises:
-            InputError: ids or a length the model has no row for, batches of different size, a missing source, or a memory and
-                a mask that do not fit this model or each other.
+            InputError: ids or a length the model has no row for, batches of different size, a missing source, a memory and a
+                mask that do not fit this model or each other, or a cache that has all positions already.
         """
         if (memory is None) != (mask is None):
             raise InputError("The memory and its mask belong together: give both, or None for both.")
@@ -136,8 +140,14 @@ class Transformer(nn.Module):
         if memory is not None and mask is not None:
             self._check_memory(memory, mask)
             _check_rows(memory, target)
-        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)))
-        decoded = self.decoder(self.target_embedding(target), memory, own_mask, mask)
+        first = cache.length if cache else 0
+        if first >= target.shape[1]:
+            template = "The target has {length} tokens and the cache {first}; the target must be longer."
+            raise InputError(template, length=target.shape[1], first=first)
+        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)[:, :, first:]))
+        decoded = self.decoder(self.target_embedding(target[:, first:], first), memory, own_mask, mask, cache)
+        if cache:
+            cache.length = target.shape[1]
         logits = self.logits(self.output_projection(decoded))
         if watched():  # the model itself does not use them: computed only for a trace
             self.probabilities(logits.softmax(-1))

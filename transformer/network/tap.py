@@ -164,6 +164,16 @@ class Scope:
             self.values.masks[tap.path.rpartition(".")[0]] = mask.keep
         return mask
 
+    @contextmanager
+    def entered(self) -> Iterator[Recording]:
+        """Within this context, taps use this scope. It can be entered again, for the next step of an answer: an edit may need
+        what passed before, such as the encoder's tensors."""
+        token = _scope.set(self)
+        try:
+            yield self.values
+        finally:
+            _scope.reset(token)
+
     def close(self) -> None:
         """Stop recording and editing. A task that was started within the scope may still hold it."""
         self.taps, self.edits = {}, defaultdict(list)
@@ -207,12 +217,11 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
         InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)
-    token = _scope.set(scope)
     try:
-        yield scope.values
+        with scope.entered() as values:
+            yield values
     finally:
         scope.close()
-        _scope.reset(token)
 
 
 def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -1,7 +1,7 @@
 """`Pipeline`: answers and traces of texts, from a model, its two vocabularies and its card."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,13 @@ from torch import Tensor
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
-from transformer.network.tap import Edit, as_edits, tracing
+from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import Checkpoint, load_checkpoint, read_card, save_checkpoint
-from transformer.pipeline.decoding import greedy
+from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.methods import Method
+from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace, run_traced
@@ -195,6 +198,27 @@ class Pipeline:
             raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
         return self._answers([reading.ids for reading in self._readings(listed, "source")], as_edits(edits))
 
+    def write(
+        self,
+        source: Source,
+        method: Method | None = None,
+        controls: Sequence[Control] = (),
+        forced: Mapping[int, int] | None = None,
+        edits: Sequence[Edit] = (),
+        cached: bool = True,
+    ) -> Iterator[DecodingStep]:
+        """The steps of an answer, each computed when it is asked for; as many as `answer` allows. Arguments and errors as for
+        `transformer.pipeline.decoding.write.write`.
+
+            written = Written.of(pipeline.write("the cat sleeps .", Beam(width=3)))
+        """
+        (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
+        ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
+        never = self._never
+        return write(
+            self.model, ids, vocabulary.sos, vocabulary.eos, limit, method, controls, forced, never, edits, cached=cached
+        )
+
     def as_target(self, answer: Answer) -> str:
         """The text to type as a target so that the decoder reads this answer. `trace` takes the answer itself.
 
@@ -296,21 +320,25 @@ class Pipeline:
         return text
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
-        vocabulary = self.target_vocabulary
-        # Long enough for any correct answer, and a stop for a model that never writes `<eos>`.
-        limits = [
-            2 * len(row) + 8 if self.trained else min(len(row) - 2 * vocabulary.framed, MAX_UNTRAINED_TOKENS) for row in rows
-        ]
-        never = () if self.trained else vocabulary.specials
+        vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
         ids = self.batch(rows, "source")
-        with tracing(self.model, edits, keep=False):
-            written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), never)
+        written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._never, edits)
         answers = []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
             # In a batch with a longer row, a row can exceed its own limit; alone it would have been stopped.
             tokens = vocabulary.tokens_of(row[:limit])
             answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers
+
+    def _limit(self, row: Sequence[int]) -> int:
+        """The most tokens of an answer to a source: long enough for any correct one, and a stop for a model that never writes
+        `<eos>`."""
+        return 2 * len(row) + 8 if self.trained else min(len(row) - 2 * self.target_vocabulary.framed, MAX_UNTRAINED_TOKENS)
+
+    @property
+    def _never(self) -> Sequence[int]:
+        """Ids that the model must not write."""
+        return () if self.trained else self.target_vocabulary.specials
 
 
 def _several(given: Any) -> list[Any]:

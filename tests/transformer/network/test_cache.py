@@ -1,0 +1,101 @@
+"""Tests of the key–value cache: a step computes what a pass over the whole prefix computes for its last position."""
+
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.transformer.small import PAD, SOURCE, VARIANTS, Run, runs, small
+from transformer.errors import InputError
+from transformer.network.cache import Cache
+from transformer.network.model import Transformer
+from transformer.network.tap import tracing
+
+TARGET = torch.tensor([[1, 7, 4, 3, 9], [1, 5, 6, 2, 4]])
+
+
+@torch.inference_mode()
+def step_by_step(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
+    """Logits of all positions, each computed in a step of its own."""
+    memory, mask = model.encode(source)
+    cache = Cache()
+    steps = [model.decode(target[:, : end + 1], memory, mask, cache) for end in range(target.shape[1])]
+    assert all(step.shape[1] == 1 for step in steps)
+    return torch.cat(steps, dim=1)
+
+
+@given(run=runs(at_end=True))
+@settings(max_examples=40)
+def test_cached_logits_are_those_of_the_whole_prefix_for_all_variants_and_padding(run: Run) -> None:
+    tokens = run.target != PAD
+    torch.testing.assert_close(step_by_step(run.model, run.source, run.target)[tokens], run.logits()[tokens], atol=1e-5, rtol=0)
+
+
+@given(run=runs())
+@settings(max_examples=40)
+def test_padding_may_be_anywhere_where_it_never_attends_to_later_tokens(run: Run) -> None:
+    assume(run.settings["preset"] != "vanilla")
+    torch.testing.assert_close(step_by_step(run.model, run.source, run.target), run.logits(), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@given(seed=st.integers(0, 99), cut=st.integers(1, 5))
+@settings(max_examples=4)
+@torch.inference_mode()
+def test_several_positions_can_be_added_at_once(preset: str, norm_first: bool, seed: int, cut: int) -> None:
+    model, source = small(preset, norm_first=norm_first), SOURCE
+    target = torch.randint(1, 10, (2, 6), generator=torch.Generator().manual_seed(seed))
+    memory, mask = model.encode(source)
+    cache = Cache()
+    parts = [model.decode(target[:, :end], memory, mask, cache) for end in (cut, 6)]
+    assert [part.shape[1] for part in parts] == [cut, 6 - cut]
+    torch.testing.assert_close(torch.cat(parts, dim=1), model(source, target), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@torch.inference_mode()
+def test_a_cached_step_has_every_tap_with_all_keys(preset: str, norm_first: bool) -> None:
+    model = small(preset, norm_first=norm_first)
+    with tracing(model) as whole:
+        model(SOURCE, TARGET)
+    memory, mask = model.encode(SOURCE)
+    cache = Cache()
+    for end in range(1, TARGET.shape[1] + 1):
+        with tracing(model) as step:
+            model.decode(TARGET[:, :end], memory, mask, cache)
+    decoder = [path for path in whole if not path.startswith(("encoder", "source"))]
+    assert [*step] == decoder
+    for path in decoder:
+        axes = model.taps[path].axes
+        values = whole[path]
+        for axis, name in enumerate(axes):
+            rows = name in ("query", "target", "position") and not (path == "target_mask" and axis == 3)
+            # What stands before the projection of a key exists for the new position alone.
+            rows |= path.endswith((".key.split", ".value.split")) and name == "key" and "self_attention" in path
+            values = values.narrow(axis, values.shape[axis] - 1, 1) if rows else values
+        torch.testing.assert_close(step[path], values, atol=1e-5, rtol=0, msg=path)
+    assert step.masks.keys() == {path for path in whole.masks if path.startswith("decoder")}
+
+
+@torch.inference_mode()
+def test_selected_rows_go_on_as_if_they_had_always_been_there() -> None:
+    model = small()
+    memory, mask = model.encode(SOURCE)
+    cache = Cache()
+    model.decode(TARGET[:, :3], memory, mask, cache)
+    cache.select([1, 1, 0])
+    rows = torch.tensor([1, 1, 0])
+    memory, mask = model.encode(SOURCE[rows])
+    target = torch.cat([TARGET[rows][:, :3], torch.tensor([[4], [5], [6]])], dim=1)
+    expected = model.decode(target, memory, mask)[:, -1:]
+    torch.testing.assert_close(model.decode(target, memory, mask, cache), expected, atol=1e-5, rtol=0)
+
+
+@torch.inference_mode()
+def test_a_target_without_new_positions_is_refused() -> None:
+    model, cache = small(), Cache()
+    memory, mask = model.encode(SOURCE)
+    model.decode(TARGET, memory, mask, cache)
+    with pytest.raises(InputError, match=r"^The target has 5 tokens and the cache 5; the target must be longer\.$"):
+        model.decode(TARGET, memory, mask, cache)

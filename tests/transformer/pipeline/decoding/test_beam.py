@@ -1,0 +1,118 @@
+"""Tests of beam search against the true best answer, found by trying all of them."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from tests.transformer.pipeline.decoding.test_write import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
+from transformer.errors import InputError
+from transformer.network.model import Transformer
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
+from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.write import write
+
+
+def tokens_of(written: Written, hypothesis: Hypothesis) -> list[int]:
+    return [made.token for made in written.chain(hypothesis)]
+
+
+@pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all_answers(preset: str, seed: int, penalty: float) -> None:
+    """Of up to two tokens: after the first step nothing is pruned, in the second the best of all is kept."""
+    model = model_with_ends(preset, seed=seed)
+    written = Written.of(write(model, ONE, SOS, EOS, 1, Beam(10, penalty)))
+    every = [[EOS], *(list(pair) for pair in itertools.product(range(10), repeat=2) if pair[0] != EOS)]
+    totals = [forced_total(model, tokens) / len(tokens) ** penalty for tokens in every]
+    assert tokens_of(written, written.best) == every[totals.index(max(totals))]
+    assert written.best.score == pytest.approx(max(totals), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_beam_of_one_is_greedy(seed: int) -> None:
+    model = model_with_ends(seed=seed)
+    greedy, beam = (Written.of(steps(model, method=method)) for method in (Greedy(), Beam(1, 0.7)))
+    assert beam.ids() == greedy.ids()
+    assert beam.ended == greedy.ended
+    assert beam.best.total == pytest.approx(greedy.best.total)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_answer_scores_at_least_as_high_as_anything_kept(seed: int) -> None:
+    model = model_with_ends(seed=seed)
+    written = Written.of(steps(model, method=Beam(4)))
+    assert written.best.score == max(written.hypotheses[number].score for number in written.steps[-1].kept)
+
+
+def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]]]:
+    """What is kept after each step: a beam search on lists that runs the whole model for every hypothesis."""
+    kept: list[tuple[float, list[int]]] = [(0.0, [])]
+    history = []
+    for _ in range(LIMIT + 1):
+        candidates = []
+        for total, tokens in kept:
+            if tokens[-1:] == [EOS]:
+                candidates.append((total, tokens))
+                continue
+            row = model(ONE, torch.tensor([[SOS, *tokens]]))[0, -1].log_softmax(-1).tolist()
+            candidates += [(total + value, [*tokens, token]) for token, value in enumerate(row)]
+        kept = sorted(candidates, key=lambda candidate: -candidate[0])[:width]
+        history.append(kept)
+        best = max((total for total, tokens in kept if tokens[-1] == EOS), default=-math.inf)
+        if all(total <= best for total, _ in kept):
+            break
+    return history
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", [2, 3, 8])
+@torch.inference_mode()
+def test_each_step_keeps_what_a_beam_search_by_hand_keeps(seed: int, width: int) -> None:
+    model = model_with_ends(seed=seed)
+    written, history = Written.of(steps(model, method=Beam(width))), by_hand(model, width)
+    assert len(written.steps) == len(history)
+    for step, expected in zip(written.steps, history, strict=True):
+        kept = sorted((written.hypotheses[number] for number in step.kept), key=lambda made: -made.total)
+        assert [tokens_of(written, made) for made in kept] == [tokens for _, tokens in expected]
+        assert [made.total for made in kept] == pytest.approx([total for total, _ in expected], abs=1e-4)
+
+
+def test_the_tree_names_the_step_that_pruned_each_hypothesis() -> None:
+    written = Written.of(steps(model_with_ends(seed=1), method=Beam(3)))
+    last = written.steps[-1]
+    survivors = {made.number for number in last.kept for made in written.chain(written.hypotheses[number])}
+    assert survivors.isdisjoint(written.pruned)
+    assert survivors | {*written.pruned} == {made.number for made in written.hypotheses}
+    for number, step in written.pruned.items():
+        made = written.hypotheses[number]
+        assert step >= made.step
+        descendants = {kept for kept in written.steps[step].kept if made in written.chain(written.hypotheses[kept])}
+        assert not descendants
+        if step > made.step:
+            before = written.steps[step - 1].kept
+            assert any(made in written.chain(written.hypotheses[kept]) for kept in before)
+
+
+def test_a_longer_length_penalty_favours_longer_answers() -> None:
+    lengths = []
+    for penalty in (0.0, 3.0):
+        answers = [Written.of(steps(model_with_ends(seed=seed), method=Beam(4, penalty))).ids() for seed in range(10)]
+        lengths.append(sum(map(len, answers)))
+    assert lengths[0] < lengths[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Beam(0), "The width is 0; it must be a whole number of at least 1."),
+        (lambda: Beam(2, -1), "The length penalty is -1; allowed are 0 to 5.0."),
+        (lambda: Written(()), "An answer needs the steps of one source; there are 0."),
+    ],
+)
+def test_what_is_no_beam_is_refused(make: object, sentence: str) -> None:
+    with pytest.raises(InputError) as error:
+        make()  # pyright: ignore[reportCallIssue]
+    assert str(error.value) == sentence

@@ -1,0 +1,254 @@
+"""Methods that choose the next token from a distribution: greedy, sampling, beam search.
+
+A method starts a search; at each step the search gets the logits and returns the hypotheses that it made, and which go on.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.errors import InputError
+
+WIDEST = 8
+LARGEST_SEED = 2**32 - 1
+LARGEST_PENALTY = 5.0
+# Candidates that beam search shows at each step, for each place of the beam: one is kept, the others are pruned.
+SHOWN = 2
+
+
+class Hypothesis(NamedTuple):
+    """An answer so far, as its last token and the hypothesis that this token continues.
+
+    Attributes:
+        number: within the run, counted from 0.
+        parent: number of the hypothesis it continues; −1 for the empty answer.
+        step: the step that made it, counted from 0.
+        row: the row of that step's distribution and tensors which gave the token.
+        token: its id.
+        log_probability: of the token in the model's own distribution, in nats.
+        total: sum of the log-probabilities of all its tokens.
+        score: `total` divided by the length penalty; beam search ranks by it.
+        ended: whether the token is `<eos>`.
+    """
+
+    number: int
+    parent: int
+    step: int
+    row: int
+    token: int
+    log_probability: float
+    total: float
+    score: float
+    ended: bool
+
+
+class Choice(NamedTuple):
+    """The outcome of a step.
+
+    Attributes:
+        made: the hypotheses made in the step, the best first.
+        kept: numbers of the hypotheses that are still in the search, ended ones included.
+        rows: for each row of the next step, the row of this one that it continues; None for the same rows.
+        tokens: what each row of the next step reads.
+        finished: whether the search is over.
+    """
+
+    made: tuple[Hypothesis, ...]
+    kept: tuple[int, ...]
+    rows: list[int] | None
+    tokens: list[int]
+    finished: bool
+
+
+class Search(ABC):
+    """The state of one run."""
+
+    @abstractmethod
+    def choose(
+        self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
+    ) -> Choice:
+        """The next tokens.
+
+        Args:
+            own: the model's own log-probabilities, −∞ for tokens that must not be written.
+            logits: after the controls.
+            index: of the step.
+            forced: a token that is written whatever its probability; None to choose.
+        """
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The most probable token is taken."""
+
+    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+        """A new search for `rows` answers."""
+        return _Independent(rows, eos, pad, lambda logits, _: logits.argmax(-1))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A token is drawn by its probability.
+
+    Attributes:
+        seed: the same seed draws the same. Each step has random numbers of its own, so a forced token changes the tokens after
+            it through the model alone.
+    """
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= LARGEST_SEED:
+            raise InputError("The seed is {seed!r}; allowed are 0 to {most}.", seed=self.seed, most=LARGEST_SEED)
+
+    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+        """A new search for `rows` answers."""
+        return _Independent(
+            rows, eos, pad, lambda logits, index: self._drawn(logits, self.uniforms(index, rows)[:, None])[:, 0]
+        )
+
+    def uniforms(self, index: int, count: int) -> Float[Tensor, " draw"]:
+        """The random numbers of a step, from 0 to 1."""
+        return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
+
+    def draws(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " draw"]:
+        """Tokens drawn at a step, of one answer. The first is the one that is written."""
+        return self._drawn(logits[None], self.uniforms(index, count)[None])[0]
+
+    def _drawn(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row draw"]) -> Int[Tensor, "row draw"]:
+        cumulated = logits.double().softmax(-1).cumsum(-1)
+        # To the right of all equal numbers, so that a token of probability 0 is never drawn.
+        drawn = torch.searchsorted(cumulated, uniforms * cumulated[:, -1:], right=True)
+        last = (logits > -math.inf).int().cumsum(-1).argmax(-1, keepdim=True)
+        return torch.minimum(drawn, last)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """Beam search: at each step every hypothesis is continued by every token, and the `width` best of all are kept.
+
+    Ended hypotheses stay among them and compete with the others. The search is over when all that are kept have ended, or no
+    other can reach the best ended one any more. Controls do not act on it: it ranks by the model's own log-probabilities.
+
+    Attributes:
+        width: hypotheses that are kept, 1 to `WIDEST`. 1 is greedy.
+        length_penalty: the sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0 favours short
+            answers, because each token makes the sum smaller; 1 compares the mean.
+    """
+
+    width: int = 4
+    length_penalty: int | float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.width, bool) or not isinstance(self.width, int) or self.width < 1:
+            raise InputError("The width is {width!r}; it must be a whole number of at least 1.", width=self.width)
+        penalty = self.length_penalty
+        if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty <= LARGEST_PENALTY:
+            template = "The length penalty is {penalty!r}; allowed are 0 to {most}."
+            raise InputError(template, penalty=penalty, most=LARGEST_PENALTY)
+
+    def score(self, total: float, length: int) -> float:
+        """The score of a hypothesis of `length` tokens."""
+        return total / length**self.length_penalty
+
+    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+        """A new search.
+
+        Raises:
+            InputError: there are several sources.
+        """
+        if rows != 1:
+            raise InputError("Beam search writes one answer at a time, not {rows}.", rows=rows)
+        return _BeamSearch(self, eos, limit)
+
+
+Method = Greedy | Sample | Beam
+
+
+class _Independent(Search):
+    """Greedy decoding and sampling: each row of the batch has one hypothesis. An ended row reads padding until all have
+    ended, because edits name texts by their row."""
+
+    def __init__(self, rows: int, eos: int, pad: int, pick: Callable[[Tensor, int], Tensor]) -> None:
+        self.eos, self.pad, self.pick = eos, pad, pick
+        self.last: list[Hypothesis | None] = [None] * rows
+        self.count = 0
+
+    def choose(
+        self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
+    ) -> Choice:
+        picked = self.pick(logits, index) if forced is None else torch.full((len(logits),), forced)
+        chances = own.gather(-1, picked[:, None])[:, 0].tolist()
+        made, tokens = [], picked.tolist()
+        for row, before in enumerate(self.last):
+            if before is not None and before.ended:
+                tokens[row] = self.pad
+                continue
+            total = chances[row] + (before.total if before else 0.0)
+            parent = before.number if before else -1
+            new = Hypothesis(self.count, parent, index, row, tokens[row], chances[row], total, total, tokens[row] == self.eos)
+            self.last[row], self.count = new, self.count + 1
+            made.append(new)
+        ends = [hypothesis for hypothesis in self.last if hypothesis]
+        kept = tuple(hypothesis.number for hypothesis in ends)
+        return Choice(tuple(made), kept, None, tokens, all(hypothesis.ended for hypothesis in ends))
+
+
+class _BeamSearch(Search):
+    """Beam search for one source. `live` are the hypotheses of the rows, `ended` those that ended and are still kept."""
+
+    def __init__(self, beam: Beam, eos: int, limit: int) -> None:
+        self.beam, self.eos, self.limit = beam, eos, limit
+        self.live: list[Hypothesis | None] = [None]
+        self.ended: list[Hypothesis] = []
+        self.count = 0
+
+    def choose(
+        self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
+    ) -> Choice:
+        candidates = self._candidates(own, index, forced)
+        ranked = sorted([*self.ended, *candidates], key=lambda hypothesis: -hypothesis.score)  # stable: of equal ones the first
+        best = ranked[: self.beam.width]
+        kept = {hypothesis.number for hypothesis in best}
+        self.ended = [hypothesis for hypothesis in best if hypothesis.ended]
+        live = [hypothesis for hypothesis in best if not hypothesis.ended]
+        self.live = [*live]
+        rows, tokens = [hypothesis.row for hypothesis in live], [hypothesis.token for hypothesis in live]
+        return Choice(tuple(candidates), tuple(kept), rows, tokens, not live or self._decided(live))
+
+    def _candidates(self, own: Float[Tensor, "row vocab"], index: int, forced: int | None) -> list[Hypothesis]:
+        """The best continuations of all live hypotheses, as many as are shown."""
+        totals = (
+            torch.tensor([[hypothesis.total if hypothesis else 0.0] for hypothesis in self.live], dtype=torch.float64) + own
+        )
+        if forced is not None:
+            only = torch.full_like(totals, -math.inf)
+            only[:, forced] = totals[:, forced]
+            totals = only
+        flat = totals.flatten()
+        possible = int((flat > -math.inf).sum())
+        count = min(SHOWN * self.beam.width, possible)
+        made = []
+        for place in flat.argsort(descending=True, stable=True)[:count].tolist():
+            row, token = divmod(place, own.shape[1])
+            before, total = self.live[row], float(flat[place])
+            parent, score = before.number if before else -1, self.beam.score(total, index + 1)
+            chance = float(own[row, token])
+            made.append(Hypothesis(self.count, parent, index, row, token, chance, total, score, token == self.eos))
+            self.count += 1
+        return made
+
+    def _decided(self, live: Sequence[Hypothesis]) -> bool:
+        """Whether no live hypothesis can still beat the best ended one: its sum only falls, and is divided by the length of the
+        longest answer at most."""
+        if not self.ended:
+            return False
+        best = max(hypothesis.score for hypothesis in self.ended)
+        return all(self.beam.score(hypothesis.total, self.limit + 1) <= best for hypothesis in live)

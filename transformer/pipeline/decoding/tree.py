@@ -1,0 +1,71 @@
+"""`Written`: the steps of one answer, and the hypotheses they made as a tree."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from transformer.errors import InputError
+from transformer.pipeline.decoding.methods import Hypothesis
+from transformer.pipeline.decoding.write import DecodingStep
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """The steps of one answer to one source, from first to last. With greedy decoding and sampling the tree is one chain.
+
+    Attributes:
+        steps: of `write`, at least one.
+
+    Raises:
+        InputError: no steps, or several sources.
+    """
+
+    steps: tuple[DecodingStep, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps or len(self.steps[0].read) != 1:
+            raise InputError("An answer needs the steps of one source; there are {count}.", count=len(self.steps))
+
+    @classmethod
+    def of(cls, steps: Iterable[DecodingStep]) -> "Written":
+        """All steps, computed now."""
+        return cls(tuple(steps))
+
+    @cached_property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """All hypotheses, each at the index that is its number."""
+        return tuple(hypothesis for step in self.steps for hypothesis in step.hypotheses)
+
+    @cached_property
+    def best(self) -> Hypothesis:
+        """The hypothesis with the highest score of those that were kept to the end; of equal ones, the first."""
+        return max((self.hypotheses[number] for number in sorted(self.steps[-1].kept)), key=lambda kept: kept.score)
+
+    def chain(self, hypothesis: Hypothesis) -> tuple[Hypothesis, ...]:
+        """A hypothesis and those that it continues, from the first token to its own."""
+        chain = [hypothesis]
+        while chain[-1].parent >= 0:
+            chain.append(self.hypotheses[chain[-1].parent])
+        return tuple(reversed(chain))
+
+    def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
+        """The tokens of a hypothesis (by default of the best) without `<eos>`, and without one for which there was no room."""
+        chain = self.chain(hypothesis or self.best)
+        return tuple(made.token for made in chain if not made.ended and self.steps[made.step].room)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer ended with `<eos>`, and was not stopped."""
+        return self.best.ended
+
+    @cached_property
+    def pruned(self) -> dict[int, int]:
+        """Number of a hypothesis → the step that pruned it, for all that were pruned: those that were not among the best of
+        their own step, those that no kept hypothesis continues, and ended ones that others overtook."""
+        pruned = {}
+        for step in self.steps:
+            kept = {made.number for number in step.kept for made in self.chain(self.hypotheses[number])}
+            for hypothesis in self.hypotheses:
+                if hypothesis.step <= step.index and hypothesis.number not in kept:
+                    pruned.setdefault(hypothesis.number, step.index)
+        return pruned

@@ -1,0 +1,213 @@
+"""`write`: an answer one step at a time, with everything that happened in each step."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.network.cache import Cache
+from transformer.network.model import Transformer
+from transformer.network.tap import Edit, Scope, as_edits
+from transformer.pipeline.decoding.controls import Control, as_controls
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
+from transformer.tracing.interventions import Ablate, Replace, Scale
+from transformer.tracing.paths import Kind, TensorPath, find_tap
+
+# Names of the first two stages; the others are controls.
+OWN, ALLOWED = "own", "allowed"
+
+
+class Stage(NamedTuple):
+    """A distribution on its way from the model to the choice.
+
+    Attributes:
+        by: what made it: `OWN`, the model; `ALLOWED`, leaving out tokens that must not be written; or a control.
+        logits: −∞ for tokens that were cut off.
+    """
+
+    by: str | Control
+    logits: Float[Tensor, "row vocab"]
+
+    @property
+    def probabilities(self) -> Float[Tensor, "row vocab"]:
+        """Softmax of the logits: each row sums to 1."""
+        return self.logits.softmax(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodingStep:
+    """One step: the decoder reads what is written so far, and the next token is chosen.
+
+    Attributes:
+        index: of the step, counted from 0.
+        read: the decoder's input in this step, a row for each hypothesis that it continues; the first id is `<sos>`.
+        stages: the distribution of the next token, from the model's own to the one that was chosen from.
+        hypotheses: those made in this step, the best first: with greedy decoding and sampling one for each row that has not
+            ended; with beam search also some that were pruned at once.
+        kept: numbers of the hypotheses that are in the search after this step.
+        forced: whether the token was forced.
+        room: False in the last step if the answer has as many tokens as it may have: only `<eos>` can still be written.
+        values: path → tensor of every tap in this step. In the decoder, queries are the position that is new in this step,
+            keys all positions; without a cache, queries are all positions, too. Empty if it was not traced.
+        masks: path of an attention → the mask it used.
+    """
+
+    index: int
+    read: Int[Tensor, "row length"]
+    stages: tuple[Stage, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    kept: tuple[int, ...]
+    forced: bool
+    room: bool
+    values: Mapping[str, Tensor]
+    masks: Mapping[str, Tensor]
+
+    @property
+    def own(self) -> Stage:
+        """The distribution of the model itself."""
+        return self.stages[0]
+
+    @cached_property
+    def log_probabilities(self) -> Float[Tensor, "row vocab"]:
+        """Log-softmax of the model's own logits, in nats."""
+        return self.own.logits.log_softmax(-1)
+
+    def attention(self, kind: str, row: int = 0) -> Float[Tensor, "layer head key"]:
+        """The attention weights of the position that was read last.
+
+        Args:
+            kind: `decoder` or `cross`.
+            row: of the hypothesis.
+
+        Raises:
+            InputError: no such kind, or the step was not traced.
+        """
+        kind = Kind.of(kind)
+        paths = [path for path in self.values if TensorPath.parse(path).kind is kind and path.endswith(".weights")]
+        if not paths or kind.queries != "target":
+            raise InputError("This step has no {kind} attention.", kind=str(kind))
+        return torch.stack([self.values[path][row, :, -1] for path in paths])
+
+
+def write(
+    model: Transformer,
+    source: Int[Tensor, "batch source"],
+    sos: int,
+    eos: int,
+    limit: int,
+    method: Method | None = None,
+    controls: Sequence[Control] = (),
+    forced: Mapping[int, int] | None = None,
+    never: Sequence[int] = (),
+    edits: Sequence[Edit] = (),
+    traced: bool = True,
+    cached: bool = True,
+) -> Iterator[DecodingStep]:
+    """The steps of an answer, each computed when it is asked for. The encoder runs once.
+
+    Args:
+        model: in evaluation mode.
+        source: ids of the sources, padded to one length; one row for beam search.
+        sos, eos: ids in the target vocabulary.
+        limit: the most tokens to write, at most `max_len − 1`.
+        method: chooses the tokens; greedy decoding by default.
+        controls: change the distribution, in this order, before a token is sampled from it.
+        forced: step → id of the token that is written there, whatever its probability.
+        never: ids that must not be written unless forced.
+        edits: interventions, in force in every step.
+        traced: whether each step holds its tensors.
+        cached: whether keys and values of earlier positions are kept. Even so every step reads its whole prefix where an edit
+            needs that (`fits_cache`); the distributions are the same.
+
+    Raises:
+        InputError: ids that the model has no row for, a forced token or step that is no such number, or what is no control.
+        PathError: an edit that does not fit the model. Both are raised before the first step.
+    """
+    method, forced, controls, edits = method or Greedy(), dict(forced or {}), as_controls(controls), as_edits(edits)
+    _check_forced(forced, model.config.target_vocab)
+    if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):
+        raise InputError("Beam search takes edits without `items`: all rows of its batch are of one text.")
+    scope = Scope(model, edits, keep=traced)
+    limit, pad = min(limit, model.config.max_len - 1), model.config.target_pad
+    # Where padded queries are hidden by a number, a written `<pad>` attends to all tokens equally, later ones too.
+    pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
+    search = method.start(len(source), eos, pad, limit)
+    cache = Cache() if cached and fits_cache(model, edits) else None
+    # A scope is entered for the computation alone: the caller runs in whatever context a generator leaves open.
+    with torch.inference_mode(), scope.entered():
+        encoded = model.encode(source)
+
+    def steps() -> Iterator[DecodingStep]:
+        (memory, mask), target, kept = encoded, torch.full((len(source), 1), sos), cache
+        for index in range(limit + 1):
+            with torch.inference_mode(), scope.entered():
+                logits = model.decode(target, memory, mask, kept)[:, -1]
+                stages, own = _stages(logits, never, controls), logits.log_softmax(-1)
+                if never and index not in forced:  # a person may force what the model must not write
+                    own = own.index_fill(-1, torch.tensor(never), -math.inf)
+                choice = search.choose(own, stages[-1].logits, index, forced.get(index))
+            values, masks = (dict(scope.values), dict(scope.values.masks)) if traced else ({}, {})
+            yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < limit, values, masks)
+            if choice.finished:
+                return
+            if pad_looks_ahead and any(made.token == pad for made in choice.made):
+                kept = None  # from here on, what earlier positions compute changes with each new token
+            if choice.rows is not None:
+                target, memory, mask = target[choice.rows], memory[:1].expand(len(choice.rows), -1, -1), mask.first()
+                if kept:
+                    kept.select(choice.rows)
+            target = torch.cat([target, torch.tensor(choice.tokens)[:, None]], dim=1)
+
+    return steps()
+
+
+def _check_forced(forced: Mapping[int, int], vocab: int) -> None:
+    for index, token in forced.items():
+        whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (index, token))
+        if not whole or index < 0 or not 0 <= token < vocab:
+            template = "The token {token!r} cannot be forced at step {index!r}; allowed are ids 0 to {most}, at steps from 0."
+            raise InputError(template, token=token, index=index, most=vocab - 1)
+
+
+def _stages(logits: Float[Tensor, "row vocab"], never: Sequence[int], controls: Sequence[Control]) -> tuple[Stage, ...]:
+    stages = [Stage(OWN, logits)]
+    if never:
+        stages.append(Stage(ALLOWED, logits.index_fill(-1, torch.tensor(never), -math.inf)))
+    for control in controls:
+        stages.append(Stage(control, control.apply(stages[-1].logits)))
+    return tuple(stages)
+
+
+def fits_cache(model: Transformer, edits: Sequence[Edit]) -> bool:
+    """Whether the edits do the same to one position alone as to the whole prefix, so that earlier positions need not be read
+    again.
+
+    That holds for edits that treat all positions alike: an ablation, a factor without positions, a tensor in the place of one
+    with the same axes. It does not for an edit of the target mask, by which a position may attend to a later one, nor where
+    positions are named or values put in, which count along the whole prefix.
+    """
+    return all(_fits_cache(model, edit) for edit in edits)
+
+
+def _fits_cache(model: Transformer, edit: Edit) -> bool:
+    path = edit.place(model)
+    if path.startswith(("encoder", "source")):
+        return True
+    if path == "target_mask":
+        return False
+    if isinstance(edit, Replace):
+        by = find_tap(model.taps, edit.by, "output")
+        same = _axes(model, by) == _axes(model, path)
+        return same and by.startswith("decoder") and not by.endswith(".split")
+    return isinstance(edit, Ablate) or (isinstance(edit, Scale) and edit.positions is None)
+
+
+def _axes(model: Transformer, path: str) -> list[str]:
+    """The axes of a tap. A query of the decoder is a position of the target."""
+    return ["target" if axis == "query" else axis for axis in model.taps[path].axes]
