@@ -20,7 +20,11 @@ from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.importance import head_importance
+from transformer.analysis.label_smoothing import smoothed_target
+from transformer.analysis.logit_contributions import logit_contributions
+from transformer.analysis.logit_lens import logit_lens
 from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
 from transformer.analysis.position_geometry import (
     by_distance, cell, dot_products, model_table, rotation, sinusoidal_table, spread, swap, turned, untrained_table, wave
@@ -30,6 +34,8 @@ from transformer.analysis.token_geometry import cosines, nearest, plane, token_t
 from pathlib import Path
 from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
+from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.untrained import Untrained
 
 torch.manual_seed(0)
@@ -129,6 +135,23 @@ REFUSED = {
     "strict.decode(target, None, mask)": "The memory and its mask belong together",
     "strict.decode(target.repeat(2, 1), memory, mask)": "The source has 1 rows and the target 2",
     "model(source.repeat(2, 1), target)": "The source has 2 rows and the target 1",
+    # decoding
+    "Temperature('hot')": "The temperature is 'hot'; allowed are 0 to 10.0.",
+    "TopK(2.5)": "Top-k is 2.5; it must be a whole number of at least 1.",
+    "TopP(True)": "Top-p is True; allowed are 0 to 1.",
+    "MinP(None)": "Min-p is None; allowed are 0 to 1.",
+    "Sample('a')": "The seed is 'a'; allowed are 0 to 4294967295.",
+    "Beam('wide')": "The width is 'wide'; it must be a whole number of at least 1.",
+    "Beam(2, 'a')": "The length penalty is 'a'; allowed are 0 to 5.0.",
+    "next(reverse.write('ab', controls='ab'))": "Controls are a list of Temperature, TopK, TopP and MinP, not 'ab'.",
+    "next(reverse.write('ab', 'greedy'))": "The method is 'greedy'; it must be Greedy(), Sample(…) or Beam(…).",
+    "next(reverse.write('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
+    "next(reverse.write('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
+    "logit_lens(5, {})": "The model must be a Transformer, not 5.",
+    "logit_contributions(None, {}, 0)": "The model must be a Transformer, not None.",
+    "forcing(5, None)": "The pipeline must be a Pipeline",
+    "parting(5, [1])": "Two rows of ids are compared, not 5 and [1].",
+    "smoothed_target(5, 1, 'a')": "smoothing is 'a'; allowed are 0 to 1.",
     # texts
     **{
         f"reverse.{method}({value})": f"{value}."

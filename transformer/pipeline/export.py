@@ -1,9 +1,12 @@
-"""Export of a trace: every tensor under its path, with the names of its axes in the metadata."""
+"""Export of a trace, or of one step of an answer: every tensor under its path, with the names of its axes in the metadata."""
 
 import json
 
 from safetensors.torch import save
 
+from transformer.errors import InputError
+from transformer.network.model import Transformer
+from transformer.pipeline.decoding.write import DecodingStep
 from transformer.tracing.trace import Trace
 
 
@@ -22,3 +25,25 @@ def trace_file(trace: Trace) -> bytes:
         "config": trace.config.to_json(),
     }
     return save({step.path: step.values.clone().contiguous() for step in trace}, metadata)
+
+
+def step_file(model: Transformer, step: DecodingStep) -> bytes:
+    """The tensors of one step of an answer as the bytes of a safetensors file.
+
+    The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 0), and `read` (the ids
+    that the decoder had read).
+
+    Raises:
+        InputError: the step was not traced.
+    """
+    if not step.values:
+        raise InputError("Step {step} was not traced, so it has no tensors to save.", step=step.index)
+    metadata = {
+        "headlight-step": "1",
+        "axes": json.dumps({path: model.taps[path].axes for path in step.values}),
+        "order": json.dumps([*step.values]),
+        "step": str(step.index),
+        "read": json.dumps(step.read.tolist()),
+        "config": model.config.to_json(),
+    }
+    return save({path: values.clone().contiguous() for path, values in step.values.items()}, metadata)

@@ -129,6 +129,10 @@ def write(
         InputError: ids that the model has no row for, a forced token or step that is no such number, or what is no control.
         PathError: an edit that does not fit the model. Both are raised before the first step.
     """
+    if forced is not None and not isinstance(forced, Mapping):
+        raise InputError("Forced tokens are a mapping from step to token id, not {forced!r}.", forced=forced)
+    if method is not None and not isinstance(method, Method):
+        raise InputError("The method is {method!r}; it must be Greedy(), Sample(…) or Beam(…).", method=method)
     method, forced, controls, edits = method or Greedy(), dict(forced or {}), as_controls(controls), as_edits(edits)
     _check_forced(forced, model.config.target_vocab)
     if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):

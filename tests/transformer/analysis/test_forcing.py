@@ -1,0 +1,55 @@
+"""Tests of teacher forcing, and of what label smoothing asks for."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from transformer import Pipeline
+from transformer.analysis.forcing import forcing, parting
+from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.errors import InputError
+from transformer.pipeline.decoding.tree import Written
+
+
+def test_the_losses_of_its_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:
+    written = Written.of(reverse.write("headlight"))
+    forced = forcing(reverse, reverse.trace("headlight"))
+    chain = written.chain(written.best)
+    assert forced.ids == tuple(made.token for made in chain) == forced.best
+    np.testing.assert_allclose(-forced.losses, [made.log_probability for made in chain], atol=1e-5)
+    assert forced.loss == pytest.approx(-written.best.total / len(chain), abs=1e-5)
+
+
+def test_a_wrong_token_has_a_large_loss_and_the_next_rows_go_on(reverse: Pipeline) -> None:
+    vocabulary = reverse.target_vocabulary
+    forced = forcing(reverse, reverse.trace("abc", "cxa"))
+    assert forced.losses.argmax() == 1
+    assert vocabulary.tokens_of(forced.best)[1] == "b"
+    assert forced.probabilities == pytest.approx(np.exp(-forced.losses))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "at"), [((1, 2), (1, 2), None), ((1, 2), (1, 3), 1), ((1,), (1, 2), 1), ((), (4,), 0)]
+)
+def test_where_two_answers_part(first: tuple[int, ...], second: tuple[int, ...], at: int | None) -> None:
+    assert parting(first, second) == at
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.05, 0.3])
+def test_the_loss_of_training_is_the_cross_entropy_with_the_smoothed_target(smoothing: float) -> None:
+    torch.manual_seed(0)
+    logits = torch.randn(1, 12)
+    expected = nn.CrossEntropyLoss(label_smoothing=smoothing)(logits, torch.tensor([5]))
+    target = smoothed_target(12, 5, smoothing)
+    assert target.sum() == pytest.approx(1)
+    assert -(target * logits[0].log_softmax(-1).numpy()).sum() == pytest.approx(float(expected), rel=1e-5)
+    assert entropy(target) <= float(expected)
+    assert entropy(target) == pytest.approx(-(target[target > 0] * np.log(target[target > 0])).sum())
+
+
+def test_what_is_no_share_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^smoothing is 2\.0; allowed are 0 to 1\.$"):
+        smoothed_target(10, 0, 2.0)
+    with pytest.raises(InputError, match=r"^token is 10; allowed are 0 to 9\.$"):
+        smoothed_target(10, 10, 0.1)

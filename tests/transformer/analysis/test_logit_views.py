@@ -1,0 +1,120 @@
+"""Tests of the logit lens and of the contributions to a logit."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.transformer.small import SOURCE, VARIANTS, small
+from transformer import Pipeline
+from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, POSITION, TOKEN, Part, logit_contributions
+from transformer.analysis.logit_lens import logit_lens, ranks, stream_paths
+from transformer.errors import InputError
+from transformer.network.model import Transformer
+from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.write import DecodingStep, write
+from transformer.tracing.interventions import Ablate, Replace
+
+
+def steps(model: Transformer, **choices: object) -> list[DecodingStep]:
+    return [*write(model, SOURCE[1:], 1, 2, 4, **choices)]  # pyright: ignore[reportArgumentType]
+
+
+def shaken(preset: str, norm_first: bool, seed: int = 0, **values: object) -> Transformer:
+    """A small model in which no bias and no LayerNorm is at its start value."""
+    model = small(preset, seed=seed, norm_first=norm_first, **values)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+        model.output_projection.bias[0] -= 9  # no `<pad>`: vanilla reads what is before it anew
+    return model
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("final_norm", [False, True])
+def test_the_lens_ends_in_the_models_own_logits(preset: str, norm_first: bool, final_norm: bool) -> None:
+    model = shaken(preset, norm_first, final_norm=final_norm)
+    for step in steps(model):
+        lens = logit_lens(model, step.values)
+        assert lens.shape == (3, 1, 1, 10)
+        torch.testing.assert_close(lens[-1, :, -1], step.own.logits, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+def test_the_lens_at_a_layer_is_what_a_model_that_ends_there_says(preset: str, norm_first: bool) -> None:
+    """With the sub-layers of the layers above silenced, a pre-norm model hands the stream on unchanged."""
+    model = shaken(preset, True)
+    silenced = [Ablate(f"decoder.layers.1.{name}.output") for name in ("self_attention", "cross_attention", "feed_forward")]
+    (step, *_), (ended, *_) = steps(model), steps(model, edits=silenced)
+    torch.testing.assert_close(logit_lens(model, step.values)[1, 0, -1], ended.own.logits[0], atol=1e-5, rtol=0)
+    assert len(stream_paths(model)) == 3
+
+
+def test_ranks_count_the_tokens_above() -> None:
+    logits = torch.tensor([[[[1.0, 3.0, 2.0]]], [[[3.0, 1.0, 2.0]]]])
+    assert ranks(logits, torch.tensor([[2]])).tolist() == [[[1]], [[1]]]
+    assert ranks(logits, torch.tensor([[1]])).tolist() == [[[0]], [[2]]]
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@given(seed=st.integers(0, 20), token=st.integers(0, 9), against=st.none() | st.integers(0, 9), final=st.booleans())
+@settings(max_examples=5)
+def test_contributions_add_up_to_the_logit(
+    preset: str, norm_first: bool, seed: int, token: int, against: int | None, final: bool
+) -> None:
+    model = shaken(preset, norm_first, seed, final_norm=final)
+    for step in steps(model, method=Beam(2)):
+        for row in range(len(step.read)):
+            found = logit_contributions(model, step.values, token, against, row)
+            logits = step.own.logits[row]
+            assert found.logit == pytest.approx(float(logits[token] - (0 if against is None else logits[against])), abs=1e-5)
+            assert found.values.sum() == pytest.approx(found.logit, abs=2e-5)
+            assert len({*found.parts}) == len(found.parts) == 2 + 2 + 2 * (3 + 3 + 1) + 1
+
+
+def test_a_contribution_is_that_of_its_part() -> None:
+    """In a pre-norm model without a last LayerNorm nothing is rescaled, so a silenced part of the last layer takes away exactly
+    its contribution."""
+    model = shaken("vanilla", norm_first=True)
+    (step, *_) = steps(model)
+    found = logit_contributions(model, step.values, 4)
+    shares = dict(zip(found.parts, found.values, strict=True))
+    (without, *_) = steps(model, edits=[Ablate("decoder.layers.1.feed_forward.output")])
+    drop = float(step.own.logits[0, 4] - without.own.logits[0, 4])
+    assert shares[Part(FEED_FORWARD, 1)] == pytest.approx(drop, abs=1e-5)
+    row = model.output_projection.weight[4].detach()
+    assert shares[Part(TOKEN)] == pytest.approx(float(step.values["target_embedding.token"][0, -1] @ row), abs=1e-5)
+    assert shares[Part(POSITION)] == pytest.approx(float(step.values["target_embedding.position"][-1] @ row), abs=1e-5)
+    assert shares[Part(OUTPUT_BIAS)] == pytest.approx(float(model.output_projection.bias[4].detach()), abs=1e-6)
+
+
+def test_an_edit_of_the_stream_shows_in_the_check_sum() -> None:
+    model = shaken("pytorch", False)
+    edit = Replace("decoder.layers.0.feed_forward_add_norm.sum", by="decoder.layers.0.feed_forward.output")
+    (step, *_) = steps(model, edits=[edit])
+    found = logit_contributions(model, step.values, 3)
+    assert abs(found.values.sum() - found.logit) > 1e-3
+
+
+def test_a_trace_of_a_shipped_model_can_be_given(reverse: Pipeline) -> None:
+    trace = reverse.trace("abc")
+    values = {step.path: step.values for step in trace}
+    token = reverse.target_vocabulary.eos
+    found = logit_contributions(reverse.model, values, token)
+    assert found.values.sum() == pytest.approx(found.logit, abs=1e-3)
+    np.testing.assert_allclose(logit_lens(reverse.model, values)[-1].numpy(), trace.logits.numpy(), atol=1e-4)
+
+
+def test_what_was_not_traced_is_refused() -> None:
+    model = small()
+    (step, *_) = steps(model, traced=False)
+    with pytest.raises(InputError, match=r"^There is no tensor target_embedding\.sum; the logit lens needs a traced pass"):
+        logit_lens(model, step.values)
+    with pytest.raises(InputError, match=r"^There is no tensor logits; contributions need a traced pass"):
+        logit_contributions(model, step.values, 0)
+    (step, *_) = steps(model)
+    with pytest.raises(InputError, match=r"^token is 10; allowed are 0 to 9\.$"):
+        logit_contributions(model, step.values, 10)
+    with pytest.raises(InputError, match=r"^row is 1; allowed are 0 to 0\.$"):
+        logit_contributions(model, step.values, 1, row=1)

@@ -1,0 +1,67 @@
+"""Teacher forcing and free running: the decoder reads the right tokens, or those it wrote itself."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_pipeline, check_trace
+from transformer.errors import InputError
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.trace import Trace
+
+
+class Forcing(NamedTuple):
+    """What each row of a decoder that read a given target says of the token that comes next in it.
+
+    Attributes:
+        ids: the tokens of the target that are to be predicted, `<eos>` last.
+        losses: −log of the probability of each, in nats.
+        probabilities: of each.
+        best: the most probable token of each row.
+    """
+
+    ids: tuple[int, ...]
+    losses: Float[np.ndarray, " row"]
+    probabilities: Float[np.ndarray, " row"]
+    best: tuple[int, ...]
+
+    @property
+    def loss(self) -> float:
+        """The mean of the losses; training without label smoothing makes it small."""
+        return float(self.losses.mean())
+
+
+def forcing(pipeline: Pipeline, trace: Trace) -> Forcing:
+    """The losses of a traced pass for its first text.
+
+    Args:
+        pipeline: that was traced.
+        trace: of a source with a target.
+
+    Raises:
+        InputError: not a pipeline, or not a trace.
+    """
+    check_pipeline(pipeline)
+    check_trace(trace)
+    ids = (*trace.target_ids[0][1:], pipeline.target_vocabulary.eos)
+    logs = trace.logits[0].double().log_softmax(-1)
+    chosen = logs[torch.arange(len(ids)), list(ids)].numpy()
+    return Forcing(ids, -chosen, np.exp(chosen), tuple(trace.logits[0].argmax(-1).tolist()))
+
+
+def parting(first: Sequence[int], second: Sequence[int]) -> int | None:
+    """The first position at which two rows of ids differ, or one of them has ended; None if they are equal.
+
+    Raises:
+        InputError: they are not rows.
+    """
+    if not isinstance(first, Sequence) or not isinstance(second, Sequence):
+        raise InputError("Two rows of ids are compared, not {first!r} and {second!r}.", first=first, second=second)
+    pairs = zip(first, second, strict=False)
+    differing = next((index for index, (one, other) in enumerate(pairs) if one != other), None)
+    if differing is None and len(first) != len(second):
+        return min(len(first), len(second))
+    return differing

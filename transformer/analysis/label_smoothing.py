@@ -1,0 +1,35 @@
+"""Label smoothing (section 5.4): the distribution that training asked for instead of "this token, and no other"."""
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_number
+from transformer.errors import InputError
+
+
+def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarray, " vocab"]:
+    """The target distribution of one token: a share `smoothing` is spread evenly over all tokens, the right one included.
+
+    The right token so gets 1 − ε + ε / vocab. A model that gives it more is pushed back.
+
+    Args:
+        vocab: size of the vocabulary.
+        token: id of the right token.
+        smoothing: ε, from 0 to 1.
+
+    Raises:
+        InputError: one of them is outside its limits.
+    """
+    check_number("vocab", vocab, 1)
+    check_number("token", token, 0, vocab - 1)
+    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
+        raise InputError("smoothing is {smoothing!r}; allowed are 0 to 1.", smoothing=smoothing)
+    target = np.full(vocab, smoothing / vocab)
+    target[token] += 1 - smoothing
+    return target
+
+
+def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
+    """−Σ p log p, in nats: the least loss that any model can have against this distribution as its target."""
+    positive = distribution[distribution > 0]
+    return float(-(positive * np.log(positive)).sum())
