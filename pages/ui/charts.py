@@ -64,7 +64,7 @@ def _finished(figure: go.Figure) -> Finished:
     return Finished(spec, None if least is None else int(least), has_numbers(figure))
 
 
-def show(shown: Chart, key: str, alt: str, name: str | None = None) -> None:
+def show(shown: Chart, key: str, alt: str, name: str | None = None, on_select: Callable[[], None] | None = None) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
@@ -74,11 +74,13 @@ def show(shown: Chart, key: str, alt: str, name: str | None = None) -> None:
         key: key of the chart.
         alt: a description of the figure for screen readers.
         name: name of saved files without ending; by default the key.
+        on_select: called when points of the chart are clicked; they stand in the session under the key.
     """
     finished, build = shown.finished, shown.build
     if finished.least_width:
         st.html(style_element(scrolled(key, finished.least_width)))
-    st.plotly_chart(FinishedFigure(finished.spec), width="stretch", key=key, config=CONFIG, alt=alt)
+    choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
+    st.plotly_chart(FinishedFigure(finished.spec), width="stretch", key=key, config=CONFIG, alt=alt, **choice)
     saving(key, name or key, (lambda: numbers(build())) if finished.has_numbers else None, lambda: offline(build(), alt))
 
 

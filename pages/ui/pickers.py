@@ -145,6 +145,39 @@ def _shown(key: str, labels: Mapping[Any, str] | None) -> Callable[[Any], str]:
     return lambda option: (labels or {}).get(option) or choice_label(key, option)
 
 
+def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[str], help: str | None = None) -> list[str]:
+    """The picked options in the order in which they were picked; in an address, their ids after one another with commas."""
+    ids = {option_id(option): option for option in options}
+
+    def read(asked: str | None) -> list[str]:
+        if asked is None:
+            return list(first)
+        return list(dict.fromkeys(ids[part] for part in asked.split(",") if part in ids))
+
+    seed(key, read, lambda value: [option for option in value if option in options])
+    value = st.multiselect(label, options, key=key, help=help, format_func=_shown(key, None), placeholder="")
+    publish(key, None if value == list(first) else ",".join(map(option_id, value)))
+    return value
+
+
+def slide(
+    label: str, least: int | float, most: int | float, first: int | float, step: int | float, key: str, help: str | None = None
+) -> int | float:
+    """The number set by a slider, whole if its limits are."""
+    whole = all(isinstance(value, int) for value in (least, most, first, step))
+
+    def read(asked: str | None) -> int | float:
+        if asked is None or not re.fullmatch(r"\d{1,9}" if whole else r"\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
+            return first
+        value = int(asked) if whole else float(asked)
+        return value if least <= value <= most else first
+
+    seed(key, read, lambda value: min(max(value, least), most))
+    value = st.slider(label, least, most, step=step, key=key, help=help)
+    publish(key, None if value == first else f"{value:g}")
+    return value
+
+
 def pick_number(
     label: str,
     key: str,

@@ -150,7 +150,7 @@ REFUSED = {
     "logit_lens(5, {})": "The model must be a Transformer, not 5.",
     "logit_contributions(None, {}, 0)": "The model must be a Transformer, not None.",
     "forcing(5, None)": "The pipeline must be a Pipeline",
-    "parting(5, [1])": "Two rows of ids are compared, not 5 and [1].",
+    "parting(5, [1])": "Two rows of tokens are compared, not 5 and [1].",
     "smoothed_target(5, 1, 'a')": "smoothing is 'a'; allowed are 0 to 1.",
     # texts
     **{

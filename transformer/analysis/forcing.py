@@ -1,6 +1,6 @@
 """Teacher forcing and free running: the decoder reads the right tokens, or those it wrote itself."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,14 +52,14 @@ def forcing(pipeline: Pipeline, trace: Trace) -> Forcing:
     return Forcing(ids, -chosen, np.exp(chosen), tuple(trace.logits[0].argmax(-1).tolist()))
 
 
-def parting(first: Sequence[int], second: Sequence[int]) -> int | None:
-    """The first position at which two rows of ids differ, or one of them has ended; None if they are equal.
+def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:
+    """The first position at which two rows of tokens or ids differ, or one of them has ended; None if they are equal.
 
     Raises:
         InputError: they are not rows.
     """
     if not isinstance(first, Sequence) or not isinstance(second, Sequence):
-        raise InputError("Two rows of ids are compared, not {first!r} and {second!r}.", first=first, second=second)
+        raise InputError("Two rows of tokens are compared, not {first!r} and {second!r}.", first=first, second=second)
     pairs = zip(first, second, strict=False)
     differing = next((index for index, (one, other) in enumerate(pairs) if one != other), None)
     if differing is None and len(first) != len(second):

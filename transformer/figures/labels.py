@@ -20,6 +20,7 @@ LABELS: Mapping[str, str] = {
     "change": "change",
     "change_of_weight": "change of weight",
     "probability": "probability",
+    "cut_off": "cut off",
     "layer": "layer",
     "head_axis": "head",
     "drop": "drop, nats",

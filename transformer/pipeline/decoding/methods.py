@@ -214,6 +214,8 @@ class _BeamSearch(Search):
         self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
     ) -> Choice:
         candidates = self._candidates(own, index, forced)
+        if forced is not None:  # an answer that ended before does not have the forced token
+            self.ended = []
         ranked = sorted([*self.ended, *candidates], key=lambda hypothesis: -hypothesis.score)  # stable: of equal ones the first
         best = ranked[: self.beam.width]
         kept = {hypothesis.number for hypothesis in best}

@@ -158,7 +158,7 @@ def write(
                 choice = search.choose(own, stages[-1].logits, index, forced.get(index))
             values, masks = (dict(scope.values), dict(scope.values.masks)) if traced else ({}, {})
             yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < limit, values, masks)
-            if choice.finished:
+            if choice.finished and (not choice.rows or index >= max(forced, default=0)):
                 return
             if pad_looks_ahead and any(made.token == pad for made in choice.made):
                 kept = None  # from here on, what earlier positions compute changes with each new token

@@ -185,6 +185,9 @@ def test_a_forced_token_stands_there_and_the_rest_is_written_anew(method: Greedy
     if not isinstance(method, Beam):
         assert forced.ids()[:1] == plain.ids()[:1]
     chain = forced.chain(forced.best)
+    if isinstance(method, Beam):
+        assert all(forced.chain(made)[1].token == 7 for made in forced.hypotheses if made.step > 0)
+        assert all(forced.hypotheses[number].step > 0 for number in forced.steps[-1].kept)
     assert sum(made.log_probability for made in chain) == pytest.approx(forced_total(model, [made.token for made in chain]))
 
 

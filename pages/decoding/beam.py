@@ -1,0 +1,130 @@
+"""The tree of beam search: what was tried, kept and pruned, and how the length penalty decided."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.decoding.settings import Settings, write
+from pages.decoding.steps import Run, quoted_tokens
+from pages.shell.view import View
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed, share, token_at
+from pages.ui.link_values import publish, seed
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.figures import head_map
+from transformer.figures.decoding import TreeNode, beam_tree, stage_bars
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
+
+KEY, NODE = "beam-tree", "node"
+
+
+def show_beam(view: View, trace: Trace, run: Run) -> None:
+    """Draw the tree, the hypotheses kept to the end, and the picked node."""
+    words, method = text("decoding"), run.settings.method
+    if not isinstance(method, Beam):
+        st.info(words["no_beam"], icon=":material/account_tree:")
+        return
+    st.markdown(words["beam_text"].format(width=method.width))
+    nodes = tree_nodes(run)
+    selected = _selected(run)
+    start = run.tokens_of(run.written.steps[0].read[0].tolist())[0]
+    figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
+    show(figure, KEY, words["tree_alt"].format(count=len(nodes), width=method.width), on_select=_pick)
+    _show_final(view, run, method)
+    _show_node(trace, run, selected)
+
+
+def tree_nodes(run: Run) -> list[TreeNode]:
+    """The hypotheses as they are drawn, of each step the best first."""
+    words, written = text("decoding"), run.written
+    best = {made.number for made in run.chain}
+    nodes = []
+    for step in written.steps:
+        for made in sorted(step.hypotheses, key=lambda made: (made.number in written.pruned, -made.total)):
+            pruned = written.pruned.get(made.number)
+            (token,) = run.tokens_of([made.token])
+            tokens = " ".join(run.tokens_of(each.token for each in written.chain(made)))
+            hover = [
+                tokens,
+                words["hover_own"].format(value=fixed(made.log_probability, 3)),
+                words["hover_total"].format(value=fixed(made.total, 3)),
+                words["hover_score"].format(value=fixed(made.score, 3)),
+            ]
+            if pruned is not None:
+                hover.append(words["hover_pruned"].format(step=pruned + 1))
+            state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
+            nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, tuple(hover), state, made.ended))
+    return nodes
+
+
+def _selected(run: Run) -> Hypothesis:
+    """The hypothesis that was picked in the tree or stands in the link; the last of the answer by default."""
+    hypotheses, first = run.written.hypotheses, run.written.best.number
+
+    def read(asked: str | None) -> int:
+        return int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 6 else first
+
+    seed(NODE, read, lambda value: value)
+    number = st.session_state[NODE] if st.session_state[NODE] < len(hypotheses) else first
+    st.session_state[NODE] = number
+    publish(NODE, None if number == first else str(number))
+    return hypotheses[number]
+
+
+def _pick() -> None:
+    """Take over the node that was clicked."""
+    points = st.session_state[KEY]["selection"]["points"]
+    picked = [point.get("customdata") for point in points]
+    numbers = [value[0] if isinstance(value, list) else value for value in picked]
+    if numbers and isinstance(numbers[0], int) and numbers[0] >= 0:
+        st.session_state[NODE] = numbers[0]
+
+
+def _show_final(view: View, run: Run, method: Beam) -> None:
+    """Show what was kept to the end, and what the length penalty and the width changed."""
+    words, written = text("decoding"), run.written
+    kept = sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
+    rows = [
+        {
+            words["answer"]: run.pipeline.target_vocabulary.text(run.tokens_of(written.ids(made))),
+            words["tokens"]: made.step + 1,
+            words["total"]: round(made.total, 4),
+            words["score"]: round(made.score, 4),
+            words["ended"]: made.ended,
+        }
+        for made in kept
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    totals = max(kept, key=lambda made: made.total)
+    if totals.number != written.best.number:
+        other = quoted_tokens(run.tokens_of(written.ids(totals)))
+        st.caption(words["penalty_changed"].format(penalty=method.length_penalty, other=other))
+    else:
+        st.caption(words["penalty_same"].format(penalty=method.length_penalty))
+    greedy = write(view, Settings(Greedy(), forced=run.settings.forced))
+    totals_of = {"greedy": fixed(greedy.best.total, 3), "beam": fixed(written.best.total, 3)}
+    same = greedy.ids() == written.ids()
+    st.caption(
+        words["as_greedy" if same else "not_greedy"].format(other=quoted_tokens(run.tokens_of(greedy.ids())), **totals_of)
+    )
+
+
+def _show_node(trace: Trace, run: Run, made: Hypothesis) -> None:
+    """Show the distribution and the cross-attention that gave a token on its branch."""
+    words, step = text("decoding"), run.step(made)
+    branch = run.tokens_of(each.token for each in run.written.chain(made))
+    st.markdown(words["node"].format(branch=quoted_tokens(branch, len(branch) - 1)))
+    pruned = run.written.pruned.get(made.number)
+    if pruned is not None:
+        st.caption(words["node_pruned"].format(step=pruned + 1))
+    left, right = st.columns(2)
+    top, own = run.top(made), run.own(made)
+    with left:
+        tokens = run.tokens_of(top)
+        figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token), figure_labels())
+        show(figure, "node-bars", words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)))
+    with right:
+        rows = step.attention("cross", made.row).mean(1).numpy()
+        names = [token_at(layer + 1, words["layer"]) for layer in range(len(rows))]
+        figure = chart(head_map, rows, rows >= 0, names, trace.source_tokens[0], True, figure_labels())
+        show(figure, "node-attention", words["node_attention_alt"].format(token=branch[-1]))

@@ -1,0 +1,49 @@
+"""The distribution of one step before and after each control, and a hundred draws from it."""
+
+import numpy as np
+import streamlit as st
+
+from pages.decoding.settings import CONTROLS
+from pages.decoding.steps import Run
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import share
+from pages.ui.text import figure_labels, text
+from transformer.figures.decoding import draw_bars, stage_bars
+from transformer.pipeline.decoding.methods import Hypothesis, Sample
+from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
+
+DRAWS = 100
+
+
+def show_distribution(run: Run, made: Hypothesis) -> None:
+    """Draw the distribution from which a token was chosen, at each stage; for sampling also draws."""
+    words, step = text("decoding"), run.step(made)
+    top, distributions = run.top(made), run.distributions(made)
+    tokens = [*run.tokens_of(top), words["player"]["rest"]]
+    stages = np.stack([[*values[top], max(0.0, 1 - values[top].sum())] for values in distributions])
+    figure = chart(
+        stage_bars, tokens, stages, [stage_title(stage) for stage in step.stages], top.index(made.token), figure_labels()
+    )
+    show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
+    if not isinstance(run.settings.method, Sample):
+        st.caption(words["no_controls"])
+        return
+    if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
+        return
+    drawn = run.settings.method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
+    counts = np.bincount(drawn, minlength=distributions.shape[1])[top]
+    shares = np.array([*counts, DRAWS - counts.sum()]) / DRAWS
+    figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())
+    show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
+    st.caption(words["draw_caption"].format(token=literal(run.tokens_of([drawn[0]])[0]), spread=share(0.5 / DRAWS**0.5)))
+
+
+def stage_title(stage: Stage) -> str:
+    """The name of a stage, with the value of its control."""
+    words = text("decoding")
+    if isinstance(stage.by, str):
+        return words["stage"][{OWN: "own", ALLOWED: "allowed"}[stage.by]]
+    (value,) = vars(stage.by).values()
+    name = next(name for name, (made, *_) in CONTROLS.items() if isinstance(stage.by, made))
+    return f"{words['control'][name]} {value:g}"

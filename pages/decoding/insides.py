@@ -1,0 +1,83 @@
+"""Inside a step: when the answer appears in the layers (logit lens), and what pushed a token (contributions to its logit)."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.decoding.steps import Run
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import fixed
+from pages.ui.pickers import pick_or_none, unfolding
+from pages.ui.text import text
+from transformer.analysis.logit_contributions import Part, logit_contributions
+from transformer.analysis.logit_lens import logit_lens
+from transformer.figures.decoding import contribution_bars, lens_map
+from transformer.pipeline.decoding.methods import Hypothesis
+
+MOST_PARTS = 14  # parts with a bar of their own; the others are added up
+
+
+def show_lens(run: Run) -> None:
+    """Draw the logit lens of every step of the answer."""
+    words, model = text("decoding"), run.pipeline.model
+    st.markdown(words["lens_text"])
+    columns = [logit_lens(model, run.step(made).values)[:, made.row, -1].numpy() for made in run.chain]
+    logits = np.stack(columns, axis=1).astype(np.float64)
+    ids = [made.token for made in run.chain]
+    own = logits[:, np.arange(len(ids)), ids]
+    ranks = (logits > own[..., None]).sum(-1)
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    top_shares = 1 / shares.sum(-1)
+    top = [run.tokens_of(row.argmax(-1).tolist()) for row in logits]
+    points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, len(logits)))]
+    figure = chart(lens_map, top, top_shares, ranks, points, run.tokens, words["rank"], words["lens_hover"])
+    show(figure, "lens", words["lens_alt"].format(layers=len(logits) - 1, steps=len(ids)))
+    settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in ranks.T]
+    count = sum(depth < len(logits) - 1 for depth in settled)
+    st.caption(words["lens_settled"].format(count=count, total=len(ids)))
+    norm = run.pipeline.config.norm_first
+    final = words["lens_final"] if run.pipeline.config.final_norm else ""
+    st.info(words["lens_pre" if norm else "lens_post"] + final, icon=":material/search:")
+
+
+def show_contributions(run: Run, made: Hypothesis) -> None:
+    """Draw what pushed the logit of a token, alone or against a second one."""
+    words, model, step = text("decoding"), run.pipeline.model, run.step(made)
+    (token,) = run.tokens_of([made.token])
+    st.markdown(words["pushed_text"].format(token=literal(token), step=made.step + 1))
+    others = [index for index in run.top(made) if index != made.token]
+    names = dict(zip(others, run.tokens_of(others), strict=True))
+    against = pick_or_none(words["against"], others, "against", words["against_none"], labels=names)
+    found = logit_contributions(model, step.values, made.token, against, made.row)
+    order = np.argsort(-abs(found.values), kind="stable")
+    first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
+    titles = [part_name(found.parts[index]) for index in first]
+    values = found.values[first]
+    if len(rest):
+        titles.append(words["other_parts"].format(count=len(rest)))
+        values = np.append(values, found.values[rest].sum())
+    axis = (
+        words["to_logit"].format(token=token)
+        if against is None
+        else words["to_difference"].format(token=token, other=names[against])
+    )
+    show(chart(contribution_bars, titles, values, axis), "contributions", words["pushed_alt"].format(token=token))
+    total = float(found.values.sum())
+    st.markdown(
+        words["check_sum"].format(
+            count=len(found.parts), total=fixed(total, 4), logit=fixed(found.logit, 4), rest=f"{abs(total - found.logit):.0e}"
+        )
+    )
+    st.caption(words["held"])
+    fold = unfolding(words["all_parts"], ":material/table:", "numbers")
+    if fold:
+        rows = {"part": [part_name(part) for part in found.parts], "contribution": found.values}
+        fold.dataframe(pd.DataFrame(rows).set_index("part"))
+
+
+def part_name(part: Part) -> str:
+    """The name of a part of a logit."""
+    template = text("decoding")["part"][part.name]
+    layer, head = (None if index is None else index + 1 for index in (part.layer, part.head))
+    return template.format(layer=layer, head=head)

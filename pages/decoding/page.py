@@ -1,0 +1,73 @@
+"""Watch it write: the answer, one token at a time."""
+
+import streamlit as st
+
+from pages.decoding.beam import show_beam
+from pages.decoding.branch import branch, forced_token, show_branch
+from pages.decoding.distribution import show_distribution
+from pages.decoding.insides import show_contributions, show_lens
+from pages.decoding.player import show_player
+from pages.decoding.settings import pick_settings, write
+from pages.decoding.steps import Run
+from pages.decoding.training import show_forcing, show_smoothing
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
+from pages.shell.run_banner import show_run
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.analysis.logit_contributions import logit_contributions
+from transformer.analysis.logit_lens import logit_lens
+from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.write import write as write_steps
+
+words = text("decoding")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    view, trace = show_run()
+    settings = pick_settings()
+    run = Run(view.pipeline, write(view, settings), settings)
+    forced = forced_token(view.pipeline, run)
+    other = branch(view, run, forced) if forced and not forced.problem else None
+    shown = run
+    if other:
+        chosen = pick(words["shown"], ["what-if", "answer"], "shown")
+        shown = other if chosen == "what-if" else run
+    step = show_player(view, trace, shown)
+    made = shown.chain[step]
+    if not shown.written.ended:
+        st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
+
+    st.subheader(words["stages_title"].format(step=step + 1))
+    if seen("stages", 480):
+        show_distribution(shown, made)
+
+    st.subheader(words["branch_title"])
+    if seen("branch", 300):
+        show_branch(run, other, forced, step)
+
+    st.subheader(words["beam_title"])
+    if seen("beam", 520):
+        show_beam(view, trace, shown)
+
+    st.subheader(words["lens_title"])
+    if seen("lens", 420):
+        show_lens(shown)
+
+    st.subheader(words["pushed_title"])
+    if seen("pushed", 640):
+        show_contributions(shown, made)
+
+    st.subheader(words["forcing_title"])
+    if seen("forcing", 480):
+        show_forcing(view)
+
+    st.subheader(words["smoothing_title"])
+    if seen("smoothing", 440):
+        show_smoothing(shown, made)
+
+    show_computed(words["computed_text"], write_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
+    show_next(words["next_text"])

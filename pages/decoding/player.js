@@ -1,0 +1,285 @@
+// An answer that is written one token at a time. All steps come with the data, so moving between them asks the server nothing;
+// it is told the step once the player stands still, for the parts of the page below.
+
+import { cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
+import { make, penOf, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { fillIn, tokenText } from "../ui/format.js";
+import { paintCells } from "../ui/paint.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+import { alignmentLevels, percent, stepOfKey } from "./player_steps.js";
+
+const PACE = 1100; // ms between two steps of the player
+const REST = 250; // ms without a move until the server is told
+const CELL = 21; // px of a cell of the alignment
+
+/** @typedef {import("./player_steps.js").Step} Step */
+
+/** @typedef {{ steps: Step[], step: number, source: string[], scale: string, text: Record<string, string> }} Data */
+
+/** @param {import("../ui/component.js").Mount<Data>} mount */
+export default function player({ data, parentElement, setStateValue, setTriggerValue }) {
+  const root = rootOf(parentElement, "player");
+  const view = viewOf(root, () => new Player(root));
+  view.tell = (step) => setStateValue("step", step);
+  view.force = (place) => setTriggerValue("force", place);
+  view.show(data);
+  return () => view.stop();
+}
+
+class Player {
+  /** @type {import("../ui/colors.js").Pixels} */
+  pixels;
+  /** @type {HTMLButtonElement} */
+  playButton;
+  /** @type {HTMLInputElement} */
+  slider;
+  /** @type {HTMLOutputElement} */
+  place;
+  /** @type {HTMLElement} */
+  why;
+  /** @type {HTMLElement} */
+  read;
+  /** @type {HTMLElement} */
+  bars;
+  /** @type {HTMLElement} */
+  grid;
+  /** @type {HTMLElement} */
+  rows;
+  /** @type {HTMLCanvasElement} */
+  canvas;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.step = 0;
+    this.playing = false;
+    this.timer = 0;
+    this.rest = 0;
+    /** @type {Data | undefined} */
+    this.data = undefined;
+    this.tell = (/** @type {number} */ _) => {};
+    this.force = (/** @type {[number, string]} */ _) => {};
+    answerWithPicture(root, () => this.drawn());
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** @param {Data} data */
+  show(data) {
+    const moved = !this.data || this.data.step !== data.step || !unchanged(this.data, data, "steps");
+    const whole = !unchanged(this.data, data, "steps", "source", "text", "scale");
+    this.data = data;
+    // The server's step wins where it is new; an answer that comes back late must not undo a move.
+    if (moved && !this.playing && !this.rest) this.step = data.step;
+    this.step = Math.max(0, Math.min(this.step, data.steps.length - 1));
+    if (whole) this.build();
+    this.paint();
+  }
+
+  build() {
+    const { text, steps, scale, source } = /** @type {Data} */ (this.data);
+    this.pixels = pixelsOfScale(scale);
+    /** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
+    const button = (name, sign, act) => {
+      const made = make("button", { type: "button", class: name, title: text[name], "aria-label": text[name] }, sign);
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.playButton = button("play", "▶", () => (this.playing ? this.pause() : this.play()));
+    this.slider = make("input", { type: "range", min: 1, max: steps.length, step: 1, "aria-label": text.scrubber });
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
+    this.place = make("output", {});
+    this.why = make("p", { class: "why", "aria-live": "polite" });
+    this.read = make("ol", { class: "read", "aria-label": text.read });
+    this.bars = make("ol", { class: "bars", "aria-label": text.bars });
+    this.grid = make("div", { class: "grid" });
+    const labels = source.map((token) => make("span", {}, tokenText(token)));
+    const columns = make("div", { class: "columns" }, ...labels);
+    columns.style.gridTemplateColumns = `repeat(${source.length}, ${CELL}px)`;
+    this.canvas = make("canvas", { role: "img" });
+    this.rows = make("div", { class: "rows" });
+    this.grid.append(make("span", {}), columns, this.rows, this.canvas);
+    this.root.replaceChildren(
+      make(
+        "div",
+        { class: "moves" },
+        button("first", "«", () => this.go(0)),
+        button("back", "‹", () => this.go(this.step - 1)),
+        this.playButton,
+        button("forward", "›", () => this.go(this.step + 1)),
+        button("last", "»", () => this.go(steps.length - 1)),
+        this.slider,
+        this.place,
+      ),
+      this.why,
+      make(
+        "div",
+        { class: "parts" },
+        make("section", { class: "next" }, make("h4", {}, text.bars), this.bars),
+        make("section", {}, make("h4", {}, text.read), this.read, make("small", {}, text.read_note)),
+        make("section", { class: "aligned" }, make("h4", {}, text.alignment), this.grid),
+      ),
+    );
+  }
+
+  paint() {
+    const { steps, text, source } = /** @type {Data} */ (this.data);
+    const step = steps[this.step];
+    const places = { step: this.step + 1, count: steps.length };
+    this.slider.value = String(this.step + 1);
+    this.place.textContent = fillIn(text.place, places);
+    this.playButton.textContent = this.playing ? "⏸" : "▶";
+    this.playButton.setAttribute("aria-label", this.playing ? text.pause : text.play);
+    this.why.textContent = step.why;
+    this.read.replaceChildren(...step.read.map((token, index) => this.chip(token, step.self[index], index)), newest(step));
+    const bars = step.bars.map((bar) => this.bar(bar));
+    const rest = make("li", { class: "rest" }, make("span", { class: "name" }, text.rest), ...track(step.rest, step.rest));
+    this.bars.replaceChildren(...bars, rest);
+    this.paintAlignment(source.length);
+    const says = { ...places, token: step.token };
+    this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
+    this.root.dataset.step = String(this.step + 1);
+  }
+
+  /**
+   * A token that was read, shaded by the attention it gets in this step; a click goes to the step that wrote it.
+   *
+   * @param {string} token
+   * @param {number} weight
+   * @param {number} index
+   */
+  chip(token, weight, index) {
+    const share = make("small", {}, percent(weight));
+    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), share);
+    chip.style.background = `color-mix(in srgb, var(--self) ${Math.round(70 * weight)}%, var(--page))`;
+    chip.disabled = index === 0; // `<sos>` was given
+    chip.addEventListener("click", () => this.go(index - 1));
+    return make("li", {}, chip);
+  }
+
+  /** @param {Step["bars"][number]} bar */
+  bar(bar) {
+    const { text } = /** @type {Data} */ (this.data);
+    const name = make("button", { type: "button", class: "name" }, tokenText(bar.token));
+    const says = fillIn(bar.chosen ? text.chosen : text.force, { token: bar.token, share: percent(bar.share) });
+    name.setAttribute("aria-label", says);
+    name.title = says;
+    name.addEventListener("click", () => this.force([this.step + 1, bar.token]));
+    const classes = [bar.chosen ? "chosen" : "", bar.own > 0 && bar.share === 0 ? "cut" : ""].join(" ").trim();
+    return make("li", { class: classes }, name, ...track(bar.share, bar.own));
+  }
+
+  /** @param {number} columns */
+  paintAlignment(columns) {
+    const { steps } = /** @type {Data} */ (this.data);
+    const ratio = devicePixelRatio || 1;
+    const count = this.step + 1;
+    const names = steps.slice(0, count).map(({ token }, index) => {
+      return make("span", index === this.step ? { class: "now" } : {}, tokenText(token));
+    });
+    this.rows.replaceChildren(...names);
+    const [width, height] = [Math.round(columns * CELL * ratio), Math.round(count * CELL * ratio)];
+    Object.assign(this.canvas, { width, height });
+    Object.assign(this.canvas.style, { width: `${columns * CELL}px`, height: `${count * CELL}px` });
+    const levels = alignmentLevels(steps, this.step);
+    const context = penOf(this.canvas);
+    paintCells(context, levels, count, columns, this.pixels, [0, 0, width, height]);
+    context.font = `${Math.round(10 * ratio)}px sans-serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (let column = 0; column < columns; column++) {
+      const level = levels[this.step * columns + column];
+      context.fillStyle = isLight(cssColor(this.pixels, level)) ? "black" : "white";
+      const words = String(Math.round((100 * level) / 254));
+      context.fillText(words, (column + 0.5) * CELL * ratio, (this.step + 0.5) * CELL * ratio);
+    }
+    context.strokeStyle = getComputedStyle(this.root).color;
+    context.lineWidth = 2 * ratio;
+    context.strokeRect(ratio, (this.step * CELL + 1) * ratio, width - 2 * ratio, (CELL - 2) * ratio);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { steps } = /** @type {Data} */ (this.data);
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const step = stepOfKey(event.key, this.step, steps.length);
+    if (step === null) return;
+    event.preventDefault();
+    this.go(step);
+  }
+
+  /** @param {number} step */
+  go(step) {
+    this.pause();
+    this.move(step);
+  }
+
+  /** @param {number} step */
+  move(step) {
+    const { steps } = /** @type {Data} */ (this.data);
+    this.step = Math.max(0, Math.min(step, steps.length - 1));
+    this.paint();
+    clearTimeout(this.rest);
+    if (this.playing) return;
+    this.rest = setTimeout(() => {
+      this.rest = 0;
+      this.tell(this.step + 1);
+    }, REST);
+  }
+
+  play() {
+    const { steps } = /** @type {Data} */ (this.data);
+    this.playing = true;
+    if (this.step === steps.length - 1) this.step = -1;
+    const next = () => {
+      this.move(this.step + 1);
+      if (this.step === steps.length - 1) this.go(this.step);
+    };
+    next();
+    if (this.playing) this.timer = setInterval(next, PACE);
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    if (!this.playing) return;
+    this.playing = false;
+    this.playButton.textContent = "▶";
+  }
+
+  /** Called before the next call with new data, and when the player leaves the page. */
+  stop() {
+    if (this.root.isConnected) return;
+    clearInterval(this.timer);
+    clearTimeout(this.rest);
+  }
+
+  /** The step that is shown, as an SVG. */
+  drawn() {
+    const sheet = new Sheet(this.root);
+    for (const bar of this.root.querySelectorAll(".fill, .own")) {
+      sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
+    }
+    sheet.image(this.canvas);
+    for (const words of this.root.querySelectorAll("h4, .why, output, .name, .share, .columns span, .rows span"))
+      sheet.write(words);
+    for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
+    return sheet.svg();
+  }
+}
+
+/** @param {Step} step */
+function newest(step) {
+  return make("li", {}, make("span", { class: "chip newest" }, tokenText(step.token)));
+}
+
+/**
+ * A bar on its track, with its share in per cent; behind it what the model gave before the controls.
+ *
+ * @param {number} share
+ * @param {number} own
+ */
+function track(share, own) {
+  const [fill, behind] = [make("i", { class: "fill" }), make("i", { class: "own" })];
+  fill.style.width = `${100 * share}%`;
+  behind.style.width = `${100 * own}%`;
+  return [make("span", { class: "track" }, behind, fill), make("span", { class: "share" }, percent(share))];
+}

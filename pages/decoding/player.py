@@ -1,0 +1,117 @@
+"""The player: the answer token by token, with the distribution, the reason and the attention of each step."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.decoding.steps import Run, as_json, player_steps, table
+from pages.shell.view import View
+from pages.ui.component import mounted, packed
+from pages.ui.export_menu import saving
+from pages.ui.link_values import publish, seed
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer import Trace
+from transformer.figures.panels import shades
+from transformer.pipeline.export import step_file
+from transformer.tracing.paths import Kind
+
+KEY, STEP, FORCE = "player", "step", "force"
+
+_mount = mounted(Path(__file__).with_suffix(""))
+
+
+def show_player(view: View, trace: Trace, run: Run) -> int:
+    """Draw the player and what can be saved of it; returns the step that it shows, counted from 0.
+
+    Args:
+        view: of the sidebar.
+        trace: names the tokens of the source, and the layers and heads.
+        run: what was written.
+    """
+    words, count = text("decoding"), len(run.chain)
+    place = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layers, heads = trace.layers(Kind.CROSS), trace.heads(Kind.CROSS)
+        layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
+        head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
+        _save(view, run)
+    step = _step(count)
+    with place:
+        data = {
+            "steps": player_steps(run, layer, None if head == "mean" else int(head) - 1),
+            "step": step,
+            "source": list(trace.source_tokens[0]),
+            "scale": _scale(),
+            "text": words["player"],
+        }
+        _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
+    return step
+
+
+def _step(count: int) -> int:
+    """The step of the session or of the link, counted from 0; the last by default."""
+
+    def read(asked: str | None) -> int:
+        return (
+            int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 5 and 1 <= int(asked) <= count else 1
+        )
+
+    seed(STEP, read, lambda value: min(max(value, 1), count))
+    step = st.session_state[STEP]
+    publish(STEP, None if step == 1 else str(step))
+    return step - 1
+
+
+def _sent(name: str) -> Any:
+    sent = st.session_state.get(KEY)
+    return sent.get(name) if isinstance(sent, dict) else None
+
+
+def _moved() -> None:
+    """Take over the step that the browser shows. What a browser sends is untrusted."""
+    step = _sent("step")
+    if isinstance(step, int) and not isinstance(step, bool) and 1 <= step < 10_000:
+        st.session_state[STEP] = step
+
+
+def _forced() -> None:
+    """Force the token that was clicked."""
+    place = _sent("force")
+    if isinstance(place, Sequence) and len(place) == 2 and isinstance(place[0], int) and isinstance(place[1], str):
+        st.session_state[FORCE] = f"{place[0]} {place[1]}"
+
+
+def _save(view: View, run: Run) -> None:
+    """Draw the menus that save the picture, the steps, and the tensors of the step that is shown."""
+    words, name = text("decoding"), f"{view.model}-steps"
+    saving(KEY, name, lambda: table(run))
+    st.download_button(
+        words["json"],
+        lambda: as_json(run, view.source),
+        f"{name}.json",
+        "application/json",
+        icon=":material/data_object:",
+        type="tertiary",
+        on_click="ignore",
+    )
+    made = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1]
+    st.download_button(
+        words["step_trace"],
+        lambda: step_file(run.pipeline.model, run.step(made)),
+        f"{view.model}-step-{made.step + 1}.safetensors",
+        "application/octet-stream",
+        icon=":material/download:",
+        type="tertiary",
+        help=words["step_trace_help"],
+        on_click="ignore",
+    )
+
+
+@cache
+def _scale() -> str:
+    """Red, green and blue of each level of a weight, as packed bytes."""
+    return packed(shades("weights"))

@@ -1,0 +1,88 @@
+"""How the answer is written: the method and its controls, set on the page and kept in the link."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.shell.runs import Key, runs
+from pages.shell.view import View
+from pages.ui.caches import cached
+from pages.ui.pickers import pick, pick_number, pick_several, slide
+from pages.ui.text import text
+from pages.ui.waiting import waited
+from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED, WIDEST, Beam, Greedy, Method, Sample
+from transformer.pipeline.decoding.tree import Written
+
+# Each control: its class, and of its slider the least, the greatest and the first value, and the step.
+CONTROLS: dict[str, tuple[type, float, float, float, float]] = {
+    "temperature": (Temperature, 0.0, 3.0, 1.5, 0.05),
+    "top-k": (TopK, 1, 20, 5, 1),
+    "top-p": (TopP, 0.05, 1.0, 0.9, 0.05),
+    "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
+}
+FIRST_CONTROLS = ("temperature", "top-k")
+METHODS = ("greedy", "sampling", "beam")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what is written for a text.
+
+    Attributes:
+        method: chooses the tokens.
+        controls: change the distribution before a token is drawn, in this order.
+        forced: (step, id) pairs of forced tokens, steps counted from 0.
+    """
+
+    method: Method
+    controls: tuple[Control, ...] = ()
+    forced: tuple[tuple[int, int], ...] = ()
+
+    def with_forced(self, step: int, token: int) -> "Settings":
+        """The same with one forced token."""
+        return replace(self, forced=((step, token),))
+
+
+def pick_settings() -> Settings:
+    """Draw the method and its controls in one row; returns what they are set to."""
+    words = text("decoding")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        method = pick(words["method"], METHODS, "method", help=words["method_help"])
+        if method == "greedy":
+            return Settings(Greedy())
+        if method == "beam":
+            with st.container(width=200):
+                width = slide(words["width"], 1, WIDEST, 4, 1, "width", words["width_help"])
+            with st.container(width=200):
+                penalty = slide(words["penalty"], 0.0, min(2.0, LARGEST_PENALTY), 0.0, 0.1, "penalty", words["penalty_help"])
+            return Settings(Beam(int(width), penalty))
+        seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, 1, help=words["seed_help"], width=110)
+        with st.container(width=270):
+            names = pick_several(words["controls"], list(CONTROLS), "controls", FIRST_CONTROLS, words["controls_help"])
+        controls = []
+        for name in names:
+            make, least, most, first, step = CONTROLS[name]
+            with st.container(width=150):
+                value = slide(
+                    words["control"][name], least, most, first, step, name.replace("-", "_"), words["control_help"][name]
+                )
+            controls.append(make(value))
+    return Settings(Sample(seed or 0), tuple(controls))
+
+
+def write(view: View, settings: Settings) -> Written:
+    """What a model writes for the first text of a view, from the shared cache."""
+    return waited(text("common")["running"], written, view.key, view.source, settings)
+
+
+@cached
+def written(key: Key, source: str, settings: Settings) -> Written:
+    """What a model writes for a text.
+
+    Raises:
+        HeadlightError: the model cannot read it.
+    """
+    reading = runs().reading(key, "source", source)
+    steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced))
+    return Written.of(steps)

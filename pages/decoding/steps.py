@@ -1,0 +1,189 @@
+"""The steps of an answer as tokens and numbers, for the player, for the other parts of the page and for files."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pages.decoding.settings import Settings
+from pages.ui.escaping import literal
+from pages.ui.format import number, share
+from pages.ui.text import text
+from transformer import Pipeline
+from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
+from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.write import DecodingStep
+
+MOST_BARS = 10  # tokens of a distribution that are drawn one by one; the others are added up
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What was written, with the vocabulary to read it.
+
+    Attributes:
+        pipeline: that wrote it.
+        written: its steps.
+        settings: of the run.
+    """
+
+    pipeline: Pipeline
+    written: Written
+    settings: Settings
+
+    @cached_property
+    def chain(self) -> tuple[Hypothesis, ...]:
+        """The tokens of the answer, one for each step: also `<eos>`, and one for which there was no room."""
+        return self.written.chain(self.written.best)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of that chain."""
+        return self.tokens_of(made.token for made in self.chain)
+
+    @property
+    def text(self) -> str:
+        """The answer as a person would write it."""
+        return self.pipeline.target_vocabulary.text(self.tokens_of(self.written.ids()))
+
+    def tokens_of(self, ids: Any) -> tuple[str, ...]:
+        """Ids of the target vocabulary as tokens."""
+        return self.pipeline.target_vocabulary.tokens_of(list(ids))
+
+    def step(self, made: Hypothesis) -> DecodingStep:
+        """The step that made a hypothesis."""
+        return self.written.steps[made.step]
+
+    def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
+        """The probabilities of all tokens in the step and row that made a hypothesis, from the model's own on."""
+        return np.stack([stage.probabilities[made.row].double().numpy() for stage in self.step(made).stages])
+
+    def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
+        """The model's own probabilities there."""
+        return self.step(made).own.probabilities[made.row].double().numpy()
+
+    def top(self, made: Hypothesis) -> list[int]:
+        """The most probable tokens there, the most probable first, with the one that was written as the last if it is not
+        among them."""
+        order = np.argsort(-self.own(made), kind="stable")[:MOST_BARS].tolist()
+        return order if made.token in order else [*order[:-1], made.token]
+
+    def rank(self, made: Hypothesis) -> int:
+        """The rank of the token that was written, 1 for the most probable."""
+        own = self.own(made)
+        return 1 + int((own > own[made.token]).sum())
+
+    def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
+        """The attention of the last position that was read; of a head, or the mean over the heads of a layer."""
+        weights = self.step(made).attention(kind, made.row)[layer].numpy()
+        return weights.mean(0) if head is None else weights[head]
+
+
+def reason(run: Run, made: Hypothesis) -> str:
+    """Why a token was chosen, in one sentence of plain text."""
+    words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
+    rank, own = run.rank(made), run.own(made)
+    best = run.tokens_of([int(own.argmax())])[0]
+    values = {"token": token, "own": share(own[made.token], 1), "rank": rank, "best": best, "best_share": share(own.max(), 1)}
+    if step.forced:
+        sentence = words["forced"].format(**values)
+    elif isinstance(run.settings.method, Greedy):
+        sentence = words["greedy" if rank == 1 else "greedy_allowed"].format(**values)
+    elif isinstance(run.settings.method, Sample):
+        last = step.stages[-1].probabilities[made.row]
+        drawn = float(run.settings.method.uniforms(made.step, 1)[0])
+        values |= {"left": int((last > 0).sum()), "last": share(float(last[made.token]), 1), "number": number(drawn, 3)}
+        sentence = words["sampling"].format(**values)
+    else:
+        width = run.settings.method.width
+        sentence = words["beam" if rank == 1 else "beam_other"].format(**values, width=width, total=number(made.total, 4))
+    if not step.room and not made.ended:
+        sentence += " " + words["stopped"].format(count=made.step)
+    return sentence
+
+
+def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]:
+    """The steps of the answer for `player.js`.
+
+    Args:
+        run: what was written.
+        layer, head: the attention that is shown; None for the mean over the heads.
+    """
+    sent = []
+    for made, token in zip(run.chain, run.tokens, strict=True):
+        step, distributions, top = run.step(made), run.distributions(made), run.top(made)
+        own, last = distributions[0], distributions[-1]
+        bars = [
+            {"token": name, "share": _short(last[index]), "own": _short(own[index]), "chosen": index == made.token}
+            for index, name in zip(top, run.tokens_of(top), strict=True)
+        ]
+        sent.append(
+            {
+                "read": list(run.tokens_of(step.read[made.row].tolist())),
+                "token": token,
+                "ended": made.ended,
+                "why": reason(run, made),
+                "bars": bars,
+                "rest": _short(max(0.0, 1 - last[top].sum())),
+                "self": [_short(weight) for weight in run.attention(made, "decoder", layer, head)],
+                "cross": [_short(weight) for weight in run.attention(made, "cross", layer, head)],
+            }
+        )
+    return sent
+
+
+def _short(value: float) -> float:
+    return round(float(value), 5)
+
+
+def table(run: Run) -> pd.DataFrame:
+    """A row for each step of the answer."""
+    rows = []
+    for made, token in zip(run.chain, run.tokens, strict=True):
+        read = run.tokens_of(run.step(made).read[made.row].tolist())
+        distributions = run.distributions(made)
+        rows.append(
+            {
+                "step": made.step + 1,
+                "read": " ".join(read),
+                "token": token,
+                "id": made.token,
+                "forced": run.step(made).forced,
+                "rank": run.rank(made),
+                "probability": distributions[0][made.token],
+                "probability_after_controls": distributions[-1][made.token],
+                "log_probability": made.log_probability,
+                "total_log_probability": made.total,
+            }
+        )
+    return pd.DataFrame(rows).set_index("step")
+
+
+def as_json(run: Run, source: str) -> str:
+    """The steps as JSON: what `table` has, the most probable tokens of each step, and the settings."""
+    rows = table(run).reset_index().to_dict("records")
+    for made, row in zip(run.chain, rows, strict=True):
+        top, distributions = run.top(made), run.distributions(made)
+        row["top"] = [
+            {"token": name, "id": index, "probability": distributions[0][index], "after_controls": distributions[-1][index]}
+            for index, name in zip(top, run.tokens_of(top), strict=True)
+        ]
+    settings = {
+        "method": repr(run.settings.method),
+        "controls": [repr(control) for control in run.settings.controls],
+        "forced": [[step + 1, token] for step, token in run.settings.forced],
+    }
+    whole = {"source": source, "answer": run.text, "ended": run.written.ended, **settings, "steps": rows}
+    return json.dumps(whole, ensure_ascii=False, indent=1)
+
+
+def quoted_tokens(tokens: tuple[str, ...], mark: int | None = None) -> str:
+    """Tokens as Markdown in one line; from position `mark` on in bold."""
+    shown = [
+        f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
+    ]
+    return " · ".join(shown)

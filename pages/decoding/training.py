@@ -1,0 +1,84 @@
+"""How the model was trained to write: teacher forcing beside free running, and the target of label smoothing."""
+
+import numpy as np
+import streamlit as st
+
+from pages.decoding.settings import Settings, write
+from pages.decoding.steps import Run, quoted_tokens
+from pages.shell.runs import runs
+from pages.shell.view import View
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed, number, share
+from pages.ui.text import figure_labels, text
+from transformer.analysis.forcing import forcing, parting
+from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.figures.decoding import draw_bars, loss_bars
+from transformer.pipeline.decoding.methods import Greedy, Hypothesis
+from transformer.worlds import WORLDS
+
+
+def right_answer(view: View) -> str | None:
+    """The target to read: the one that was typed, or the right answer of the model's world; None where there is neither."""
+    if view.target is not None:
+        return view.target
+    world = WORLDS.get(view.pipeline.card.world)
+    return None if world is None else world.solve(view.source)
+
+
+def show_forcing(view: View) -> None:
+    """Draw the loss of each token of a target under teacher forcing, beside the answer of the model running freely."""
+    words, pipeline = text("decoding"), view.pipeline
+    st.markdown(words["forcing_text"])
+    target = right_answer(view)
+    if target is None:
+        st.info(words["no_target"], icon=":material/edit:")
+        return
+    trace = runs().trace(view.key, (view.source,), (target,), ())
+    forced = forcing(pipeline, trace)
+    vocabulary = pipeline.target_vocabulary
+    tokens = vocabulary.tokens_of(forced.ids)
+    free = write(view, Settings(Greedy()))
+    written = vocabulary.tokens_of(free.ids())
+    at = parting(tokens[:-1], written)
+    for place, name, shown in zip(st.columns(2), ("teacher", "free_run"), (tokens[:-1], written), strict=True):
+        with place.container(border=True):
+            st.caption(words[name])
+            st.markdown(quoted_tokens(shown, at) or "–")
+    st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))
+    right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
+    figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
+    show(figure, "losses", words["losses_alt"].format(target=quoted(target)))
+    st.caption(
+        words["losses_caption"].format(
+            mean=fixed(forced.loss, 4),
+            wrong=int((~right).sum()),
+            total=len(right),
+            worst=literal(tokens[int(forced.losses.argmax())]),
+        )
+    )
+
+
+def show_smoothing(run: Run, made: Hypothesis) -> None:
+    """Draw the distribution that training asked for at a step beside the one that the model gives."""
+    words, recipe = text("decoding"), run.pipeline.card.recipe
+    smoothing = recipe.get("label_smoothing")
+    if not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
+        st.info(words["no_smoothing"], icon=":material/shuffle:")
+        return
+    own, top = run.own(made), run.top(made)
+    target = smoothed_target(len(own), made.token, smoothing)
+    (token,) = run.tokens_of([made.token])
+    values = {"smoothing": number(smoothing, 3), "token": literal(token), "count": len(own)}
+    shares = {
+        "asked": share(target[made.token], 2),
+        "given": share(own[made.token], 2),
+        "other": number(smoothing / len(own), 2),
+    }
+    st.markdown(words["smoothing_text"].format(**values, **shares))
+    names = [*run.tokens_of(top), words["player"]["rest"]]
+    both = [np.array([*values[top], max(0.0, 1 - values[top].sum())]) for values in (target, own)]
+    figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
+    show(figure, "smoothing", words["smoothing_alt"].format(token=token))
+    loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
+    st.caption(words["smoothing_caption"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4)))

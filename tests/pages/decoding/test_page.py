@@ -1,0 +1,238 @@
+"""The page on which an answer is written token by token: its numbers are those of the library."""
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.decoding.settings import Settings, written
+from pages.decoding.steps import Run, as_json, reason, table
+from pages.shell.runs import runs
+from tests.pages.apps import on_page, shown
+from tests.pages.conftest import Visitor
+from transformer import Pipeline
+from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.methods import Beam, Greedy, Method, Sample
+from transformer.pipeline.decoding.tree import Written
+from transformer.worlds import world
+
+PAGE = "pages/decoding/page.py"
+
+
+def player(app: AppTest) -> dict[str, Any]:
+    """The data of the player."""
+    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
+    (data,) = [data for data in found if isinstance(data, dict) and "steps" in data]
+    return data
+
+
+def check(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def example(model: str) -> str:
+    return world(Pipeline.load(model).card.world).examples[0].source
+
+
+CHOICES: list[tuple[dict[str, str], Method, tuple[Control, ...]]] = [
+    ({}, Greedy(), ()),
+    (
+        {"method": "sampling", "seed": "7", "controls": "temperature", "temperature": "2.5"},
+        Sample(7),
+        (Temperature(2.5),),
+    ),
+    (
+        {"method": "sampling", "controls": "top-p,temperature", "temperature": "2", "top_p": "0.95"},
+        Sample(1),
+        (TopP(0.95), Temperature(2.0)),
+    ),
+    (
+        {"method": "sampling", "controls": "temperature,top-k,min-p", "temperature": "3", "top_k": "7", "min_p": "0.2"},
+        Sample(1),
+        (Temperature(3.0), TopK(7), MinP(0.2)),
+    ),
+    ({"method": "beam", "width": "3", "penalty": "0.5"}, Beam(3, 0.5), ()),
+]
+
+
+@pytest.mark.parametrize("model", ["english-french", "reverse", "addition"])
+@pytest.mark.parametrize(("query", "method", "controls"), CHOICES, ids=["greedy", "hot", "order", "three", "beam"])
+def test_a_link_shows_what_the_library_writes(
+    model: str, query: dict[str, str], method: Method, controls: tuple[Control, ...]
+) -> None:
+    app = check(on_page(PAGE, model=model, source=example(model), **query))
+    pipeline = Pipeline.load(model)
+    expected = Written.of(pipeline.write(example(model), method, controls))
+    chain, steps = expected.chain(expected.best), player(app)["steps"]
+    assert [step["token"] for step in steps] == list(pipeline.target_vocabulary.tokens_of(made.token for made in chain))
+    for made, step in zip(chain, steps, strict=True):
+        own = expected.steps[made.step].own.probabilities[made.row]
+        last = expected.steps[made.step].stages[-1].probabilities[made.row]
+        for bar in step["bars"]:
+            (token,) = pipeline.target_vocabulary.ids([bar["token"]])
+            assert bar["own"] == pytest.approx(float(own[token]), abs=1e-5)
+            assert bar["share"] == pytest.approx(float(last[token]), abs=1e-5)
+            assert bar["chosen"] == (token == made.token)
+        assert sum(bar["share"] for bar in step["bars"]) + step["rest"] == pytest.approx(1, abs=2e-4)
+        cross = expected.steps[made.step].attention("cross", made.row)[-1].mean(0)
+        assert step["cross"] == pytest.approx(cross.tolist(), abs=1e-5)
+        own_attention = expected.steps[made.step].attention("decoder", made.row)[-1].mean(0)
+        assert step["self"] == pytest.approx(own_attention.tolist(), abs=1e-5)
+        assert len(step["self"]) == len(step["read"]) == made.step + 1
+
+
+def test_the_same_link_draws_the_same_and_another_seed_something_else() -> None:
+    query = {"model": "english-french", "method": "sampling", "controls": "temperature", "temperature": "3"}
+    answers = [[step["token"] for step in player(on_page(PAGE, **query, seed=seed))["steps"]] for seed in ("1", "1", "2")]
+    assert answers[0] == answers[1] != answers[2]
+
+
+def test_one_head_can_be_shown_and_the_step_stands_in_the_link() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abc", step="2", shown_layer="1", shown_head="2"))
+    data = player(app)
+    assert data["step"] == 1
+    step = Written.of(Pipeline.load("reverse").write("abc")).steps[1]
+    assert data["steps"][1]["cross"] == pytest.approx(step.attention("cross")[0, 1].tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("model", ["shared_heads", "vanilla"])
+def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> None:
+    app = check(on_page(PAGE, model=model, source="1 5 6 4", target=""))
+    assert [warning.value for warning in app.warning] == ["The model did not end its answer. It was stopped after 4 tokens."]
+    assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after 4 tokens.")
+
+
+def test_a_forced_token_shows_both_answers_and_where_they_part() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z"))
+    pipeline = Pipeline.load("reverse")
+    (token,) = pipeline.target_vocabulary.ids(["z"])
+    free, forced = (Written.of(pipeline.write("abcd", forced=given)) for given in (None, {1: token}))
+    boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
+    for answer in (free, forced):
+        assert " · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) in boxes
+    assert [step["token"] for step in player(app)["steps"]][1] == "z"
+    assert player(app)["steps"][1]["why"].startswith("“z” was forced.")
+    assert any("They part at step 2." in caption.value for caption in app.caption)
+    app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z", shown="answer"))
+    assert [step["token"] for step in player(app)["steps"]][1] != "z"
+
+
+@pytest.mark.parametrize(
+    ("force", "problem"),
+    [
+        ("99 a", "The box must start with a step, a number from 1 to 5; then a space and a token."),
+        ("a", "The box must start with a step, a number from 1 to 5; then a space and a token."),
+        ("1 ab", "“ab” is no token of this model's output."),
+        ("2", "“” is no token of this model's output."),
+    ],
+)
+def test_what_cannot_be_forced_is_said(force: str, problem: str) -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcd", force=force))
+    assert [shown(warning.value).partition(" Closest")[0] for warning in app.warning] == [problem]
+
+
+def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
+    app = check(on_page(PAGE, model="english-french", step="3"))
+    run = Written.of(Pipeline.load("english-french").write(app.sidebar.text_input(key="source").value))
+    made = run.chain(run.best)[2]
+    logit = float(run.steps[2].own.logits[0, made.token])
+    (sentence,) = [markdown.value for markdown in app.markdown if markdown.value.startswith("Check: all")]
+    total, own, _ = [part.partition("**")[0] for part in sentence.split("**")[1::2]] + [""]
+    assert float(total.replace("−", "-")) == pytest.approx(logit, abs=2e-4)
+    assert float(own.replace("−", "-")) == pytest.approx(logit, abs=1e-4)
+
+
+def test_teacher_forcing_reads_the_typed_target_or_the_right_answer() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abc"))
+    assert any(caption.value == "Both are the same." for caption in app.caption)
+    app = check(on_page(PAGE, model="reverse", source="abc", target="cxa"))
+    assert any(caption.value == "They part at step 2." for caption in app.caption)
+
+
+def run_of(model: str, source: str, settings: Settings) -> Run:
+    return Run(runs().pipeline(model), written(model, source, settings), settings)
+
+
+def test_the_table_and_the_json_hold_the_steps() -> None:
+    run = run_of("reverse", "abc", Settings(Sample(3), (Temperature(2.0),)))
+    frame, data = table(run), json.loads(as_json(run, "abc"))
+    assert list(frame["token"]) == list(run.tokens) == [step["token"] for step in data["steps"]]
+    for made, (_, row), step in zip(run.chain, frame.iterrows(), data["steps"], strict=True):
+        distributions = run.distributions(made)
+        assert row["probability"] == step["probability"] == pytest.approx(distributions[0][made.token])
+        assert row["probability_after_controls"] == pytest.approx(distributions[-1][made.token])
+        assert row["total_log_probability"] == pytest.approx(made.total)
+        assert step["top"][0]["probability"] == pytest.approx(distributions[0].max())
+    assert data["controls"] == ["Temperature(value=2.0)"]
+
+
+@pytest.mark.parametrize("method", [Greedy(), Sample(2), Beam(8)])
+def test_the_reason_is_that_of_the_step(method: Method) -> None:
+    run = run_of("reverse", "headlight", Settings(method, (Temperature(3.0), TopK(3)) if isinstance(method, Sample) else ()))
+    for made, token in zip(run.chain, run.tokens, strict=True):
+        sentence = reason(run, made)
+        share = f"{run.own(made)[made.token]:.1%}"
+        assert sentence.startswith(f"“{token}” is ")
+        assert share in sentence
+        if isinstance(method, Sample):
+            assert "3 tokens are left to draw from" in sentence
+    forced = run_of("reverse", "headlight", Settings(method, forced=((1, 9),)))
+    assert reason(forced, forced.chain[1]).startswith(f"“{forced.tokens[1]}” was forced. The model gave it ")
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=abcd")
+    run = run_of("reverse", "abcd", Settings(Greedy()))
+    root = page.locator(".player")
+    assert root.locator("output").text_content() == "step 1 of 5"
+    assert root.locator(".newest").text_content() == run.tokens[0]
+    page.get_by_label("Step", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    assert root.locator("output").text_content() == "step 2 of 5"
+    assert root.locator(".newest").text_content() == run.tokens[1]
+    assert root.locator(".rows span").all_text_contents() == list(run.tokens[:2])
+    page.keyboard.press("End")
+    visitor.settle()
+    page.wait_for_url("**step=5**")
+    page.get_by_role("heading", name="Step 5: from the model's probabilities to the choice").wait_for()
+    root.get_by_role("button", name="Play").click()
+    root.locator("output", has_text="step 2 of 5").wait_for()
+    root.get_by_role("button", name="Pause").click()
+    visitor.settle()
+
+
+@pytest.mark.browser
+def test_a_click_on_another_token_forces_it(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=english-french&step=2", whole=True)
+    source = page.get_by_label("Source text", exact=True).input_value()
+    run = run_of("english-french", source, Settings(Greedy()))
+    made = run.chain[1]
+    other = next(index for index in run.top(made) if index != made.token)
+    (token,) = run.tokens_of([other])
+    page.locator(".player .bars button").nth(1).click()
+    visitor.settle()
+    forced = run_of(
+        "english-french", page.get_by_label("Source text", exact=True).input_value(), Settings(Greedy(), forced=((1, other),))
+    )
+    assert page.get_by_label("Step and token", exact=True).input_value() == f"2 {token}"
+    assert page.locator(".player .why").text_content() == reason(forced, forced.chain[1])
+    assert page.locator(".player .newest").text_content() == token
+
+
+@pytest.mark.browser
+def test_a_node_of_the_tree_can_be_clicked(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=abcd&method=beam&width=2", whole=True)
+    tree = page.locator(".st-key-beam-tree")
+    tree.scroll_into_view_if_needed()
+    # The last point of all is the start, which cannot be picked; the one before is a hypothesis that was pruned at once.
+    tree.locator(".scatterlayer .trace .points path").nth(-2).click(force=True)
+    visitor.settle()
+    assert "node=" in page.url
+    assert page.get_by_text("This hypothesis was pruned at step").is_visible()

@@ -1,0 +1,308 @@
+"""Figures of an answer as it is written: distributions, draws, the tree of beam search, logit lens, contributions, losses."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, Float, Int
+from plotly.subplots import make_subplots
+
+from transformer.figures.labels import LABELS
+from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WEIGHTS, escaped, finished, numbered
+
+CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
+# px: height of a bar and of what is around the bars; width of a panel, of a step of the tree, of a column with a token.
+BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 210, 92, 44
+NODE = 26  # px between two nodes of the tree, one above the other
+
+
+def percent(share: float) -> str:
+    """A share in per cent: 0.123 is `12.3%`; what rounds to nothing is `<0.1%`."""
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+
+
+def stage_bars(
+    tokens: Sequence[str],
+    stages: Float[np.ndarray, "stage token"],
+    titles: Sequence[str],
+    chosen: int | None,
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """The same tokens' probabilities at each stage, a panel for each; a token that was cut off has a grey bar, as long as
+    before.
+
+    Args:
+        tokens: the most probable ones, then a name for the rest.
+        stages: probabilities, 0 to 1; 0 where a token was cut off.
+        titles: of the stages.
+        chosen: index of the token that was chosen; None if it is not among them.
+        labels: words of the figure.
+    """
+    figure = make_subplots(1, len(titles), subplot_titles=[escaped(title) for title in titles], shared_yaxes=True)
+    names, before = numbered(tokens), stages[0]
+    for column, values in enumerate(stages, start=1):
+        cut = values == 0
+        shown = np.where(cut, before, values).astype(np.float32)
+        colors = [MASKED if gone else CHOSEN if index == chosen else OTHER for index, gone in enumerate(cut.tolist())]
+        written = [percent(value) if value else labels["cut_off"] for value in values.tolist()]
+        figure.add_trace(
+            go.Bar(
+                x=shown,
+                y=names,
+                orientation="h",
+                marker={"color": colors},
+                text=written,
+                textposition="outside",
+                cliponaxis=False,
+                customdata=written,
+                hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            ),
+            row=1,
+            col=column,
+        )
+        before = np.where(cut, before, values)
+    figure.update_xaxes(range=[0, 1.25], tickformat=".0%", tickvals=[0, 0.5, 1])
+    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
+    figure = finished(figure, height=AROUND + BAR * len(tokens))
+    return figure.update_layout(bargap=0.25, meta={"least_width": 60 + PANEL * len(titles)})
+
+
+def draw_bars(
+    tokens: Sequence[str],
+    probabilities: Float[np.ndarray, " token"],
+    shares: Float[np.ndarray, " token"],
+    names: tuple[str, str],
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """For each token its probability, and the share of the draws that gave it.
+
+    Args:
+        tokens: the most probable ones, then a name for the rest.
+        probabilities, shares: 0 to 1.
+        names: of the two bars.
+        labels: words of the figure.
+    """
+    figure = go.Figure()
+    for name, values, color in ((names[0], probabilities, LINE), (names[1], shares, CHOSEN)):
+        figure.add_trace(
+            go.Bar(
+                name=escaped(name),
+                x=numbered(tokens),
+                y=values.astype(np.float32),
+                marker={"color": color},
+                hovertemplate=f"%{{x}}<br>%{{y:.1%}}<extra>{escaped(name)}</extra>",
+            )
+        )
+    figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
+    figure.update_yaxes(title={"text": labels["probability"]}, tickformat=".0%", rangemode="tozero")
+    figure = finished(figure, height=280)
+    return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
+
+
+class TreeNode(NamedTuple):
+    """A hypothesis of beam search, as it is drawn.
+
+    Attributes:
+        number: of the hypothesis.
+        parent: number of the one it continues; −1 for the start.
+        step: counted from 1; the start is at 0.
+        token: as text.
+        hover: what pointing at it tells, a line for each.
+        state: `best` (part of the answer), `kept`, `later` (kept at first, pruned in a later step), or `pruned` (at once).
+        ended: whether it ends with `<eos>`.
+    """
+
+    number: int
+    parent: int
+    step: int
+    token: str
+    hover: tuple[str, ...]
+    state: str
+    ended: bool
+
+
+STATE_COLORS = {"best": CHOSEN, "kept": OTHER, "later": ROLE_COLORS["value"], "pruned": LINE}
+
+
+def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], selected: int | None, axis: str) -> go.Figure:
+    """The tree of beam search from left to right, a column for each step, the best hypothesis of a step on top.
+
+    Args:
+        nodes: the hypotheses, of each step the best first.
+        start: the token that every answer starts from.
+        names: state → its name in the legend.
+        selected: number of the node with a ring around it.
+        axis: title of the horizontal axis.
+    """
+    places: dict[int, tuple[int, int]] = {-1: (0, 0)}
+    filled: dict[int, int] = {}
+    for node in nodes:
+        places[node.number] = (node.step, filled.get(node.step, 0))
+        filled[node.step] = filled.get(node.step, 0) + 1
+    figure = go.Figure()
+    for state in reversed(STATE_COLORS):
+        xs: list[float | None] = []
+        ys: list[float | None] = []
+        for node in nodes:
+            if node.state == state:
+                (x, y), (left, above) = places[node.number], places[node.parent]
+                xs += [left, x, None]
+                ys += [above, y, None]
+        line = {
+            "color": STATE_COLORS[state],
+            "width": 3 if state == "best" else 1,
+            "dash": "dot" if state == "pruned" else "solid",
+        }
+        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip", showlegend=False))
+    for state, color in STATE_COLORS.items():
+        group = [node for node in nodes if node.state == state]
+        figure.add_trace(
+            go.Scatter(
+                name=escaped(names[state]),
+                x=[places[node.number][0] for node in group],
+                y=[places[node.number][1] for node in group],
+                mode="markers+text",
+                text=[escaped(node.token) for node in group],
+                textposition="top center",
+                customdata=[node.number for node in group],
+                marker={
+                    "color": color,
+                    "size": 11,
+                    "symbol": ["square" if node.ended else "circle" for node in group],
+                    "line": {"color": ROLE_COLORS["query"], "width": [4 if node.number == selected else 0 for node in group]},
+                },
+                hovertext=["<br>".join(escaped(line) for line in node.hover) for node in group],
+                hovertemplate="%{hovertext}<extra></extra>",
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[0],
+            y=[0],
+            mode="markers+text",
+            text=[escaped(start)],
+            textposition="top center",
+            marker={"color": CHOSEN, "size": 11},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    steps, tall = max(filled, default=0), max(filled.values(), default=1)
+    figure.update_xaxes(title={"text": axis}, range=[-0.5, steps + 0.6], dtick=1, showgrid=False, zeroline=False)
+    figure.update_yaxes(visible=False, range=[tall - 0.4, -1])
+    legend = {"orientation": "h", "y": 1.1}
+    figure = finished(figure, height=150 + NODE * (tall + 1), showlegend=True, legend=legend, hovermode="closest")
+    return figure.update_layout(clickmode="event+select", dragmode=False, meta={"least_width": 60 + STEP * (steps + 1)})
+
+
+def lens_map(
+    top: Sequence[Sequence[str]],
+    shares: Float[np.ndarray, "point step"],
+    ranks: Int[np.ndarray, "point step"],
+    points: Sequence[str],
+    written: Sequence[str],
+    title: str,
+    hover: str,
+) -> go.Figure:
+    """The logit lens: for each layer and step the most probable token, coloured by the rank of the token that was written.
+
+    Args:
+        top: the most probable token at each point and step.
+        shares: its probability.
+        ranks: of the token that was written; 0 where it is the most probable.
+        points: names of the rows, from the first layer on.
+        written: the tokens that were written, one for each step.
+        title: of the colours.
+        hover: a template with `{token}`, `{share}` and `{rank}`.
+    """
+    texts = [[escaped(token) for token in row] for row in top]
+    told = [
+        [
+            escaped(hover.format(token=token, share=f"{share:.1%}", rank=rank + 1))
+            for token, share, rank in zip(*rows, strict=True)
+        ]
+        for rows in zip(top, shares.tolist(), ranks.tolist(), strict=True)
+    ]
+    most = max(1, int(ranks.max()))
+    marks = [mark for mark in (1, 2, 5, 10, 100, 1000, 10_000) if mark <= most + 1]
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.log10(ranks + 1).astype(np.float32),
+            x=numbered(written),
+            y=list(points),
+            zmin=0,
+            zmax=float(np.log10(most + 1)),
+            colorscale=f"{WEIGHTS}_r",
+            colorbar={
+                "title": {"text": title},
+                "thickness": 12,
+                "tickvals": np.log10(marks).tolist(),
+                "ticktext": [str(mark) for mark in marks],
+            },
+            text=texts,
+            texttemplate="%{text}",
+            customdata=told,
+            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            xgap=2,
+            ygap=2,
+        )
+    )
+    figure.update_xaxes(tickmode="array", tickvals=list(range(len(written))), ticktext=[escaped(token) for token in written])
+    figure.update_yaxes(type="category", autorange="reversed")
+    figure = finished(figure, height=AROUND + 34 * len(points))
+    return figure.update_layout(meta={"least_width": 190 + 62 * len(written)})
+
+
+def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: str) -> go.Figure:
+    """Signed contributions, from top to bottom in the order given.
+
+    Args:
+        names: of the parts.
+        values: of each; what raises the logit is to the right.
+        title: of the axis.
+    """
+    most = float(abs(values).max()) or 1.0
+    figure = go.Figure(
+        go.Bar(
+            x=values.astype(np.float32),
+            y=[escaped(name) for name in names],
+            orientation="h",
+            marker={"color": [CHOSEN if value > 0 else OTHER for value in values.tolist()]},
+            text=[f"{value:+.2f}".replace("-", "−") for value in values.tolist()],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}<br>%{x:+.4f}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[-1.25 * most, 1.25 * most])
+    figure.update_yaxes(autorange="reversed", type="category")
+    return finished(figure, height=AROUND + BAR * len(names), bargap=0.25)
+
+
+def loss_bars(
+    tokens: Sequence[str], losses: Float[np.ndarray, " token"], right: Bool[np.ndarray, " token"], title: str
+) -> go.Figure:
+    """The loss of each token of a target, one bar each; those that the model would not have written in another colour.
+
+    Args:
+        tokens: of the target.
+        losses: in nats.
+        right: whether the token is the most probable one.
+        title: of the vertical axis.
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=numbered(tokens),
+            y=losses.astype(np.float32),
+            marker={"color": [OTHER if good else CHOSEN for good in right.tolist()]},
+            text=[f"{loss:.2f}" for loss in losses.tolist()],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{x}<br>%{y:.4f}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
+    figure.update_yaxes(title={"text": title}, range=[0, max(0.1, 1.2 * float(losses.max()))])
+    figure = finished(figure, height=280)
+    return figure.update_layout(meta={"least_width": 90 + COLUMN * len(tokens)})
