@@ -11,16 +11,16 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 
+from pages.shell.body import COMPLETE, draw_page
 from pages.shell.former_links import read_former_link
 from pages.shell.navigation import foot, navigation
-from pages.shell.parts import start_parts, watch_parts
 from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
-from pages.ui.compat import PageEnd, ignore_pages_folder, runs_for_visitor
+from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor
 from pages.ui.limits import FILES, THREADS
-from pages.ui.link_values import end_run, start_run
+from pages.ui.link_values import start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
 from transformer.process import allow_open_files, reuse_freed_memory, use_threads
@@ -29,33 +29,24 @@ STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
 
 def visit() -> None:
-    """One run for one visitor."""
+    """One run for one visitor. A click in the page runs `draw_page` alone."""
+    st.session_state[COMPLETE] = False
     start_language()
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     st.html(STYLE)
     page = navigation()
     read_former_link()
     start_run()
-    start_parts()
     sidebar()
-    try:
-        page.run()
-    except PageEnd:  # a page that stops on what it cannot show still ends on the way on
-        end()
-        raise
-    end()
-
-
-def end() -> None:
-    """The end of a run, below the page."""
+    draw_page(page)
     foot()
-    watch_parts()
-    end_run()
+    st.session_state[COMPLETE] = True
 
 
 if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before anybody visits.
     ignore_pages_folder()
+    keep_theme()
     reuse_freed_memory()
     use_threads(THREADS)
     allow_open_files(FILES)

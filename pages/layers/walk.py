@@ -12,14 +12,15 @@ from pages.layers.stops import group_title, heading, written
 from pages.layers.tensors import numbers, outline, picked, picture
 from pages.layers.views import in_one_scale, inputs, tensor_of
 from pages.shell.view import View
+from pages.ui.caches import cached
 from pages.ui.charts import offline
 from pages.ui.export_menu import saving
 from pages.ui.format import shape
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import figure_labels, text
-from transformer import Trace
+from pages.ui.text import figure_labels, language, text
+from transformer import Trace, TransformerConfig
 from transformer.analysis.provenance import UNDESCRIBED
-from transformer.analysis.walk import Stop, walk
+from transformer.analysis.walk import Stop, Taps, taps, walk_of
 from transformer.figures import stop_figure
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
@@ -28,21 +29,30 @@ SPEEDS = ("0.5", "1", "2", "4")
 
 def show_walk(view: View, trace: Trace) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
-    stops = walk(trace)
+    stops = _stops(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     current = by_path[_navigation(stops)]
     _picture(view, trace, by_path, current)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
-        words = text("walk")  # read once: there can be hundreds of stops
-        groups = [
-            (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
-            for name, group in groupby(stops, lambda stop: stop.group)
-        ]
-        outline(groups, current.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
+        outline(_groups(trace.config, made, language()), current.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
     with right:
         show_details(view, trace, by_path, current, _go)
+
+
+# Both are cached by what they depend on: there can be hundreds of stops.
+_stops = cached(walk_of)
+
+
+@cached
+def _groups(config: TransformerConfig, taps: Taps, _language: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """The title of each group of stops in the language of the page, with the path, the title and the shape of each stop."""
+    words = text("walk")
+    return [
+        (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
+        for name, group in groupby(_stops(config, taps), lambda stop: stop.group)
+    ]
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:

@@ -82,6 +82,7 @@ def _fill(view: View) -> None:
     st.session_state["batch"] = "\n".join(more_sentences(view))
     if "batch_targets" in st.session_state:
         st.session_state["batch_targets"] = ""
+    st.rerun()  # the whole app: a click in a page leaves the sidebar as it is
 
 
 def more_sentences(view: View) -> list[str]:

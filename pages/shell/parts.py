@@ -25,7 +25,7 @@ _mount = mount("headlight_parts", js=joined(Path(__file__).with_suffix(".js")))
 
 
 def start_parts() -> None:
-    """Forget what was seen of another page. Call it once a run, when the page is known."""
+    """Forget what was seen of another page. Call it before the page is drawn."""
     state = st.session_state
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[SEEN] = state["page"], set()

@@ -71,6 +71,11 @@ def _run(view: View, batch: bool) -> Run:
     """
     if view.problem and batch:
         raise view.problem
+    with view.work():
+        return _computed(view, batch)
+
+
+def _computed(view: View, batch: bool) -> Run:
     items = range(len(view.sources) if batch else 1)
     sources = tuple(_read(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)

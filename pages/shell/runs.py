@@ -16,6 +16,8 @@ from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 
+# Of a parameter.
+BYTES_EACH = 4
 # Cache key of a model: the name of a shipped one, the description of an untrained one.
 Key = str | Untrained
 Edits = tuple[Intervention, ...]
@@ -84,6 +86,7 @@ def load(key: Key) -> Pipeline:
             count=key.parameters,
             most=PARAMETERS,
         )
+    RESULTS.make_room(BYTES_EACH * key.parameters)
     return key.build()
 
 

@@ -3,6 +3,7 @@ are bound to the URL, so a link opens the same view."""
 
 import streamlit as st
 
+from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained
 from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
@@ -17,6 +18,8 @@ from pages.ui.text import KEY, default_language, languages, text
 from transformer import PRESETS, HeadlightError
 from transformer.pipeline.untrained import Untrained
 
+# Key of the fragment with the sentence on an example.
+LOOK_FOR = "look_for"
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
@@ -49,14 +52,27 @@ def sidebar() -> None:
                     args=(start,),
                     width="stretch",
                 )
-        for start in offered:
-            if start.now:
-                st.info(start.look_for, icon=":material/visibility:")
+        _look_for(offered)
         with about:
             _about(model)
         if len(languages()) > 1:
             _language()
         tidy_history()
+
+
+@st.fragment(key=LOOK_FOR)
+def _look_for(offered: tuple[Start, ...]) -> None:
+    """Draw what to look for in the example that the boxes hold, if they do."""
+    for start in offered:
+        if start.now:
+            st.info(start.look_for, icon=":material/visibility:")
+
+
+def _read_anew() -> None:
+    """Draw the page for other texts, and of the sidebar only what depends on them."""
+    # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
+    if st.session_state["model"] in available():
+        draw_alone(LOOK_FOR, BODY)
 
 
 def take(start: Start) -> None:
@@ -122,6 +138,7 @@ def _texts(model: str, offered: tuple[Start, ...]) -> None:
         max_chars=TEXT_CHARACTERS,
         key="source",
         bind="query-params",
+        on_change=_read_anew,
         help=words["source_help"].format(accepts=accepts(model)),
     )
     st.text_input(
@@ -129,6 +146,7 @@ def _texts(model: str, offered: tuple[Start, ...]) -> None:
         max_chars=TEXT_CHARACTERS,
         key="target",
         bind="query-params",
+        on_change=_read_anew,
         placeholder=words["target_placeholder"],
         help=words["target_help"],
     )
@@ -140,6 +158,7 @@ def _texts(model: str, offered: tuple[Start, ...]) -> None:
                 max_chars=(SENTENCES - 1) * TEXT_CHARACTERS,
                 key=name,
                 bind="query-params",
+                on_change=_read_anew,
                 height=96,
                 placeholder=words[f"{name}_placeholder"],
                 help=words[f"{name}_help"].format(most=SENTENCES - 1),

@@ -1,12 +1,14 @@
 """The view of a session: the model and the texts set in the sidebar."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
-from pages.ui.limits import SENTENCES
+from pages.shell.turns import aside
+from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import InputError, Pipeline, Trace
@@ -44,6 +46,11 @@ class View:
     def target(self) -> str | None:
         return self.targets[0]
 
+    def work(self) -> AbstractContextManager[None]:
+        """A context in which to compute with the model, in the line of heavy work if it is large."""
+        heavy = isinstance(self.key, Untrained) and self.key.parameters >= HEAVY_PARAMETERS
+        return aside() if heavy else nullcontext()
+
     @property
     def pipeline(self) -> Pipeline:
         return runs().pipeline(self.key)
@@ -58,7 +65,11 @@ class View:
         return self._waited(self.sources, self.targets, edits)
 
     def _waited(self, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        return waited(text("common")["running"], runs().trace, self.key, sources, targets, edits)
+        trace = runs().trace
+        if isinstance(self.key, str):  # a shipped model is done before anybody could read that it runs
+            return trace(self.key, sources, targets, edits)
+        with self.work():
+            return waited(text("common")["running"], trace, self.key, sources, targets, edits)
 
     def reading(self, side: Side, item: int = 0) -> Reading:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
@@ -84,7 +95,8 @@ class View:
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
         target = self.pipeline.as_target(self.answer()) if self.target is None else self.target
-        return runs().importance(self.key, self.source, target, edits, position, report)
+        with self.work():
+            return runs().importance(self.key, self.source, target, edits, position, report)
 
 
 def current_view() -> View:

@@ -12,6 +12,7 @@ import pages
 from pages.shell.runs import available, runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
+from transformer.process import ignore_present_objects
 from transformer.worlds import WORLDS
 
 
@@ -31,3 +32,4 @@ def get_ready() -> None:
         first = WORLDS[runs().pipeline(name).card.world].examples[0].source
         runs().trace(name, (first,), (None,), ())
     chart(head_map, np.eye(2), np.ones((2, 2), dtype=bool), ("a", "b"), ("a", "b"))
+    ignore_present_objects()

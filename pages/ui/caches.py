@@ -63,6 +63,13 @@ class Store:
         """Whether the result of a function made by `cached`, with none of its arguments ignored, is in the cache."""
         return hashkey(inspect.unwrap(function), *arguments) in self._cache
 
+    def make_room(self, nbytes: int) -> None:
+        """Drop the least recently used results until one of this many bytes fits; call it before a large one is computed, so
+        that it and those it would replace are never in memory together."""
+        with self._condition:
+            while self._cache and self._cache.currsize + nbytes > self._cache.maxsize:
+                self._cache.popitem()
+
     def clear(self) -> None:
         """Drop all results; for tests."""
         with self._condition:

@@ -26,7 +26,7 @@ def setting(name: str, value: int) -> int:
 # Memory of all that is computed once and kept, for all sessions together; the least recently used goes first. A shipped model
 # takes 1 to 3 MB, one of the paper's base size about 180 and its trace at 64 tokens about 50; a trace of a shipped model takes
 # 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
-CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 400)
+CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 300)
 
 # Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
@@ -42,6 +42,10 @@ RUNS = setting("RUNS", 2)
 
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 64_000_000)
+
+# Parameters from which work on a model is heavy: it leaves its turn to somebody else, and only one such work is done at a time.
+# A pass of the model takes 10 ms and more, most of it outside of Python.
+HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 
 # Largest sizes of an own model: layers of each stack, heads, d_model, d_ff. Up to these, a figure of all heads is readable.
 SIZES = {

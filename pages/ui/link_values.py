@@ -18,9 +18,12 @@ from pages.ui.compat import opens_from_history
 
 Value = TypeVar("Value")
 
+# Names of widgets in the sidebar, which is not drawn again after a click in the page.
+OUTSIDE_PAGE = frozenset({"language"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "item", "side", "kind", "layer", "head"})
-# Session keys: the chosen values as written in an address, the names drawn in this run, and those of the previous run.
+# Session keys: the chosen values as written in an address, the names that the page has drawn in this run, and those drawn
+# before that can still be in the address.
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
 # Session key of a dict: name → the default that its widget showed in the previous run.
 DEFAULTS = "link_defaults"
@@ -29,20 +32,32 @@ PAGE, KNOWN = "link_page", "link_names_of_page"
 
 
 def start_run() -> None:
-    """Prepare the values of this run. Call it once a run, after the page is known and before the first widget."""
+    """Prepare the values of a run of the app. Call it when the page is known, before the first widget."""
     state = st.session_state
     if CHOSEN not in state or opens_from_history():
         state[CHOSEN], state[DEFAULTS] = {}, {}
-    state[DRAWN_BEFORE], state[DRAWN] = state.get(DRAWN, set()), set()
+    for names in (DRAWN_BEFORE, DRAWN):
+        state.setdefault(names, set())
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[KNOWN] = state["page"], set()
 
 
-def end_run() -> None:
-    """Remove names from the address whose widgets are no longer drawn; the session keeps the values. Call it last in a run."""
-    for name in st.session_state[DRAWN_BEFORE] - st.session_state[DRAWN]:
+def start_page() -> None:
+    """Begin to note which names the page draws. Call it before the first widget of the page, outside of which are those of
+    `OUTSIDE_PAGE`."""
+    state = st.session_state
+    # A run that was interrupted has not come to its `end_page`: what was drawn before it is still in the address.
+    state[DRAWN_BEFORE], state[DRAWN] = state[DRAWN_BEFORE] | state[DRAWN], set()
+
+
+def end_page() -> None:
+    """Remove names from the address whose widgets the page no longer draws; the session keeps the values. Call it below the
+    page."""
+    state = st.session_state
+    for name in state[DRAWN_BEFORE] - state[DRAWN]:
         if name in st.query_params:
             del st.query_params[name]
+    state[DRAWN_BEFORE] = set()
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
@@ -68,7 +83,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 def publish(name: str, value: str | None) -> None:
     """Write a value to the address and the session; None stands for the default, which is removed from both."""
     state = st.session_state
-    state[DRAWN].add(name)
+    if name not in OUTSIDE_PAGE:
+        state[DRAWN].add(name)
     state[KNOWN].add(name)
     if value is None:
         state[CHOSEN].pop(_scope(name), None)

@@ -1,5 +1,6 @@
 """Tests of what a program sets for its process."""
 
+import gc
 import resource
 import threading
 
@@ -9,7 +10,7 @@ import torch
 from transformer import process
 
 
-@pytest.mark.parametrize(("libc", "settings"), [("glibc", [(-1, 1 << 30), (-3, 32 << 20)]), ("musl", [])])
+@pytest.mark.parametrize(("libc", "settings"), [("glibc", [(-1, 1 << 30), (-3, 32 << 20), (-8, 2)]), ("musl", [])])
 def test_freed_memory_is_reused_with_glibc_only(libc: str, settings: list, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[int, int]] = []
 
@@ -53,3 +54,25 @@ def test_threads_hold_in_every_thread() -> None:
     finally:
         process.use_threads(before)
     assert counts == [2]
+
+
+def test_objects_that_are_there_are_not_looked_at_by_a_collection() -> None:
+    before = gc.get_freeze_count()
+    try:
+        process.ignore_present_objects()
+        assert gc.get_freeze_count() > before
+        assert len(gc.get_objects()) < gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+
+
+@pytest.mark.parametrize(("libc", "calls_expected"), [("glibc", [0]), ("musl", [])])
+def test_freed_memory_is_returned_with_glibc_only(
+    libc: str, calls_expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    library = type("Library", (), {"malloc_trim": lambda _, pad: calls.append(pad)})
+    monkeypatch.setattr(process.platform, "libc_ver", lambda: (libc, "1"))
+    monkeypatch.setattr(process.ctypes, "CDLL", lambda _: library())
+    process.return_freed_memory()
+    assert calls == calls_expected

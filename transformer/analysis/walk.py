@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from transformer.analysis.checks import check_model, check_trace
 from transformer.analysis.provenance import ORIGIN_RULES, UNDESCRIBED, TapContext
 from transformer.errors import PathError
+from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
 from transformer.tracing.trace import Trace
@@ -28,6 +29,8 @@ COMMON_NAMES = {
     "source_embedding": "embedding",
     "target_embedding": "embedding",
 }
+# The path, the axes and the shape of every tensor of a trace.
+Taps = tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
 # Prefixes of the embeddings and masks, which belong to a side and run before its stack.
 SIDE_PREFIXES = ("source_", "target_")
 
@@ -69,14 +72,28 @@ def walk(trace: Trace) -> tuple[Stop, ...]:
     Raises:
         InputError: not a trace.
     """
+    return walk_of(trace.config, taps(trace))
+
+
+def taps(trace: Trace) -> Taps:
+    """The path, the axes and the shape of every tensor of a trace, in the order it was computed.
+
+    Raises:
+        InputError: not a trace.
+    """
     check_trace(trace)
-    decoder_only = "source_mask" not in trace
+    return tuple((step.path, step.axes, step.shape) for step in trace)
+
+
+def walk_of(config: TransformerConfig, taps: Taps) -> tuple[Stop, ...]:
+    """As `walk`, of a model's configuration and the taps of a trace, which decide everything: a key to cache it by."""
+    decoder_only = all(path != "source_mask" for path, _, _ in taps)
     stops = []
-    for step in trace:
-        path, kind = TensorPath.parse(step.path), kind_of(step.path)
+    for name, axes, shape in taps:
+        path, kind = TensorPath.parse(name), kind_of(name)
         rule = ORIGIN_RULES.get(kind)
-        origin = rule(TapContext(path, trace.config, decoder_only)) if rule else UNDESCRIBED
-        stops.append(Stop(step.path, step.axes, step.shape, group_of(path), path.part, kind, *origin))
+        origin = rule(TapContext(path, config, decoder_only)) if rule else UNDESCRIBED
+        stops.append(Stop(name, axes, shape, group_of(path), path.part, kind, *origin))
     return tuple(stops)
 
 

@@ -95,6 +95,13 @@ def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -
     }
 
 
+def unchecked(traces: Sequence[dict[str, Any]], layout: dict[str, Any]) -> go.Figure:
+    """A figure to pass to `finished`, from plain dictionaries that Plotly does not check: 2 to 4 ms less. For figures that are
+    new with every text; a test checks each of them as a whole."""
+    undocumented: Any = {"_validate": False}
+    return go.Figure(traces, layout, **undocumented)
+
+
 def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Figure:
     """A new figure: the given one with the layout that all figures share. Call it last: it sets the font of the axis titles.
 

@@ -9,7 +9,19 @@ from jaxtyping import Float
 
 from transformer.figures.attention import MOST_HATCHED
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import HUES, LINE, MASK_SIGN, MASKED, SHAPES, SIGNED, escaped, finished, numbered, token_axis
+from transformer.figures.theme import (
+    HUES,
+    LINE,
+    MASK_SIGN,
+    MASKED,
+    SHAPES,
+    SIGNED,
+    escaped,
+    finished,
+    numbered,
+    token_axis,
+    unchecked,
+)
 
 # px of a row of tokens; with more tokens than this, rows get narrower and fewer labels are written.
 ROWS = ((15, 20), (40, 14), (10**6, 8))
@@ -85,8 +97,7 @@ def aligned_maps(
         | {"x": 1, "xanchor": "right", "yref": "container", "y": 0, "yanchor": "bottom", "ypad": 2},
     }
     below = DIMENSION_AXIS + COLOR_SCALE
-    figure = finished(go.Figure(heatmaps, layout), height=total + below)
-    return figure.update_layout(margin={"t": 4, "b": below - 4})
+    return finished(unchecked(heatmaps, layout), height=total + below, margin={"t": 4, "b": below - 4})
 
 
 def framed(row: int, column: int) -> list[dict[str, Any]]:

@@ -1,13 +1,16 @@
 """Turns: no more runs at a time than allowed, and a turn always comes back."""
 
+import contextlib
 import threading
 import time
 
 import pytest
 
-from pages.shell.turns import turn
+from pages.shell.turns import aside, turn
+from pages.shell.view import View
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
+from transformer.pipeline.untrained import Untrained
 
 
 def test_no_more_runs_at_a_time_than_allowed() -> None:
@@ -29,6 +32,62 @@ def test_no_more_runs_at_a_time_than_allowed() -> None:
     for thread in threads:
         thread.join(10)
     assert most == RUNS
+
+
+def test_a_turn_within_a_turn_is_the_same() -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(RUNS + 1):  # would wait for ever
+            stack.enter_context(turn())
+        others = threading.Thread(target=lambda: stack.enter_context(turn()))
+        others.start()
+        others.join(10)
+        assert not others.is_alive() or RUNS == 1
+
+
+def test_heavy_work_leaves_its_turn_to_others_and_is_done_alone() -> None:
+    in_the_lane, leave, most = threading.Semaphore(0), threading.Event(), []
+
+    def heavy() -> None:
+        with turn(), aside(), aside():
+            most.append(1)
+            in_the_lane.release()
+            leave.wait(10)
+            assert len(most) == 1
+            most.pop()
+
+    def light() -> None:
+        with turn():
+            pass
+
+    heavies = [threading.Thread(target=heavy) for _ in range(2 * RUNS)]
+    for thread in heavies:
+        thread.start()
+    assert in_the_lane.acquire(timeout=10)
+    others = [threading.Thread(target=light) for _ in range(5 * RUNS)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert not in_the_lane.acquire(blocking=False)
+    leave.set()
+    for thread in heavies:
+        thread.join(10)
+    assert most == []
+
+
+def test_heavy_work_that_fails_leaves_the_line() -> None:
+    for _ in range(RUNS + 1):
+        with pytest.raises(ValueError, match="wrong"), turn(), aside():
+            raise ValueError("wrong")
+    with turn(), aside():
+        pass
+
+
+def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
+    large = Untrained.of("vanilla", ("a b",))
+    assert isinstance(View("vanilla", ("a b",), (None,), large).work(), contextlib.nullcontext) is False
+    assert isinstance(View("reverse", ("abc",), (None,), "reverse").work(), contextlib.nullcontext)
 
 
 def test_a_turn_comes_back_after_an_error() -> None:

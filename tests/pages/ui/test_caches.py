@@ -198,3 +198,15 @@ def test_a_figure_of_the_same_values_is_built_once() -> None:
     chart(heatmap, np.full((2, 2), 7.5), title="one")
     assert len(BUILT) == 2
     assert numbers(first.build()).to_numpy().tolist() == [[7.25, 7.25], [7.25, 7.25]]
+
+
+def test_room_is_made_before_a_large_result_is_computed() -> None:
+    store = Store(1_000_000)
+    for name in "abc":
+        store.result(name, lambda: np.zeros(300_000, np.uint8))
+    store.result("a", lambda: pytest.fail("still there"))
+    store.make_room(500_000)
+    assert store.nbytes < 500_000
+    store.result("a", lambda: pytest.fail("was used last"))
+    store.make_room(2_000_000)  # larger than everything
+    assert store.nbytes == 0

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from playwright.sync_api import Browser
+from streamlit import config
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
@@ -75,6 +79,55 @@ def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert PagesManager.uses_pages_directory is False
 
 
+SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
+
+
+def test_keep_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = app_session._populate_theme_msg
+    # Put back at the end; the first run of an app reads it by this name.
+    monkeypatch.setattr(app_session, "_populate_theme_msg", plain)
+    assert "_populate_theme_msg" in app_session.AppSession._create_new_session_message.__code__.co_names
+    config.get_config_options(force_reparse=True)
+    compat.keep_theme()
+    for _ in range(2):
+        expected, message = CustomThemeConfig(), CustomThemeConfig()
+        for populate, whole in ((plain, expected), (app_session._populate_theme_msg, message)):
+            parts = (whole, whole.light, whole.dark, whole.sidebar, whole.light.sidebar, whole.dark.sidebar)
+            for part, section in zip(parts, SECTIONS, strict=True):
+                populate(part, section)
+        assert message == expected
+        assert message.light.primary_color
+    monkeypatch.setattr(config, "get_options_for_section", None)
+    app_session._populate_theme_msg(message)  # reads no settings
+
+
+def test_widgets_of_and_run_page() -> None:
+    """A page's widgets can be drawn a second time by its script, and belong to the page."""
+
+    def script() -> None:
+        import streamlit as st
+        from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+        from pages.ui.compat import run_page, widgets_of
+
+        def drawn() -> None:
+            st.write(f"page {ThreadState.get().active_script_hash}")
+
+        page = st.navigation([st.Page(drawn, title="A", url_path="a")])
+        st.write(f"app {ThreadState.get().active_script_hash}")
+        with widgets_of(page):
+            st.write(f"page {ThreadState.get().active_script_hash}")
+        run_page(page)
+        run_page(page)
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    outside, *inside = [element.value for element in app.markdown]
+    assert len(inside) == 3
+    assert len(set(inside)) == 1
+    assert inside[0].removeprefix("page") != outside.removeprefix("app")
+
+
 def test_runs_for_visitor() -> None:
     def script() -> None:
         import streamlit as st
@@ -115,18 +168,19 @@ def test_page_end_does_not_stop_the_run() -> None:
 
         from pages.ui.compat import PageEnd
 
-        for end in (PageEnd, None):
-            try:
-                if end is not None:
-                    raise end
-                st.stop()
-            except PageEnd:
-                st.write("ended")
-        st.write("not drawn: the run was asked to stop")
+        try:
+            raise PageEnd
+        except PageEnd:
+            st.write("ended")
+        try:
+            st.stop()
+        except PageEnd:
+            st.write("not drawn: Streamlit's own stop ends the run")
 
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert [element.value for element in app.markdown] == ["ended"]
+    assert issubclass(compat.PageEnd, StopException)  # so Streamlit takes one that nobody catches for the end of a run
     assert not issubclass(compat.PageEnd, Exception)  # so `except Exception` does not catch it
 
 

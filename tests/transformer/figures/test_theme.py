@@ -5,11 +5,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
 
+from transformer.figures.masks import mask_picture
 from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, escaped, finished, numbered
+from transformer.figures.token_geometry import aligned_maps
 
 ROOT = Path(__file__).parents[3]
 
@@ -81,3 +84,15 @@ def test_a_template_has_defaults_of_the_drawn_charts_only() -> None:
 def test_tokens_that_look_like_markup_are_escaped() -> None:
     assert escaped("<pad>") == "&lt;pad&gt;"
     assert numbered(["<sos>", "a", "a"]) == ["0: &lt;sos&gt;", "1: a", "2: a"]
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        mask_picture(np.tri(3, dtype=bool), "abc", "abc", "#0072B2"),
+        aligned_maps({"one": np.ones((3, 4), np.float32)}, "abc", "token", "dimension"),
+    ],
+)
+def test_figures_that_are_built_unchecked_have_nothing_that_plotly_refuses(figure: go.Figure) -> None:
+    spec = figure.to_dict()
+    assert len(go.Figure(spec).data) == len(spec["data"])  # raises if a name or a value is not allowed

@@ -1,0 +1,99 @@
+"""The body of a page: a click in it draws neither the sidebar nor the navigation again."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.session import Element, Session
+from pages.shell.body import BODY, COMPLETE, draw_alone
+from pages.ui.link_values import DRAWN, DRAWN_BEFORE, end_page, start_page
+from tests.pages.conftest import Visitor
+
+MAIN, SIDEBAR = 0, 1  # the first number of an element's place
+
+
+class At(NamedTuple):
+    """Where a visitor goes."""
+
+    address: str
+
+
+class Answer(NamedTuple):
+    """What the browser gets for a click: the elements of that run alone, by their places; and the address afterwards."""
+
+    elements: dict[tuple[int, ...], Element]
+    query: dict[str, str]
+
+
+def answers(url: str, page: str, *clicks: dict[str, Any], **query: str) -> list[Answer]:
+    """The answers to the clicks of a visitor without a browser."""
+
+    async def visit() -> list[Answer]:
+        session, received = Session(At(url), page, query), []
+        await session.open()
+        for click in clicks:
+            await session.click(**click)
+            received.append(Answer(session.elements, dict(session.query)))
+        await session.close()
+        return received
+
+    # In a thread of its own: Playwright has an event loop running in this one.
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(lambda: asyncio.run(visit())).result()
+
+
+def test_a_click_in_the_page_sends_the_page_alone(url: str) -> None:
+    (run,) = answers(url, "attention", {"layer": "2"}, model="reverse", source="abc")
+    assert {place[0] for place in run.elements} == {MAIN}
+    assert "page_link" not in {element.kind for element in run.elements.values()}
+    assert run.query["layer"] == "2"
+
+
+def test_another_text_sends_the_page_and_what_to_look_for(url: str) -> None:
+    example, other = answers(url, "attention", {"source": "headlight"}, {"source": "lamps"}, model="reverse", source="abc")
+    for run in (example, other):
+        assert "text_input" not in {element.kind for element in run.elements.values()}
+        assert {place[0] for place in run.elements} >= {MAIN}
+    for run, looked_for in ((example, ["alert"]), (other, [])):
+        assert [element.kind for place, element in run.elements.items() if place[0] == SIDEBAR] == looked_for
+
+
+def test_a_text_of_an_untrained_model_sends_the_sidebar_too(url: str) -> None:
+    """Its number of parameters is there, and depends on the words of the text."""
+    (run,) = answers(url, "attention", {"source": "a b c d"}, model="vanilla", source="a b")
+    assert "text_input" in {element.kind for place, element in run.elements.items() if place[0] == SIDEBAR}
+
+
+def test_after_an_interrupted_run_all_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, reruns = {COMPLETE: False}, []
+    monkeypatch.setattr("pages.shell.body.st", SimpleNamespace(session_state=state, rerun=reruns.append))
+    draw_alone(BODY)
+    assert reruns == []
+    state[COMPLETE] = True
+    draw_alone(BODY)
+    assert reruns == [(BODY,)]
+
+
+@pytest.mark.browser
+def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
+    page = visitor.open("masks?model=reverse&source=headlight")
+    page.get_by_role("button", name="Add other texts").click()
+    visitor.settle()
+    page.get_by_text("More sentences: a batch").click()
+    expect(page.get_by_role("textbox", name="Further source texts")).not_to_have_value("")
+
+
+def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {DRAWN: {"layer", "head"}, DRAWN_BEFORE: set()}
+    address = {"layer": "2", "head": "3", "row": "1"}
+    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state=state, query_params=address))
+    start_page()
+    state[DRAWN].add("row")  # and then another click stops the run
+    start_page()
+    state[DRAWN].add("layer")
+    end_page()
+    assert address == {"layer": "2"}
