@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -153,7 +153,8 @@ class Session:
         choices: key → what can be chosen, of pickers.
         fragments: key → the fragment that the widget is in, for those in one.
         parameters: key → the URL parameter that the widget is bound to, for those that are; a click writes it into `query`.
-        elements: place on the page → element, of the last run; of a fragment's run, the fragment alone.
+        elements: place on the page → element, of all that the browser shows.
+        sent: the same, of the last run alone: a run of fragments leaves the rest of the page as it is.
         unseen: names of the parts of the page that wait to be scrolled to (pages/shell/parts.py).
         cookie: what a proxy in front of the server gave the visitor, to be sent back.
     """
@@ -166,6 +167,7 @@ class Session:
     fragments: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
+    sent: dict[tuple[int, ...], Element] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
@@ -242,7 +244,8 @@ class Session:
             widget.id, widget.json_trigger_value = TRIGGERS.format(widget_id), json.dumps(events)
         await self._socket.send(request.SerializeToString())
         received, started, failure = 0, False, ""
-        self.elements, self.unseen = {}, ()
+        self.sent, self.unseen = {}, ()
+        fragments, redrawn = set[str](), dict[str, tuple[int, ...]]()  # the fragments of the run, and the place of each
         while True:
             raw = await self._socket.recv()
             received += len(raw)
@@ -251,18 +254,23 @@ class Session:
                 case "new_session":
                     started = True
                     self._page_hash = message.new_session.page_script_hash or self._page_hash
+                    fragments = set(message.metadata.run.fragment_ids)
                 case "navigation":
                     self._page_hash = message.navigation.page_script_hash or self._page_hash
                 case "page_info_changed":
                     self._change_address(message.page_info_changed.query_string)
                 case "delta":
+                    if message.delta.fragment_id in fragments:
+                        # First comes the container of the fragment.
+                        redrawn.setdefault(message.delta.fragment_id, tuple(message.metadata.delta_path))
                     failure = self._receive(message) or failure
                 case "ref_hash" if element := self._known.get(message.ref_hash):
-                    self.elements[tuple(message.metadata.delta_path)] = element
+                    self.sent[tuple(message.metadata.delta_path)] = element
                 case "script_finished" if started:
                     if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                         started = False
                         continue
+                    self._replace(redrawn.values() if fragments else [()])
                     if failure or message.script_finished not in FINISHED:
                         raise PageError(failure or ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
                     return Reply(time.perf_counter() - start, received)
@@ -294,6 +302,15 @@ class Session:
                 del self._values[key]
         return message
 
+    def _replace(self, places: Collection[tuple[int, ...]]) -> None:
+        """Put what was sent in the place of what was shown within some places."""
+        kept = {
+            place: element
+            for place, element in self.elements.items()
+            if not any(place[: len(redrawn)] == redrawn for redrawn in places)
+        }
+        self.elements = kept | self.sent
+
     def _change_address(self, query: str) -> None:
         """Take the parameters that the app has written; those of bound widgets are the browser's own."""
         own = {name: value for name, value in self.query.items() if name in SIDEBAR or name in self.parameters.values()}
@@ -313,7 +330,7 @@ class Session:
         whole = kind not in VALUE_FIELDS and kind != "download_button"
         content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
         shown = Element(kind, content, element.body if kind in ("markdown", "heading") else "")
-        self.elements[tuple(message.metadata.delta_path)] = shown
+        self.sent[tuple(message.metadata.delta_path)] = shown
         if message.hash in self._known:
             self._known[message.hash] = shown
         if kind == "exception":

@@ -37,7 +37,7 @@ def answers(url: str, page: str, *clicks: dict[str, Any], **query: str) -> list[
         await session.open()
         for click in clicks:
             await session.click(**click)
-            received.append(Answer(session.elements, dict(session.query)))
+            received.append(Answer(session.sent, dict(session.query)))
         await session.close()
         return received
 
@@ -97,3 +97,22 @@ def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatc
     state[DRAWN].add("layer")
     end_page()
     assert address == {"layer": "2"}
+
+
+def test_a_session_keeps_what_a_click_leaves_as_it_is(url: str) -> None:
+    """The client of the benchmarks shows after clicks in the page and in the sidebar what a run of the whole app shows."""
+
+    async def visit() -> tuple[dict[tuple[int, ...], Element], dict[tuple[int, ...], Element], int]:
+        session = Session(At(url), "attention", {"model": "reverse", "source": "headlight"})
+        await session.open()
+        await session.click(layer="2")
+        await session.click(source="lamps")
+        shown, sent = session.elements, len(session.sent)
+        await session.rerun()
+        await session.close()
+        return shown, session.elements, sent
+
+    with ThreadPoolExecutor() as pool:
+        shown, whole, sent = pool.submit(lambda: asyncio.run(visit())).result()
+    assert shown == whole
+    assert sent < len(whole)
