@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -11,18 +12,21 @@ from jaxtyping import Bool, Float
 from pages.attention.head_grid import overview, picked
 from pages.attention.head_patterns import head_measures
 from pages.attention.lines import heads_on, lines
-from pages.shell.view import View
+from pages.shell.view import View, sizes_of
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
 from pages.ui.pickers import pick, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
 from transformer.figures import KIND_COLORS, head_map
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind
 
+# Rows of the answer that are listed with a link to the step that they wrote.
+MOST_LINKS = 40
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
@@ -103,6 +107,8 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels())
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
+    if Kind.of(kind).queries == "target" and view.target is None:
+        _show_writing(view)
     # Filled only while open: a closed table would still be sent with every click.
     table = unfolding(words["numbers"], ":material/table:", "numbers")
     if table:
@@ -117,6 +123,19 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _show_writing(view: View) -> None:
+    """Draw which row wrote which token of the answer, each with a link to that step."""
+    words, answer, vocabulary = text("attention"), view.answer(), view.pipeline.target_vocabulary
+    query = {**linked_language(), "model": view.model, **sizes_of(view.model), "source": view.source}
+    written = [*answer.tokens, *(vocabulary.tokens_of([vocabulary.eos]) if answer.ended else ())]
+    read = [vocabulary.tokens[vocabulary.sos], *answer.tokens]
+    links = [
+        f"{literal(before)} → [{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
+        for index, (before, token) in enumerate(zip(read, written, strict=False))
+    ]
+    st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))
 
 
 def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:

@@ -13,7 +13,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /** @typedef {"left" | "right"} Side */
 
 /** @typedef {{ type: "stack", stack: Stack, nodes: Node[] }} StackNode */
-/** @typedef {{ type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], link: Link | null }} TokensNode */
+/** @typedef {{ type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], tips?: string[], step?: Link | null, link: Link | null }} TokensNode */
 /**
  * @typedef {{
  *   type: "block", id?: string, title: string, note: string, thin?: boolean, kind?: string, branches?: boolean,
@@ -156,11 +156,15 @@ class View {
   }
 
   /** @param {TokensNode} node */
-  tokens({ says, tokens, shares, link }) {
+  tokens({ says, tokens, shares, tips, step, link }) {
     const chips = tokens.map((token, index) => {
-      return make("span", { class: "chip" }, tokenText(token), ...(shares ? [make("small", {}, shares[index])] : []));
+      const words = [tokenText(token), ...(shares ? [make("small", {}, shares[index])] : [])];
+      if (!tips || !step) return make("span", { class: "chip" }, ...words);
+      const chip = make("a", { class: "chip", title: tips[index] }, ...words);
+      followLink(chip, step, { step: index + 1 });
+      return chip;
     });
-    const row = this.anchor(link, null, { class: "chips" }, ...(chips.length ? chips : [this.data.text.nothing]));
+    const row = this.anchor(tips ? null : link, null, { class: "chips" }, ...(chips.length ? chips : [this.data.text.nothing]));
     return make("div", { class: "tokens" }, make("span", { class: "label" }, says), row);
   }
 

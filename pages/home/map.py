@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from plotly.colors import sample_colorscale
 
 from pages.home.links import Link, packed, sidebar_query
@@ -19,6 +20,8 @@ from transformer.figures.attention import LEVELS, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.pipeline.pipeline import Side
 from transformer.tracing.paths import TensorPath
+
+TIP_TOKENS = 5
 
 _mount = component.mounted(Path(__file__).with_suffix(""))
 
@@ -56,7 +59,7 @@ def show_map(view: View, trace: Trace) -> None:
 
 def _linked(node: Node, base: dict[str, Any]) -> Node:
     """A node with its links packed, and with those of the nodes within it."""
-    packs = {name: packed(node[name], base) for name in ("link", "mask") if node.get(name)}
+    packs = {name: packed(node[name], base) for name in ("link", "mask", "step") if node.get(name)}
     inner = {"nodes": [_linked(inner, base) for inner in node["nodes"]]} if "nodes" in node else {}
     return {**node, **packs, **inner}
 
@@ -141,7 +144,10 @@ def _tokens(label: str, tokens: tuple[str, ...], side: Side) -> Node:
 
 
 def _answer(view: View, trace: Trace) -> Node:
-    """The model's answer, or its most probable token after each token of a typed target; with the probability of each."""
+    """The model's answer, or its most probable token after each token of a typed target; with the probability of each.
+
+    A token of the answer leads to the step that wrote it, and pointing at it tells what else was probable there.
+    """
     words, vocabulary = text("home")["map"], view.pipeline.target_vocabulary
     rows = trace.probabilities[0].numpy()
     if view.target is None:
@@ -149,14 +155,27 @@ def _answer(view: View, trace: Trace) -> Node:
         ids = [*vocabulary.ids(answer.tokens), *([vocabulary.eos] if answer.ended else [])]
     else:
         ids = rows.argmax(-1).tolist()
+    written = {
+        "link": Link("decoding", {}),
+        "step": Link("decoding", {"step": "{step}"}),
+        "tips": [_tip(view, row) for row in rows[: len(ids)]],
+    }
     return {
+        **(written if view.target is None else {"link": _stop("probabilities")}),
         "type": "tokens",
         "id": "answer",
         "says": words["answer"] if view.target is None else words["guesses"],
         "tokens": list(vocabulary.tokens_of(ids)),
         "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
-        "link": _stop("probabilities"),
     }
+
+
+def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
+    """The most probable tokens of a row, a line for each."""
+    top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
+    tokens = view.pipeline.target_vocabulary.tokens_of(top)
+    lines = [f"{token}  {share(float(row[index]), 1)}" for index, token in zip(top, tokens, strict=True)]
+    return "\n".join([text("home")["map"]["tip"], *lines])
 
 
 def _inputs(config: TransformerConfig, side: Side) -> list[Node]:

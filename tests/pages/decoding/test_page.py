@@ -236,3 +236,22 @@ def test_a_node_of_the_tree_can_be_clicked(visitor: Visitor) -> None:
     visitor.settle()
     assert "node=" in page.url
     assert page.get_by_text("This hypothesis was pruned at step").is_visible()
+
+
+def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
+    app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="cross"))
+    (listed,) = [caption.value for caption in app.caption if "it wrote the next one" in caption.value]
+    for step, (before, token) in enumerate([("\\<sos\\>", "b"), ("b", "a"), ("a", "\\<eos\\>")], start=1):
+        assert f"{before} → [{token}](decoding?model=reverse&source=ab&step={step})" in listed
+    app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="encoder"))
+    assert not [caption.value for caption in app.caption if "it wrote the next one" in caption.value]
+
+
+@pytest.mark.browser
+def test_a_token_of_the_answer_on_home_leads_to_its_step(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=abc", whole=True)
+    page.locator(".map a.chip").nth(1).click()
+    page.get_by_role("heading", name="Watch it write").wait_for()
+    visitor.settle()
+    assert page.locator(".player output").text_content() == "step 2 of 4"
+    assert page.get_by_label("Source text", exact=True).input_value() == "abc"

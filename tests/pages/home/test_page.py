@@ -27,7 +27,7 @@ OWN = {"model": "own-sizes", "variant": "shared_heads", "n_layers": "3", "n_head
 PAGES = {file.parent.name for file in page_files()}
 # What a link may choose: boxes of the sidebar, and widgets of the page it leads to.
 BOXES = {"model", *TEXTS}
-CHOICES = {"kind", "layer", "head", "part", "edits", "stop", "side"}
+CHOICES = {"kind", "layer", "head", "part", "edits", "stop", "side", "step"}
 
 
 def opened(**query: str) -> AppTest:
@@ -93,6 +93,12 @@ def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
     assert out["tokens"] == [*"hcrot", "<eos>"]
     rows = runs().trace("reverse", ("torch",), (None,), ()).probabilities[0]
     assert out["shares"] == [f"{row.max().item():.0%}" for row in rows]
+    assert (out["step"]["page"], out["step"]["query"]) == ("decoding", {"step": "{step}"})
+    for row, tip in zip(rows, out["tips"], strict=True):
+        top = row.topk(5)
+        tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(top.indices.tolist())
+        expected = [f"{token}  {value:.1%}" for token, value in zip(tokens, top.values.tolist(), strict=True)]
+        assert tip.splitlines() == [WORDS["map"]["tip"], *expected]
 
 
 def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out() -> None:
