@@ -9,12 +9,13 @@ from pages.decoding.settings import Settings, write
 from pages.decoding.steps import Run, quoted_tokens
 from pages.shell.view import View
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, share
+from pages.ui.format import fixed
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from transformer import Pipeline
 from transformer.analysis.forcing import parting
+from transformer.figures.decoding import percent
 
 SHOWN_TOKENS = 5
 
@@ -82,7 +83,7 @@ def show_branch(run: Run, other: Run | None, forced: Forced | None, step: int) -
         )
         own = run.own(made)
         for index, token in zip(tokens, run.tokens_of(tokens), strict=True):
-            label = words["force_button"].format(step=made.step + 1, token=literal(token), share=share(own[index], 1))
+            label = words["force_button"].format(step=made.step + 1, token=literal(token), share=percent(own[index]))
             st.button(label, key=f"force {index}", on_click=_force, args=(f"{made.step + 1} {token}",))
     if forced is None or other is None:
         if forced is not None:
@@ -98,7 +99,7 @@ def show_branch(run: Run, other: Run | None, forced: Forced | None, step: int) -
         st.caption(words["no_parting"])
     else:
         last = other.own(other.chain[forced.step])[forced.token] if forced.step < len(other.chain) else 0.0
-        st.caption(words["parting"].format(step=at + 1, share=share(last, 1)))
+        st.caption(words["parting"].format(step=at + 1, share=percent(last)))
 
 
 def _force(place: str) -> None:

@@ -11,9 +11,10 @@ from jaxtyping import Float
 
 from pages.decoding.settings import Settings
 from pages.ui.escaping import literal
-from pages.ui.format import number, share
+from pages.ui.format import number
 from pages.ui.text import text
 from transformer import Pipeline
+from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
@@ -88,7 +89,7 @@ def reason(run: Run, made: Hypothesis) -> str:
     words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
     rank, own = run.rank(made), run.own(made)
     best = run.tokens_of([int(own.argmax())])[0]
-    values = {"token": token, "own": share(own[made.token], 1), "rank": rank, "best": best, "best_share": share(own.max(), 1)}
+    values = {"token": token, "own": percent(own[made.token]), "rank": rank, "best": best, "best_share": percent(own.max())}
     if step.forced:
         sentence = words["forced"].format(**values)
     elif isinstance(run.settings.method, Greedy):
@@ -96,7 +97,7 @@ def reason(run: Run, made: Hypothesis) -> str:
     elif isinstance(run.settings.method, Sample):
         last = step.stages[-1].probabilities[made.row]
         drawn = float(run.settings.method.uniforms(made.step, 1)[0])
-        values |= {"left": int((last > 0).sum()), "last": share(float(last[made.token]), 1), "number": number(drawn, 3)}
+        values |= {"left": int((last > 0).sum()), "last": percent(float(last[made.token])), "number": number(drawn, 3)}
         sentence = words["sampling"].format(**values)
     else:
         width = run.settings.method.width

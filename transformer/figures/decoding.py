@@ -242,6 +242,7 @@ def lens_map(
             },
             text=texts,
             texttemplate="%{text}",
+            textfont={"size": 13},
             customdata=told,
             hovertemplate="%{y}<br>%{customdata}<extra></extra>",
             xgap=2,

@@ -12,6 +12,7 @@ from pages.shell.runs import runs
 from tests.pages.apps import on_page, shown
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
+from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Method, Sample
 from transformer.pipeline.decoding.tree import Written
@@ -174,7 +175,7 @@ def test_the_reason_is_that_of_the_step(method: Method) -> None:
     run = run_of("reverse", "headlight", Settings(method, (Temperature(3.0), TopK(3)) if isinstance(method, Sample) else ()))
     for made, token in zip(run.chain, run.tokens, strict=True):
         sentence = reason(run, made)
-        share = f"{run.own(made)[made.token]:.1%}"
+        share = percent(run.own(made)[made.token])
         assert sentence.startswith(f"“{token}” is ")
         assert share in sentence
         if isinstance(method, Sample):

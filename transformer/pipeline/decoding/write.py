@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -143,14 +144,16 @@ def write(
     pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
     search = method.start(len(source), eos, pad, limit)
     cache = Cache() if cached and fits_cache(model, edits) else None
-    # A scope is entered for the computation alone: the caller runs in whatever context a generator leaves open.
-    with torch.inference_mode(), scope.entered():
+    # A scope is entered for the computation alone: the caller runs in whatever context a generator leaves open. Where there is
+    # nothing to see or to edit, taps need not ask it.
+    watched = scope.entered if traced or edits else nullcontext
+    with torch.inference_mode(), watched():
         encoded = model.encode(source)
 
     def steps() -> Iterator[DecodingStep]:
         (memory, mask), target, kept = encoded, torch.full((len(source), 1), sos), cache
         for index in range(limit + 1):
-            with torch.inference_mode(), scope.entered():
+            with torch.inference_mode(), watched():
                 logits = model.decode(target, memory, mask, kept)[:, -1]
                 stages, own = _stages(logits, never, controls), logits.log_softmax(-1)
                 if never and index not in forced:  # a person may force what the model must not write
