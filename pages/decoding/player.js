@@ -14,7 +14,7 @@ const CELL = 21; // px of a cell of the alignment
 
 /** @typedef {import("./player_steps.js").Step} Step */
 
-/** @typedef {{ steps: Step[], step: number, source: string[], scale: string, text: Record<string, string> }} Data */
+/** The steps as JSON. @typedef {{ steps: string, step: number, source: string[], scale: string, text: Record<string, string> }} Data */
 
 /** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function player({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -27,6 +27,8 @@ export default function player({ data, parentElement, setStateValue, setTriggerV
 }
 
 class Player {
+  /** @type {Step[]} */
+  steps = [];
   /** @type {import("../ui/colors.js").Pixels} */
   pixels;
   /** @type {HTMLButtonElement} */
@@ -67,16 +69,18 @@ class Player {
   show(data) {
     const moved = !this.data || this.data.step !== data.step || !unchanged(this.data, data, "steps");
     const whole = !unchanged(this.data, data, "steps", "source", "text", "scale");
+    if (this.data?.steps !== data.steps) this.steps = JSON.parse(data.steps);
     this.data = data;
     // The server's step wins where it is new; an answer that comes back late must not undo a move.
     if (moved && !this.playing && !this.rest) this.step = data.step;
-    this.step = Math.max(0, Math.min(this.step, data.steps.length - 1));
+    this.step = Math.max(0, Math.min(this.step, this.steps.length - 1));
     if (whole) this.build();
     this.paint();
   }
 
   build() {
-    const { text, steps, scale, source } = /** @type {Data} */ (this.data);
+    const { steps } = this;
+    const { text, scale, source } = /** @type {Data} */ (this.data);
     this.pixels = pixelsOfScale(scale);
     /** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
     const button = (name, sign, act) => {
@@ -122,7 +126,8 @@ class Player {
   }
 
   paint() {
-    const { steps, text, source } = /** @type {Data} */ (this.data);
+    const { steps } = this;
+    const { text, source } = /** @type {Data} */ (this.data);
     const step = steps[this.step];
     const places = { step: this.step + 1, count: steps.length };
     this.slider.value = String(this.step + 1);
@@ -170,7 +175,7 @@ class Player {
 
   /** @param {number} columns */
   paintAlignment(columns) {
-    const { steps } = /** @type {Data} */ (this.data);
+    const { steps } = this;
     const ratio = devicePixelRatio || 1;
     const count = this.step + 1;
     const names = steps.slice(0, count).map(({ token }, index) => {
@@ -199,7 +204,7 @@ class Player {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const { steps } = /** @type {Data} */ (this.data);
+    const { steps } = this;
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const step = stepOfKey(event.key, this.step, steps.length);
     if (step === null) return;
@@ -215,7 +220,7 @@ class Player {
 
   /** @param {number} step */
   move(step) {
-    const { steps } = /** @type {Data} */ (this.data);
+    const { steps } = this;
     this.step = Math.max(0, Math.min(step, steps.length - 1));
     this.paint();
     clearTimeout(this.rest);
@@ -227,7 +232,7 @@ class Player {
   }
 
   play() {
-    const { steps } = /** @type {Data} */ (this.data);
+    const { steps } = this;
     this.playing = true;
     if (this.step === steps.length - 1) this.step = -1;
     const next = () => {

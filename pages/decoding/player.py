@@ -1,5 +1,6 @@
 """The player: the answer token by token, with the distribution, the reason and the attention of each step."""
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -7,13 +8,16 @@ from typing import Any
 
 import streamlit as st
 
+from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
+from pages.shell.runs import Key, runs
 from pages.shell.view import View
+from pages.ui.caches import cached
 from pages.ui.component import mounted, packed
 from pages.ui.export_menu import saving
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
-from pages.ui.text import text
+from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures.panels import shades
 from transformer.pipeline.export import step_file
@@ -42,7 +46,7 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
     step = _step(count)
     with place:
         data = {
-            "steps": player_steps(run, layer, None if head == "mean" else int(head) - 1),
+            "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
             "step": step,
             "source": list(trace.source_tokens[0]),
             "scale": _scale(),
@@ -50,6 +54,12 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
     return step
+
+
+@cached
+def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, _: str) -> str:
+    """`player_steps` as JSON, made once for all who look at them. The last argument is the language of its sentences."""
+    return json.dumps(player_steps(Run(runs().pipeline(key), written(key, source, settings), settings), layer, head))
 
 
 def _step(count: int) -> int:

@@ -25,7 +25,7 @@ def player(app: AppTest) -> dict[str, Any]:
     """The data of the player."""
     found = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
     (data,) = [data for data in found if isinstance(data, dict) and "steps" in data]
-    return data
+    return data | {"steps": json.loads(data["steps"])}
 
 
 def check(app: AppTest) -> AppTest:
