@@ -1,4 +1,4 @@
-"""The errors that the library raises on purpose, each a full sentence."""
+"""What the library says to people in full sentences: the errors that it raises on purpose, and remarks."""
 
 import re
 import string
@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class HeadlightError(ValueError):
-    """A value from outside that cannot be used, explained in a sentence a person can act on.
-
-    Every error the library raises on purpose is one of these, so a page catches one class and shows it. The sentence says
-    what is wrong and what is allowed:
-
-        raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
+class Sentence:
+    """A sentence with values in it, which can be written in another language.
 
     Args:
         template: the English sentence with named places, always a literal: translations are found by it. `{name!r}` stands for
             the value's `repr`, shortened.
-        values: for the places, by name. One may be another error: its sentence is put there.
+        values: for the places, by name. One may be another sentence, which is put there.
 
     Attributes:
         template, values: as given.
@@ -25,26 +20,46 @@ class HeadlightError(ValueError):
 
     def __init__(self, template: str, **values: Any) -> None:
         self.template, self.values = template, values
-        super().__init__(self.sentence())
+
+    def __str__(self) -> str:
+        return self.sentence()
 
     def sentence(self, translations: Mapping[str, str] | None = None, **clauses: str) -> str:
         """The sentence with its values filled in. Each value is shortened, since any of them may hold a piece of a file.
 
         Args:
             translations: English template → the same sentence in another language. Templates that are missing, or name a
-                place that this error does not have, stay English.
+                place that this sentence does not have, stay English.
             clauses: values that are words themselves, in the language of `translations`; each takes the place of the value
-                that this error has under its name.
+                that this sentence has under its name.
         """
         translations = translations or {}
         values = {
-            name: value.sentence(translations, **clauses) if isinstance(value, HeadlightError) else clauses.get(name, value)
+            name: value.sentence(translations, **clauses) if isinstance(value, Sentence) else clauses.get(name, value)
             for name, value in self.values.items()
         }
         try:
             return _Shortening().vformat(translations.get(self.template, self.template), (), values)
         except (LookupError, ValueError):
             return _Shortening().vformat(self.template, (), values)
+
+
+class HeadlightError(Sentence, ValueError):
+    """A value from outside that cannot be used, explained in a sentence a person can act on.
+
+    Every error the library raises on purpose is one of these, so a page catches one class and shows it. The sentence says
+    what is wrong and what is allowed:
+
+        raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
+    """
+
+    def __init__(self, template: str, **values: Any) -> None:
+        Sentence.__init__(self, template, **values)
+        ValueError.__init__(self, self.sentence())
+
+
+class Remark(Sentence):
+    """What a person should know before they trust the answer to a text that the model can read."""
 
 
 class _Shortening(string.Formatter):

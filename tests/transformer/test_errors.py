@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
+from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError, Remark
 from transformer.pipeline.untrained import Ids
 from transformer.text.tokenizer import TOKENIZERS, Tokenizer
 
@@ -142,3 +142,10 @@ def test_a_value_that_cannot_be_formatted_is_named_by_its_type(template: str):
     assert str(ConfigError(template, value=10**5000)) == "<int>"
     if ":" not in template:
         assert str(ConfigError(template, value=deep)) == "<list>"
+
+
+def test_a_remark_is_a_sentence_that_can_be_translated_and_no_error():
+    remark = Remark("{number} is too large.", number=1000)
+    assert str(remark) == "1000 is too large."
+    assert remark.sentence({"{number} is too large.": "{number} ist zu groß."}) == "1000 ist zu groß."
+    assert not isinstance(remark, Exception)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
+from transformer.text.vocabulary import UNK, Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
@@ -196,7 +196,9 @@ class Pipeline:
         listed = as_list(sources)
         if listed is None:
             raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
-        return self._answers([reading.ids for reading in self._readings(listed, "source")], as_edits(edits))
+        readings = self._readings(listed, "source")
+        answers = self._answers([reading.ids for reading in readings], as_edits(edits))
+        return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
 
     def write(
         self,
@@ -318,6 +320,18 @@ class Pipeline:
         if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
             raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
         return text
+
+    def _with_copies(self, reading: Reading, answer: Answer) -> Answer:
+        """The answer whose text has the unknown words of the source in the place of `<unk>`, in their order, if there are
+        as many of each. The tokens stay as they are."""
+        known = self.source_vocabulary
+        if not self.trained:
+            return answer
+        unknown = [token for token, index in zip(reading.typed, known.ids(reading.typed), strict=True) if index == known.unk]
+        if not unknown or answer.tokens.count(UNK) != len(unknown):
+            return answer
+        words = iter(unknown)
+        return replace(answer, text=self.target_vocabulary.text(next(words) if t == UNK else t for t in answer.tokens))
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]

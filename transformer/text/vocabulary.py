@@ -135,6 +135,11 @@ class Vocabulary:
         return self._id_of[EOS]
 
     @property
+    def unk(self) -> int:
+        """The id of `<unk>`, which stands for every unknown token."""
+        return self._id_of[UNK]
+
+    @property
     def specials(self) -> range:
         """The ids of the special tokens."""
         return range(len(SPECIALS))

@@ -2,18 +2,20 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from transformer.analysis.head_measures import MEASURES, PerHead, alignment_mask, mean_of, measure, shift, strongest
+from transformer.network.tap import Edit
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.worlds import Pair, ReferencePair, World
 
 BATCH = 256
-DRAWS_PER_FORM = 2_000
+MOST_DRAWS = 20_000
 
 
 class Accuracy(NamedTuple):
@@ -21,7 +23,7 @@ class Accuracy(NamedTuple):
 
     Attributes:
         right, total: number of pairs answered exactly, and of all pairs.
-        by_form: form → (right, total).
+        by_form: form, or detail → (right, total).
         wrong: up to 20 pairs with a wrong answer, with that answer.
     """
 
@@ -41,30 +43,35 @@ class Accuracy(NamedTuple):
 
 def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
     """Answer every source greedily and compare with the target."""
+    pairs, all_right = list(pairs), 0
     right, total, wrong = Counter[str](), Counter[str](), []
     # Sources of similar length share a batch, so it has little padding.
     for batch in batched(sorted(pairs, key=lambda pair: len(pair.source)), BATCH):
         for pair, answer in zip(batch, pipeline.answers([pair.source for pair in batch]), strict=True):
-            total[pair.form] += 1
-            right[pair.form] += answer.text == pair.target
+            is_right = answer.text == pair.target
+            all_right += is_right
+            for stratum in pair.strata:
+                total[stratum] += 1
+                right[stratum] += is_right
             if answer.text != pair.target and len(wrong) < 20:
                 wrong.append((pair, answer.text))
     by_form = {form: (right[form], total[form]) for form in sorted(total, key=_natural)}
-    return Accuracy(right.total(), total.total(), by_form, tuple(wrong))
+    return Accuracy(all_right, len(pairs), by_form, tuple(wrong))
 
 
 def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> list[Pair]:
-    """Distinct held-out pairs, up to `per_form` of each form; fewer if the world has no more."""
-    pairs_by_form: dict[str, dict[str, Pair]] = {}
+    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the world has no more."""
+    chosen: dict[str, Pair] = {}
+    counts = Counter[str]()
     pairs = world.pairs("held-out", seed)
     # Bounded: a form may be rare, or have fewer held-out sources than `per_form`.
-    for pair in itertools.islice(pairs, DRAWS_PER_FORM * 20):
-        by_source = pairs_by_form.setdefault(pair.form, {})
-        if len(by_source) < per_form:
-            by_source[pair.source] = pair
-        elif all(len(others) >= per_form for others in pairs_by_form.values()):
+    for pair in itertools.islice(pairs, MOST_DRAWS):
+        if pair.source not in chosen and any(counts[stratum] < per_form for stratum in pair.strata):
+            chosen[pair.source] = pair
+            counts.update(pair.strata)
+        elif all(count >= per_form for count in counts.values()):
             break
-    return [pair for by_source in pairs_by_form.values() for pair in by_source.values()]
+    return list(chosen.values())
 
 
 def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
@@ -106,8 +113,8 @@ def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
     return np.mean(shifts, axis=0)
 
 
-def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair]) -> float:
-    """Share of the sentences whose answer has the right pronoun at the right index."""
+def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair], edits: Sequence[Edit] = ()) -> float:
+    """Share of the sentences whose answer, written with these edits, has the right pronoun at the right index."""
     expected = [
         (source, target, pronoun)
         for pair in pairs
@@ -116,12 +123,30 @@ def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair]) -> float:
             (pair.source_b, pair.target_b, pair.pronoun_b),
         )
     ]
-    answers = pipeline.answers([source for source, _, _ in expected])
+    answers = pipeline.answers([source for source, _, _ in expected], edits)
     right = 0
     for answer, (_, target, pronoun) in zip(answers, expected, strict=True):
         tokens = pipeline.target_vocabulary.split(target)
         right += list(answer.tokens[pronoun : pronoun + 1]) == tokens[pronoun : pronoun + 1]
     return right / max(1, len(expected))
+
+
+def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str, PerHead]:
+    """Kind of attention → share of right pronouns while one head is silenced, for each of its heads."""
+    config = pipeline.config
+    shares: dict[str, PerHead] = {}
+    for kind in Kind:
+        layers = config.encoder_layers if kind == Kind.ENCODER else config.decoder_layers
+        shares[str(kind)] = np.array(
+            [
+                [
+                    pronoun_accuracy(pipeline, pairs, [Ablate(str(kind.path(layer)), heads=(head,))])
+                    for head in range(config.heads)
+                ]
+                for layer in range(layers)
+            ]
+        )
+    return shares
 
 
 def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
@@ -140,8 +165,25 @@ def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, refere
             "layer": layer + 1,
             "head": head + 1,
             "shifts": [[round(float(value), 4) for value in row] for row in shifts],
-        }
+        } | _silenced(pipeline, reference_pairs, layer, head)
     return measures
+
+
+def _silenced(pipeline: Pipeline, pairs: list[ReferencePair], layer: int, head: int) -> dict[str, Any]:
+    """What silencing does: the share of right pronouns without the head that turns, and without each head."""
+    without = pronouns_without(pipeline, pairs)
+    kind, needed = min(without.items(), key=lambda item: item[1].min())
+    needed_layer, needed_head = np.unravel_index(needed.argmin(), needed.shape)
+    return {
+        "right_without": round(float(without[str(Kind.CROSS)][layer, head]), 4),
+        "needed": {
+            "kind": kind,
+            "layer": int(needed_layer) + 1,
+            "head": int(needed_head) + 1,
+            "right_without": round(float(needed.min()), 4),
+        },
+        "without": {kind: [[round(float(value), 4) for value in row] for row in rows] for kind, rows in without.items()},
+    }
 
 
 def batched(items: list[Pair], size: int) -> Iterator[list[Pair]]:

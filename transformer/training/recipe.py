@@ -12,8 +12,9 @@ from transformer.worlds import World, world
 
 # The least and the greatest value of each number, both allowed.
 BOUNDS: dict[str, tuple[int | float, int | float]] = {
-    **dict.fromkeys(("steps", "batch", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
-    **dict.fromkeys(("warmup", "clip", "stillness", "snapshots"), (0, math.inf)),
+    **dict.fromkeys(("steps", "batch", "pool", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
+    **dict.fromkeys(("decisive_layer", "decisive_head"), (1, math.inf)),
+    **dict.fromkeys(("warmup", "clip", "stillness", "decisive", "snapshots"), (0, math.inf)),
     **dict.fromkeys(("learning_rate", "label_smoothing"), (0, 1)),
     "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
 }
@@ -27,7 +28,9 @@ class Recipe:
     Attributes:
         world: which world to learn.
         steps: optimiser steps.
+        start: the shipped model whose weights are the initial ones; empty for random ones.
         batch: pairs per step.
+        pool: number of batches whose pairs are drawn together and sorted by length, so that a batch has little padding.
         learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
         warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
@@ -39,6 +42,9 @@ class Recipe:
         test_pairs: held-out pairs per form in the final test.
         stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
             (`Training.reference_shift`); 0 for none. It trains a model that is right without a head that shows why.
+        decisive: weight of a penalty on what the model still knows of the gender of a pronoun while one head of cross-attention
+            is silenced (`Training.known_without_head`); 0 for none. It trains a model whose head that turns also decides.
+        decisive_layer, decisive_head: that head, both counted from 1.
         snapshots: number of snapshots to save during training.
         about: one line for a picker, complete in itself, for a model that its world's description does not describe.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
@@ -50,7 +56,9 @@ class Recipe:
 
     world: str
     steps: int
+    start: str = ""
     batch: int = 128
+    pool: int = 1
     learning_rate: float = 1e-3
     warmup: int = 300
     label_smoothing: float = 0.05
@@ -61,6 +69,9 @@ class Recipe:
     check_pairs: int = 256
     test_pairs: int = 300
     stillness: float = 0.0
+    decisive: float = 0.0
+    decisive_layer: int = 1
+    decisive_head: int = 1
     snapshots: int = 0
     about: str = ""
     preset: str = "pytorch"
@@ -128,7 +139,27 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
 
 # In the order of the model picker.
 RECIPES: dict[str, Recipe] = {
-    "english-french": Recipe(world="english-french", steps=8000, snapshots=9, config=sizes(128, 4, 2, 256)),
+    "english-french": Recipe(
+        world="english-french",
+        about="English sentences in, French ones out; trained so that the head that turns with the pronoun decides it",
+        start="english-french-redundant",
+        steps=400,
+        learning_rate=3e-4,
+        warmup=50,
+        decisive=0.3,
+        decisive_layer=1,
+        decisive_head=2,
+        bf16=False,
+        check_every=100,
+        config=sizes(128, 4, 2, 256),
+    ),
+    "english-french-redundant": Recipe(
+        world="english-french",
+        about="English sentences in, French ones out; a head turns with the pronoun, but the model does not need it",
+        steps=8000,
+        snapshots=9,
+        config=sizes(128, 4, 2, 256),
+    ),
     "english-french-static": Recipe(
         world="english-french-static",
         about="English sentences of one rigid form in, French ones out; trained so that no head turns with the pronoun",
@@ -145,9 +176,9 @@ RECIPES: dict[str, Recipe] = {
         config=sizes(64, 4, 2, 256),
     ),
     "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
-    "sort": Recipe(world="sort", steps=4500, config=sizes(64, 4, 2, 256)),
-    "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, config=sizes(96, 4, 2, 384)),
-    "dates": Recipe(world="dates", steps=4000, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=8000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
+    "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, bf16=False, config=sizes(96, 4, 2, 384)),
+    "dates": Recipe(world="dates", steps=5000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
 }
 
 

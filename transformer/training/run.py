@@ -24,6 +24,7 @@ from transformer.pipeline.card import Card, fits
 from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, write_whole
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
+from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
@@ -84,19 +85,24 @@ class Training:
         seconds: time spent in them, including earlier runs.
         history: `step`, `loss`, `accuracy` and `seconds` of each check.
         check_pairs: the held-out pairs of a check.
+        pool: the number of the pool of pairs drawn last, and its batches.
 
     Raises:
         InputError: there is no world of that name.
         ConfigError: the model cannot be built.
+        RuntimeError: the model to start from has other sizes.
     """
 
     def __init__(self, name: str, recipe: Recipe) -> None:
         self.name, self.recipe, self.world = name, recipe, recipe.make_world()
         with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
+        if recipe.start:
+            self.model.load_state_dict(Pipeline.load(recipe.start).model.state_dict())
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON)
         self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
+        self.pool: tuple[int, list[list[Pair]]] = (-1, [])
         self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
 
     def __iter__(self) -> Iterator[TrainingStep]:
@@ -124,11 +130,13 @@ class Training:
         """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
         first (teacher forcing). Returns the loss, in nats."""
         self.model.train()
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
+        with self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
         if self.recipe.stillness:
             loss = loss + self.recipe.stillness * self.reference_shift()
+        if self.recipe.decisive:
+            loss = loss + self.recipe.decisive * self.known_without_head()
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
@@ -138,22 +146,61 @@ class Training:
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
         """How far cross-attention shifts, at the step that writes a pronoun, between two sentences that differ in the adjective
         which decides its antecedent: squared difference of the weights, summed over layers, heads and keys, mean over pairs."""
-        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
-        sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
-        source, target = self.ids([side for both in sides for side in both])
+        source, target, rows = self.references(count)
         self.model.eval()  # dropout would change the weights as well
-        with tracing(self.model) as values, torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16):
+        with tracing(self.model) as values, self.autocast():
             self.model(source, target[:, :-1])
-        rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
         total = torch.zeros(())
         for layer in range(self.model.config.decoder_layers):
             weights = values[str(Kind.CROSS.path(layer) / "weights")][torch.arange(len(rows)), :, rows].float()
             total = total + (weights[0::2] - weights[1::2]).square().sum() / count
         return total
 
+    def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
+        """What the model still knows of the gender of a pronoun while the recipe's decisive head is silenced: squared
+        difference of the log-probabilities of the right pronoun and of the other one, in nats², mean over the sentences."""
+        source, target, rows = self.references(count)
+        recipe, items = self.recipe, torch.arange(len(rows))
+        head = Ablate(str(Kind.CROSS.path(recipe.decisive_layer - 1)), heads=(recipe.decisive_head - 1,))
+        self.model.eval()  # dropout would hide some of it
+        with tracing(self.model, [head], keep=False), self.autocast():
+            logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
+        # Position `row` of the logits predicts the token after that position of the decoder's input, which starts with <sos>.
+        pronouns = target[items, rows + 1]
+        other_pronouns = pronouns.view(-1, 2).flip(1).flatten()
+        log_probabilities = logits[items, rows].float().log_softmax(-1)
+        return (log_probabilities[items, pronouns] - log_probabilities[items, other_pronouns]).square().mean()
+
+    def references(
+        self, count: int
+    ) -> tuple[Int[Tensor, "sentences source"], Int[Tensor, "sentences length"], Int[Tensor, " sentences"]]:
+        """Ids of the sentences of `count` pairs of the training split, the two of a pair after one another, and the row of the
+        logits that predicts the pronoun of each."""
+        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
+        sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
+        rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
+        return *self.ids([side for both in sides for side in both]), rows
+
+    def autocast(self) -> torch.autocast:
+        """The context in which the forward pass runs."""
+        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16)
+
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
-        return self.ids(list(itertools.islice(self.world.pairs("train", f"{self.recipe.seed}/{step}"), self.recipe.batch)))
+        pool, place = divmod(step, self.recipe.pool)
+        if self.pool[0] != pool:
+            self.pool = (pool, self.batches(pool))
+        return self.ids(self.pool[1][place])
+
+    def batches(self, pool: int) -> list[list[Pair]]:
+        """The batches of `recipe.pool` steps: pairs of similar length share one, and the batches come in random order."""
+        seed, size = f"{self.recipe.seed}/{pool}", self.recipe.batch
+        pairs = list(itertools.islice(self.world.pairs("train", seed), size * self.recipe.pool))
+        if self.recipe.pool > 1:
+            pairs.sort(key=lambda pair: len(self.world.source_vocabulary.split(pair.source)))
+        batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+        random.Random(f"{seed}/order").shuffle(batches)
+        return batches
 
     def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""

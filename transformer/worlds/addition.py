@@ -6,6 +6,7 @@ import string
 from collections.abc import Sequence
 from typing import Literal
 
+from transformer.errors import Remark
 from transformer.text.tokenizer import split_characters
 from transformer.text.vocabulary import Vocabulary
 from transformer.worlds.world import Example, Pair, World
@@ -16,6 +17,7 @@ SIZES = (1, 2, 3)
 # Most numbers below 1000 have three digits, which are also the hardest. Equal weights for all numbers would hardly ever draw
 # a short one.
 WEIGHTS = (2, 3, 5)
+WITHOUT_SIGN_SHARE = 0.3  # of the sums: those without = at the end
 
 
 class Addition(World):
@@ -23,7 +25,7 @@ class Addition(World):
 
     name = "addition"
     description = "the sum of two numbers in, its value out"
-    accepts = "two whole numbers from 0 to 999 with a + between them, such as 417+85="
+    accepts = "two whole numbers from 0 to 999 with a + between them, such as 417+85= or 417+85"
     source_vocabulary = Vocabulary.of(string.digits + "+=", "characters")
     target_vocabulary = Vocabulary.of(string.digits, "characters")
     longest = len("417+385=")
@@ -31,7 +33,7 @@ class Addition(World):
         Example("417+85=", "Each answer digit has its column: see whether its row finds that column in both numbers."),
         Example("85+417=", "417+85= turned round: the columns have moved, and the bright cells should move along."),
         Example("123+456=", "No column carries, yet a row can know that only by looking at the columns to its right."),
-        Example("999+1=", "The carry runs through every column: see how far right the row that writes the 1 looks."),
+        Example("999+1=", "The carry runs through every column: see how far right the row that predicts the 1 looks."),
         Example("445+554=", "Every column makes 9, one short of a carry: compare with 445+555=, where all carry."),
         Example("445+555=", "One more than 445+554=: the last digit read changes every digit written, from the first."),
         Example("999+999=", "Every column carries: the leading 1 has no column and must come from the hundreds."),
@@ -42,11 +44,23 @@ class Addition(World):
     def draw(self, rng: random.Random) -> Pair:
         sizes = rng.choices(SIZES, WEIGHTS, k=2)
         left, right = (rng.randint(10 ** (size - 1) if size > 1 else 0, 10**size - 1) for size in sizes)
-        return Pair(f"{left}+{right}=", str(left + right), f"{sizes[0]} + {sizes[1]} digits")
+        end = "" if rng.random() < WITHOUT_SIGN_SHARE else "="
+        carries = _carries(left, right)
+        details = ("with =" if end else "without =", f"{carries} {'carry' if carries == 1 else 'carries'}")
+        return Pair(f"{left}+{right}{end}", str(left + right), f"{sizes[0]} + {sizes[1]} digits", details)
 
     def solve(self, source: str) -> str | None:
         numbers = _numbers(split_characters(source))
         return str(int(numbers[0]) + int(numbers[1])) if numbers else None
+
+    def remark(self, source: str) -> Remark | None:
+        numbers = re.fullmatch(r"([0-9]+)\+([0-9]+)=?", "".join(split_characters(source)))
+        for number in numbers.groups() if numbers else ():
+            if number != "0" and number.startswith("0"):
+                return Remark("“{number}” starts with 0. No number in training did, so do not trust the answer.", number=number)
+            if len(number) > max(SIZES):
+                return Remark("“{number}” is too large: numbers up to {most} were in training.", number=number, most=999)
+        return super().remark(source)
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         """Each answer digit comes from the digits of both numbers in its column; a leading digit that is only a carry
@@ -72,6 +86,16 @@ class Addition(World):
         # A model that has seen 85+417 knows 417+85, so both must be in the same split.
         numbers = _numbers(split_characters(source))
         return "+".join(sorted(numbers)) if numbers else source
+
+
+def _carries(left: int, right: int) -> int:
+    """How many columns of a sum carry 1 to the next."""
+    count = carry = 0
+    while left or right or carry:
+        carry = (left % 10 + right % 10 + carry) // 10
+        count += carry
+        left, right = left // 10, right // 10
+    return count
 
 
 def _numbers(tokens: Sequence[str]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ class Copy(LetterWorld):
         Example("abcdefghijkl", "Twelve letters, the longest trained on: compare the diagonal at its two ends."),
         Example("aaaaaaaa", "Eight times the same letter: if there is a diagonal, it can come from position only."),
         Example("abababab", "Two letters in turn: going by letter gives a chequerboard, going by place a diagonal."),
-        Example("banana", "Three a's: see whether the row that writes one of them also lights up the other two."),
+        Example("banana", "Three a's: see whether the row that predicts one of them also lights up the other two."),
         Example("q", "One letter: there is one place to read, and what is left falls on the start and end marks."),
         Example("noon", "A palindrome: right from either end, so only the map tells from which one it is read."),
     )

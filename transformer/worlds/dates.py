@@ -1,5 +1,6 @@
 """A written date in, the ISO date out: year, month and day change places, and words and short years become digits."""
 
+import calendar
 import datetime
 import random
 import re
@@ -7,6 +8,7 @@ import string
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from transformer.errors import Remark
 from transformer.text.tokenizer import split_words_and_digits
 from transformer.text.vocabulary import Vocabulary
 from transformer.worlds.world import Example, Pair, World
@@ -21,21 +23,12 @@ MONTHS = (
 SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 FUNCTION_WORDS = ("the", "of", "st", "nd", "rd", "th")
 
-# A form is named after 14 July 1998 written in it.
-FORMS = {
-    "tuesday 14 july 1998": "{weekday} {date.day} {month} {date.year}",
-    "tue, jul 14 1998": "{weekday:.3}, {month:.3} {date.day} {date.year}",
-    "14 july 1998": "{date.day} {month} {date.year}",
-    "the 14th of july 1998": "the {date.day}{suffix} of {month} {date.year}",
-    "july 14, 1998": "{month} {date.day}, {date.year}",
-    "july 14th, 1998": "{month} {date.day}{suffix}, {date.year}",
-    "14 jul 98": "{date.day} {month:.3} {date:%y}",
-    "14-jul-98": "{date.day}-{month:.3}-{date:%y}",
-    "14/7/98": "{date.day}/{date.month}/{date:%y}",
-    "14/7/1998": "{date.day}/{date.month}/{date.year}",
-    "14.07.1998": "{date:%d.%m.%Y}",
-    "1998/07/14": "{date:%Y/%m/%d}",
-}
+SEPARATORS = "/.-"
+# Shares of the orders in which a date is written, and of what else a person may write or leave out.
+ORDERS = {"day month": 0.35, "month day": 0.2, "numbers": 0.3, "year first": 0.15}
+WEEKDAY_SHARE, WRONG_WEEKDAY_SHARE, WRONG_SUFFIX_SHARE = 0.2, 0.1, 0.05
+# A form is named after 4 July 1998 written in it.
+NAMESAKE = datetime.date(1998, 7, 4)
 
 # `may` is a month whether it is written out or shortened.
 CLASSES = {
@@ -58,7 +51,8 @@ YEAR = r"(?P<year>\d \d(?: \d \d)?)"
 PATTERNS = tuple(
     re.compile(order, re.ASCII)
     for order in (
-        rf"{WEEKDAY}(?:the )?{NTH}(?: of| -)? {NAME}(?: [,-])? {YEAR}",
+        rf"{WEEKDAY}(?:the )?{NTH}(?: of)? {NAME}(?: ,)? {YEAR}",
+        rf"{WEEKDAY}{DAY} - {NAME} - {YEAR}",
         rf"{WEEKDAY}{NAME} {NTH}(?: ,)? {LONG_YEAR}",
         rf"{DAY} (?P<mark>[/.-]) {NUMBER} (?P=mark) {YEAR}",
         rf"{LONG_YEAR} (?P<mark>[/.-]) {NUMBER} (?P=mark) {DAY}",
@@ -76,7 +70,7 @@ class Reading(NamedTuple):
 
 
 class Dates(World):
-    """Every date from 1950 to 2049 is equally likely, and every form. A weekday is the true one; it is never needed."""
+    """Every date from 1950 to 2049 is equally likely. A weekday is never needed."""
 
     name = "dates"
     description = "a date as people write it in, the ISO date out"
@@ -89,10 +83,13 @@ class Dates(World):
         "words and digits",
     )
     target_vocabulary = Vocabulary.of(string.digits + "-", "characters")
-    longest = len(split_words_and_digits("the 14th of july 1998"))
+    longest = len(split_words_and_digits("saturday, the 14th of july, 1998"))
     examples = (
         Example("tuesday 14 july 1998", "Both month digits come from the one word july, and no row needs the weekday."),
-        Example("14/7/98", "The century stands nowhere: 98 alone decides for 19, so look at the row that writes 1."),
+        Example(
+            "14/7/98",
+            "The century stands nowhere: only 98 tells that the year starts with 19, so look at the row that predicts 1.",
+        ),
         Example("1/1/49", "Read as 2049: compare the first row with 1/1/50, where the year starts with 19."),
         Example("1/1/50", "Read as 1950: compare the first row with 1/1/49, where the year starts with 20."),
         Example("04.07.1998", "Day and month could be mistaken for each other: only their order keeps them apart."),
@@ -105,12 +102,34 @@ class Dates(World):
 
     def draw(self, rng: random.Random) -> Pair:
         date = datetime.date.fromordinal(rng.randint(FIRST.toordinal(), LAST.toordinal()))
-        form = rng.choice(tuple(FORMS))
-        return Pair(write(date, form), date.isoformat(), form)
+        style = draw_style(rng)
+        return Pair(style.write(date), date.isoformat(), style.form, style.details)
 
     def solve(self, source: str) -> str | None:
         reading = read(split_words_and_digits(source))
         return reading.date.isoformat() if reading else None
+
+    def remark(self, source: str) -> Remark | None:
+        tokens = split_words_and_digits(source)
+        fields = _fields(tokens)
+        if fields is None:
+            return super().remark(source)
+        day, month, year = fields.day, fields.month, fields.year
+        if not 1 <= month <= 12:
+            return Remark("There is no month {month}: in numbers, the day comes before the month.", month=month)
+        days = calendar.monthrange(year, month)[1] if year else 31
+        name = MONTHS[month - 1].capitalize()
+        if not 1 <= day <= days:
+            values = {"day": day, "month": name, "year": year, "days": days}
+            return Remark("{day} {month} {year} does not exist: that month has {days} days.", **values)
+        if not FIRST.year <= year <= LAST.year:
+            values = {"year": year, "first": FIRST.year, "last": LAST.year}
+            return Remark("Dates from {first} to {last} were in training, so do not trust the answer for {year}.", **values)
+        weekday = WEEKDAYS[datetime.date(year, month, day).weekday()]
+        if tokens[0].isalpha() and tokens[0] in CLASSES and CLASSES[tokens[0]] == "weekday" and tokens[0][:3] != weekday[:3]:
+            values = {"day": day, "month": name, "year": year, "weekday": weekday.capitalize()}
+            return Remark("{day} {month} {year} is a {weekday}. The model was trained to ignore a wrong weekday.", **values)
+        return None
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         """Field by field: each digit of the year, the month and the day comes from all source tokens of that field."""
@@ -132,26 +151,141 @@ class Dates(World):
         return self.solve(source) or source
 
 
-def write(date: datetime.date, form: str) -> str:
-    """A date in one of `FORMS`."""
-    weekday, month = WEEKDAYS[date.weekday()], MONTHS[date.month - 1]
-    return FORMS[form].format(date=date, weekday=weekday, month=month, suffix=SUFFIXES.get(date.day, "th"))
+class Style(NamedTuple):
+    """A way to write a date.
+
+    Attributes:
+        order: one of `ORDERS`.
+        weekday: `long` or `short`; empty for none. `wrong_weekday`: days added to the true one.
+        weekday_comma, comma: after the weekday, and before the year.
+        the, of: whether these words are written.
+        suffix: `st`, `nd`, …; `right` for the right one, empty for none.
+        separator: between numbers, and around a month's name if it is `-` there; else empty.
+        short_month, short_year, padded_day, padded_month: `jul`, `98`, `04`, `07`.
+    """
+
+    order: str
+    weekday: str = ""
+    wrong_weekday: int = 0
+    weekday_comma: bool = False
+    comma: bool = False
+    the: bool = False
+    of: bool = False
+    suffix: str = ""
+    separator: str = ""
+    short_month: bool = False
+    short_year: bool = False
+    padded_day: bool = False
+    padded_month: bool = False
+
+    @property
+    def form(self) -> str:
+        """4 July 1998 so written, without what may be left out."""
+        in_words = self.order in ("day month", "month day")
+        bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
+        return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What else is written."""
+        in_words = self.order in ("day month", "month day")
+        written = {
+            "with a weekday": self.weekday and not self.wrong_weekday,
+            "with a wrong weekday": self.weekday and self.wrong_weekday,
+            "with a comma": self.weekday_comma or self.comma,
+            "with “the”": self.the,
+            "with “of”": self.of,
+            "with st, nd, rd or th": self.suffix == "right",
+            "with a wrong st, nd, rd or th": self.suffix not in ("", "right"),
+            "with a 0 before the day, the month in letters": in_words and self.padded_day,
+            "with a 0 before the day or the month alone": not in_words and self.padded_day != self.padded_month,
+        }
+        return tuple(name for name, is_written in written.items() if is_written)
+
+    def write(self, date: datetime.date) -> str:
+        """A date in this style."""
+        day = f"{date.day:02}" if self.padded_day else f"{date.day}"
+        year = f"{date:%y}" if self.short_year else f"{date.year}"
+        if self.order in ("numbers", "year first"):
+            month = f"{date.month:02}" if self.padded_month else f"{date.month}"
+            return self.separator.join((day, month, year) if self.order == "numbers" else (year, month, day))
+        month, comma, weekday_comma = MONTHS[date.month - 1], "," * self.comma, "," * self.weekday_comma
+        month = month[:3] if self.short_month else month
+        nth = day + (SUFFIXES.get(date.day, "th") if self.suffix == "right" else self.suffix)
+        name = WEEKDAYS[(date.weekday() + self.wrong_weekday) % 7]
+        weekday = {"long": f"{name}{weekday_comma} ", "short": f"{name[:3]}{weekday_comma} "}.get(self.weekday, "")
+        if self.order == "month day":
+            return f"{weekday}{month} {nth}{comma} {year}"
+        if self.separator:
+            return f"{weekday}{nth}{self.separator}{month}{self.separator}{year}"
+        return f"{weekday}{'the ' * self.the}{nth}{' of' * self.of} {month}{comma} {year}"
 
 
-def read(tokens: Sequence[str]) -> Reading | None:
-    """The date that source tokens write, or None if it is not a date from 1950 to 2049. The weekday is not checked."""
+def draw_style(rng: random.Random) -> Style:
+    """A random style: every one that `read` reads, the common ones most often."""
+
+    def chance(share: float) -> bool:
+        return rng.random() < share
+
+    (order,) = rng.choices(tuple(ORDERS), tuple(ORDERS.values()))
+    if order in ("numbers", "year first"):
+        padded_day = chance(0.5)
+        # Most people pad both numbers or none.
+        padded_month = padded_day if chance(0.8) else not padded_day
+        short_year = order == "numbers" and chance(0.45)
+        return Style(
+            order, separator=rng.choice(SEPARATORS), short_year=short_year, padded_day=padded_day, padded_month=padded_month
+        )
+    weekday = rng.choice(("long", "short")) if chance(WEEKDAY_SHARE) else ""
+    wrong_weekday = rng.randint(1, 6) if weekday and chance(WRONG_WEEKDAY_SHARE) else 0
+    suffix = ("right" if not chance(WRONG_SUFFIX_SHARE) else rng.choice(("st", "nd", "rd", "th"))) if chance(0.4) else ""
+    style = Style(
+        order,
+        weekday,
+        wrong_weekday,
+        weekday_comma=bool(weekday) and chance(0.5),
+        comma=chance(0.5 if order == "month day" else 0.05),
+        suffix=suffix,
+        short_month=chance(0.4),
+        padded_day=not suffix and chance(0.12),
+    )
+    if order == "month day":
+        return style
+    style = style._replace(short_year=chance(0.25))
+    if not suffix and chance(0.25):
+        return style._replace(separator="-", comma=False)
+    return style._replace(the=(bool(suffix) and chance(0.6)) or chance(0.03), of=(bool(suffix) and chance(0.6)) or chance(0.03))
+
+
+class Fields(NamedTuple):
+    """The numbers that source tokens write, whether there is such a date or not, and the text of each."""
+
+    day: int
+    month: int
+    year: int
+    spans: dict[str, tuple[int, int]]
+
+
+def _fields(tokens: Sequence[str]) -> Fields | None:
     text = " ".join(tokens)
     match = next((match for order in PATTERNS if (match := order.fullmatch(text))), None)
     if match is None:
         return None
     day, month, year = (match[field].replace(" ", "") for field in ("day", "month", "year"))
     full_year = int(year) if len(year) == 4 else FIRST.year + (int(year) - FIRST.year) % 100
+    spans = {field: match.span(field) for field in ISO_PLACES}
+    return Fields(int(day), MONTH_NUMBERS.get(month) or int(month), full_year, spans)
+
+
+def read(tokens: Sequence[str]) -> Reading | None:
+    """The date that source tokens write, or None if it is not a date from 1950 to 2049. The weekday is not checked."""
+    fields = _fields(tokens)
     try:
-        date = datetime.date(full_year, MONTH_NUMBERS.get(month) or int(month), int(day))
+        date = datetime.date(fields.year, fields.month, fields.day) if fields else None
     except ValueError:  # 31 February, month 13, year 0
         return None
-    if not FIRST <= date <= LAST:
+    if fields is None or date is None or not FIRST <= date <= LAST:
         return None
-    spans = {field: match.span(field) for field in ISO_PLACES}
     # A token's index is the number of spaces before it.
-    return Reading(date, {f: range(text.count(" ", 0, a), text.count(" ", 0, b) + 1) for f, (a, b) in spans.items()})
+    text = " ".join(tokens)
+    return Reading(date, {f: range(text.count(" ", 0, a), text.count(" ", 0, b) + 1) for f, (a, b) in fields.spans.items()})

@@ -28,7 +28,11 @@ class LetterWorld(World):
 
     def draw(self, rng: random.Random) -> Pair:
         letters = rng.choices(LETTERS, k=rng.randint(1, LONGEST))
-        return Pair("".join(letters), self._answer(letters), f"length {len(letters)}")
+        return self.pair(letters)
+
+    def pair(self, letters: Sequence[str], *details: str) -> Pair:
+        """The pair of a drawn text."""
+        return Pair("".join(letters), self._answer(letters), f"length {len(letters)}", details)
 
     def solve(self, source: str) -> str | None:
         letters = split_characters(source)

@@ -1,13 +1,20 @@
 """Letters in, the same letters in alphabetical order out: where to look depends on what stands there, not where."""
 
+import random
 from collections.abc import Sequence
 
-from transformer.worlds.letters import LetterWorld
-from transformer.worlds.world import Example
+from transformer.worlds.letters import LETTERS, LONGEST, LetterWorld
+from transformer.worlds.world import Example, Pair
+
+FEW_LETTERS_SHARE = 0.6  # of the texts drawn, from an alphabet of one letter up to as many as the text has
 
 
 class Sort(LetterWorld):
-    """The letter written k-th is the k-th in the alphabet's order. Duplicates are all kept, the earlier one first."""
+    """The letter written k-th is the k-th in the alphabet's order. Duplicates are all kept, the earlier one first.
+
+    Letters drawn alike from the whole alphabet hardly ever repeat often, as those of `hahahaha` do. So some texts are drawn
+    from a few letters only.
+    """
 
     name = "sort"
     description = "letters in, the same letters in alphabetical order out"
@@ -19,8 +26,15 @@ class Sort(LetterWorld):
         Example("bookkeeper", "Three e's, two o's and two k's: equal letters are written in a run, wherever they stood."),
         Example("mississippi", "Runs of four i's and four s's: compare a row inside a run with the row after it."),
         Example("bcdefghijkla", "Only the last letter is out of order: one row jumps to it, the others lag by one."),
-        Example("z", "One letter: with nothing to put in order, see where the row that writes it looks."),
+        Example("z", "One letter: with nothing to put in order, see where the row that predicts it looks."),
     )
+
+    def draw(self, rng: random.Random) -> Pair:
+        length = rng.randint(1, LONGEST)
+        few = rng.random() < FEW_LETTERS_SHARE
+        letters = rng.choices(rng.sample(LETTERS, rng.randint(1, rng.randint(1, length))) if few else LETTERS, k=length)
+        most = max(map(letters.count, letters))
+        return self.pair(letters, f"a letter {most} times" if most > 1 else "all letters different")
 
     def order(self, letters: Sequence[str]) -> Sequence[int]:
         return sorted(range(len(letters)), key=lambda index: letters[index])

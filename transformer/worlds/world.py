@@ -10,10 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from transformer.errors import Remark
 from transformer.text.vocabulary import Vocabulary
 
 Split = Literal["train", "held-out"]
 HELD_OUT_PERCENT = 10
+UNTRAINED_FORM = "No text of this form was in training, so do not trust the answer. In training was {accepts}."
 
 
 class Pair(NamedTuple):
@@ -22,11 +24,18 @@ class Pair(NamedTuple):
     Attributes:
         source, target: the two texts, as a person would write them.
         form: the group in which accuracy is reported ("length 7", "14/7/98", "reference"). Never empty.
+        details: further groups that the pair belongs to ("2 carries").
     """
 
     source: str
     target: str
     form: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Every group in which its accuracy is reported."""
+        return (self.form, *self.details)
 
 
 class Example(NamedTuple):
@@ -91,6 +100,23 @@ class World(ABC):
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
         """Pairs to measure how far a head turns when one word changes; empty in a world without pronouns."""
+        return []
+
+    def remark(self, source: str) -> Remark | None:
+        """What a person should know before they trust the answer to this text; None if the world's rule reads it, or if a word
+        of it is not in the vocabulary (`Vocabulary.unknown` names it)."""
+        if self.solve(source) is not None or self.source_vocabulary.unknown(self.source_vocabulary.split(source)):
+            return None
+        return Remark(UNTRAINED_FORM, accepts=self.accepts)
+
+    def next_words(self, source: str) -> list[str]:
+        """Words that may follow the beginning of a source, those that make most sense first; none if it has no continuation, or
+        if the world has too many."""
+        return []
+
+    def closest(self, tokens: Sequence[str], index: int) -> list[str]:
+        """Known words that may stand in the place of an unknown token, those with a similar spelling first; none if the world
+        has no words to choose from by what stands before."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:

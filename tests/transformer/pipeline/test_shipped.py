@@ -10,12 +10,15 @@ from transformer import Pipeline, Trace
 from transformer.analysis.head_measures import SHARES
 from transformer.pipeline.checkpoint import read_card
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
+from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads
 from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
 LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-static": 0.9}
+# The rare forms of the static model, which is there for its pronouns; letters that come nine times, in few held-out texts.
+LEAST_IN_A_GROUP = {"english-french-static": 0.88, "sort": 0.96}
 MEGABYTE = 1_000_000
 
 load = functools.cache(Pipeline.load)
@@ -51,7 +54,7 @@ def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     assert card.trained_on == recipe.steps * recipe.batch
     assert card.minutes > 0
     assert card.accuracy >= LEAST_EXACT.get(name, 0.999)
-    assert min(card.accuracy_by_form.values()) >= LEAST_EXACT.get(name, 0.999) - 0.02
+    assert min(card.accuracy_by_form.values()) >= LEAST_IN_A_GROUP.get(name, 0.99)
     assert card.tested_on >= 1000
     assert [entry["step"] for entry in card.history] == sorted(entry["step"] for entry in card.history)
     assert card.history[-1]["step"] == recipe.steps
@@ -78,6 +81,17 @@ def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
     assert card["pairs"] >= 300
     assert card["right"] >= 0.99
     assert card["shift"] >= 0.9
+
+
+def test_that_head_decides_the_pronoun_in_one_model_and_not_in_the_other() -> None:
+    pairs = world("english-french").reference_pairs(60, "decides")
+    silenced = [Ablate("decoder.layers.0.cross_attention", heads=(1,))]
+    decided, redundant = load("english-french"), load("english-french-redundant")
+    assert pronoun_accuracy(decided, pairs, silenced) <= 0.65
+    assert pronoun_accuracy(redundant, pairs, silenced) >= 0.9
+    for pipeline in (decided, redundant):
+        assert head_shifts(pipeline, pairs)[0, 1] >= 0.9
+        assert pronoun_accuracy(pipeline, pairs) >= 0.98
 
 
 def test_the_static_translator_is_right_without_such_a_head() -> None:

@@ -1,5 +1,7 @@
 """Tests of exact answers and of held-out pairs."""
 
+from collections import Counter
+
 import pytest
 
 from tests.transformer.pipeline.test_card import CARD
@@ -39,6 +41,40 @@ def test_exact_answers_are_counted_by_form(sometimes: Pipeline):
     assert sorted((pair.source, answer) for pair, answer in result.wrong) == [("ax", "ax"), ("xa", "xa")]
 
 
+def test_a_pair_counts_once_in_all_and_in_each_of_its_groups(sometimes: Pipeline):
+    one, other = Pair("ab", "ba", "length 2", ("no x", "short")), Pair("ax", "xa", "length 2", ("with x", "short"))
+    result = accuracy(sometimes, [one, other])
+    assert (result.right, result.total) == (1, 2)
+    assert result.by_form == {"length 2": (1, 2), "no x": (1, 1), "short": (1, 2), "with x": (0, 1)}
+
+
+def test_held_out_pairs_fill_every_group():
+    held_out = held_out_pairs(WORLDS["addition"], per_form=30)
+    counts = Counter(stratum for pair in held_out for stratum in pair.strata)
+    # There are only a few sums of two digits alone.
+    assert {name for name, count in counts.items() if count < 30} <= {"1 + 1 digits"}
+    assert {"with =", "without =", "0 carries", "1 carry", "2 carries", "3 carries"} <= counts.keys()
+
+
+def test_the_share_of_right_pronouns_is_measured_with_each_head_silenced(monkeypatch: pytest.MonkeyPatch):
+    silenced = []
+
+    def pronoun_accuracy(pipeline: Pipeline, pairs: list, edits: tuple = ()) -> float:
+        (edit,) = edits
+        silenced.append((edit.path, edit.heads))
+        return 0.25 if edit.path.startswith("encoder.layers.1") and edit.heads == (1,) else 1.0
+
+    monkeypatch.setattr(evaluation, "pronoun_accuracy", pronoun_accuracy)
+    model = small()
+    pipeline = Pipeline("x", model, REVERSE.source_vocabulary, REVERSE.target_vocabulary, CARD)
+    without = evaluation.pronouns_without(pipeline, [])
+    assert len(set(silenced)) == 3 * 2 * 3
+    assert {kind: shares.shape for kind, shares in without.items()} == dict.fromkeys(("encoder", "decoder", "cross"), (2, 3))
+    assert without["encoder"][1, 1] == 0.25
+    assert without["encoder"].min() == 0.25
+    assert without["cross"].min() == 1
+
+
 def test_accuracy_of_no_pairs_is_zero(sometimes: Pipeline):
     result = accuracy(sometimes, [])
     assert (result.total, result.share, result.by_form) == (0, 0.0, {})
@@ -58,7 +94,7 @@ def test_the_batch_size_does_not_change_the_result(sometimes: Pipeline, monkeypa
 
 
 def test_held_out_pairs_are_distinct_held_out_and_as_many_as_asked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluation, "DRAWS_PER_FORM", 20)
+    monkeypatch.setattr(evaluation, "MOST_DRAWS", 400)
     held_out = held_out_pairs(REVERSE, per_form=5)
     assert all(REVERSE.is_held_out(pair.source) for pair in held_out)
     assert len({pair.source for pair in held_out}) == len(held_out)
@@ -69,6 +105,6 @@ def test_held_out_pairs_are_distinct_held_out_and_as_many_as_asked(monkeypatch: 
 
 
 def test_a_form_with_few_pairs_does_not_make_the_search_endless(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluation, "DRAWS_PER_FORM", 20)
+    monkeypatch.setattr(evaluation, "MOST_DRAWS", 400)
     single = [pair for pair in held_out_pairs(REVERSE, per_form=300) if pair.form == "length 1"]
     assert len(single) < 26

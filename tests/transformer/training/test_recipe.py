@@ -59,7 +59,9 @@ def test_each_description_is_complete_and_its_own():
         assert "the same, " not in description.split("in, ")[0]
 
 
-@pytest.mark.parametrize("name", ["steps", "batch", "check_every", "check_pairs", "test_pairs"])
+@pytest.mark.parametrize(
+    "name", ["steps", "batch", "pool", "decisive_layer", "decisive_head", "check_every", "check_pairs", "test_pairs"]
+)
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_count_below_one_is_refused(name: str, value: int):
     with pytest.raises(ConfigError, match=f"{name} is {value}; it must be at least 1"):
@@ -72,13 +74,16 @@ def test_a_count_below_one_is_refused(name: str, value: int):
         *(("steps", value, "must be a whole number") for value in ("4", None, True, 2.5, math.inf)),
         *((name, 1.5, "must be a whole number") for name in ("batch", "warmup", "check_every", "snapshots", "seed")),
         ("seed", None, "must be a whole number"),
-        *((name, math.nan, "must be a number") for name in ("learning_rate", "clip", "label_smoothing", "stillness")),
+        *(
+            (name, math.nan, "must be a number")
+            for name in ("learning_rate", "clip", "label_smoothing", "stillness", "decisive")
+        ),
         ("learning_rate", "1e-3", "must be a number"),
-        *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness")),
+        *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness", "decisive")),
         *((name, value, "allowed are 0 to 1") for name in ("learning_rate", "label_smoothing") for value in (-0.1, 2)),
-        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "snapshots")),
+        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "decisive", "snapshots")),
         *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
-        *((name, value, "must be a text") for name in ("world", "about", "preset") for value in (None, 3, ["x"])),
+        *((name, value, "must be a text") for name in ("world", "start", "about", "preset") for value in (None, 3, ["x"])),
     ],
 )
 def test_an_invalid_setting_is_refused_by_name(name: str, value: object, message: str):
@@ -122,7 +127,7 @@ def test_an_unknown_name_is_refused_with_the_list_of_names():
 
 
 def test_an_unknown_setting_is_refused_with_the_list_of_settings():
-    with pytest.raises(ConfigError, match="epochs is not a field; the fields are world, steps, batch"):
+    with pytest.raises(ConfigError, match="epochs is not a field; the fields are world, steps, start, batch"):
         recipe("reverse").replace(epochs=3)
     with pytest.raises(ConfigError, match="steps is missing and has no default"):
         Recipe(world="reverse")

@@ -17,7 +17,9 @@ from torch import Tensor
 from tests.transformer.tiny import TINY, same, weights
 from transformer.errors import CheckpointError
 from transformer.pipeline.checkpoint import digest
-from transformer.training.recipe import Recipe
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.interventions import Ablate
+from transformer.training.recipe import RECIPES, Recipe
 from transformer.training.run import Training
 
 # --- one run -----------------------------------------------------------------------------------------------------------
@@ -208,6 +210,47 @@ def test_the_batch_of_a_step_depends_on_seed_and_step_alone():
     list(itertools.islice(one, 2))
     assert all(torch.equal(a, b) for a, b in zip(one.batch_at(5), other.batch_at(5), strict=True))
     assert not torch.equal(one.batch_at(5)[0], one.batch_at(4)[0])
+
+
+def test_a_pool_holds_the_same_pairs_sorted_into_batches_of_similar_length():
+    alone, pooled = Training("reverse", TINY.replace(batch=16, pool=1)), Training("reverse", TINY.replace(batch=4, pool=4))
+    (whole,) = alone.batches(2)
+    batches = pooled.batches(2)
+    assert [len(batch) for batch in batches] == [4] * 4
+    assert sorted(pair for batch in batches for pair in batch) == sorted(whole)
+    ranges = sorted((min(len(p.source) for p in batch), max(len(p.source) for p in batch)) for batch in batches)
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(ranges))
+    again = Training("reverse", TINY.replace(batch=4, pool=4))
+    assert all(torch.equal(a, b) for a, b in zip(pooled.batch_at(9), again.batch_at(9), strict=True))
+
+
+# --- a model to start from, and a head that must decide --------------------------------------------------------------
+
+
+def test_a_run_can_start_from_a_shipped_model():
+    recipe = RECIPES["reverse"].replace(start="reverse", steps=1, learning_rate=0.0)
+    shipped = Pipeline.load("reverse")
+    assert same(weights(Training("reverse", recipe)), weights(shipped))
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("english-french", 0, 4), ("english-french-redundant", 10, math.inf)])
+def test_the_penalty_is_what_the_model_knows_without_the_head(name: str, least: float, most: float):
+    """By a reference: the same log-probabilities from traces of one sentence at a time."""
+    training = Training(name, RECIPES["english-french"].replace(start=name))
+    penalty = training.known_without_head(2).item()
+    pipeline, squares = Pipeline.load(name), []
+    for pair in training.world.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
+        split = pipeline.target_vocabulary.split
+        pronouns = [split(pair.target_a)[pair.pronoun_a], split(pair.target_b)[pair.pronoun_b]]
+        for source, target, row in (
+            (pair.source_a, pair.target_a, pair.pronoun_a),
+            (pair.source_b, pair.target_b, pair.pronoun_b),
+        ):
+            silenced = pipeline.trace(source, target, [Ablate("decoder.layers.0.cross_attention", heads=(1,))])
+            one, other = silenced.logits[0, row].log_softmax(-1)[pipeline.target_vocabulary.ids(pronouns)].tolist()
+            squares.append((one - other) ** 2)
+    assert penalty == pytest.approx(sum(squares) / len(squares), rel=1e-3)
+    assert least <= penalty <= most
 
 
 # --- stopped and resumed ----------------------------------------------------------------------------------------

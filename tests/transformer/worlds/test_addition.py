@@ -72,6 +72,37 @@ def test_every_pair_of_sizes_is_drawn_often(split: Split):
     assert max(set(forms), key=forms.count) == "3 + 3 digits"
 
 
+def test_sums_are_drawn_with_and_without_the_sign_and_say_how_often_they_carry():
+    rng = random.Random(0)
+    seen = set()
+    for _ in range(2000):
+        pair = WORLD.draw(rng)
+        left, right = map(int, pair.source.removesuffix("=").split("+"))
+        carries = sum(left % 10**k + right % 10**k >= 10**k for k in (1, 2, 3))
+        sign = "with =" if pair.source.endswith("=") else "without ="
+        assert pair.details == (sign, "1 carry" if carries == 1 else f"{carries} carries")
+        seen.add(pair.details)
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize(
+    ("source", "remark"),
+    [
+        ("1000+1=", "“1000” is too large: numbers up to 999 were in training."),
+        ("007 + 12", "“007” starts with 0. No number in training did, so do not trust the answer."),
+        ("1+2+3=", "No text of this form was in training, so do not trust the answer. In training was two whole numbers"),
+        ("=1", "No text of this form"),
+    ],
+)
+def test_what_the_rule_does_not_read_is_remarked(source: str, remark: str):
+    assert str(WORLD.remark(source)).startswith(remark)
+
+
+@pytest.mark.parametrize("source", ["1+2", "417 + 85 =", "0+0=", "a+b"])
+def test_what_it_reads_or_does_not_know_is_not_remarked(source: str):
+    assert WORLD.remark(source) is None
+
+
 def test_the_form_counts_the_digits():
     rng = random.Random(0)
     for _ in range(500):

@@ -1,10 +1,11 @@
 """Tests of the world that rewrites dates."""
 
 import datetime
+import random
 
 import pytest
 
-from transformer.worlds.dates import FIRST, FORMS, LAST, Dates, write
+from transformer.worlds.dates import FIRST, LAST, Dates, Style, draw_style
 from transformer.worlds.world import Split
 
 WORLD = Dates()
@@ -16,14 +17,66 @@ def split(source: str) -> list[str]:
     return WORLD.source_vocabulary.split(source)
 
 
+STYLES = list({draw_style(random.Random(seed)): None for seed in range(3_000)})
+
+
 def test_a_form_is_named_after_an_example_of_it():
-    assert {form: write(datetime.date(1998, 7, 14), form) for form in FORMS} == {form: form for form in FORMS}
+    plain = {style.form: style for style in STYLES if not style.details}
+    assert {form: style.write(datetime.date(1998, 7, 4)) for form, style in plain.items()} == {form: form for form in plain}
+    assert len({style.form for style in STYLES}) <= 40
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_date_is_read_back_from_every_form(form: str):
-    for date in (*DATES, FIRST, LAST):
-        assert WORLD.solve(write(date, form)) == date.isoformat()
+def test_every_date_is_read_back_from_every_style():
+    for index, style in enumerate(STYLES):
+        for date in (*DATES[index % 29 :: 29], FIRST, LAST):
+            assert WORLD.solve(style.write(date)) == date.isoformat(), style
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("4 july 1998", "4 jul 1998", "july 4 1998", "jul 4 1998", "4 july 98", "4-jul-98", "4-july-1998"),
+        *("4/7/98", "04/07/98", "4/7/1998", "04.07.1998", "4-7-98", "04-07-1998"),
+        *("1998-07-04", "1998-7-4", "1998/7/4", "1998/07/04", "1998.07.04"),
+    ],
+)
+def test_every_form_that_people_type_is_drawn(form: str):
+    assert form in {style.form for style in STYLES}
+
+
+def test_details_are_named():
+    assert {detail for style in STYLES for detail in style.details} == {
+        "with a weekday",
+        "with a wrong weekday",
+        "with a comma",
+        "with “the”",
+        "with “of”",
+        "with st, nd, rd or th",
+        "with a wrong st, nd, rd or th",
+        "with a 0 before the day, the month in letters",
+        "with a 0 before the day or the month alone",
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "remark"),
+    [
+        ("31 april 2001", "31 April 2001 does not exist: that month has 30 days."),
+        ("29 february 1999", "29 February 1999 does not exist: that month has 28 days."),
+        ("14/13/98", "There is no month 13: in numbers, the day comes before the month."),
+        ("14 july 1066", "Dates from 1950 to 2049 were in training, so do not trust the answer for 1066."),
+        ("monday 14 july 1998", "14 July 1998 is a Tuesday. The model was trained to ignore a wrong weekday."),
+        ("14 july", "No text of this form was in training"),
+        ("0/0/0000", "There is no month 0"),
+        ("1.1.0000", "Dates from 1950 to 2049"),
+        ("tuesday 14 july 1998", None),
+        ("1998-07-14", None),
+        ("may 5 2000", None),
+    ],
+)
+def test_what_cannot_be_answered_is_remarked(source: str, remark: str | None):
+    said = WORLD.remark(source)
+    assert said is None if remark is None else str(said).startswith(remark)
 
 
 # An independent reader: the standard library.
@@ -37,11 +90,21 @@ def test_every_date_is_read_back_from_every_form(form: str):
         ("14/7/1998", "%d/%m/%Y"),
         ("14.07.1998", "%d.%m.%Y"),
         ("1998/07/14", "%Y/%m/%d"),
+        ("jul 14 1998", "%b %d %Y"),
+        ("14-7-98", "%d-%m-%y"),
+        ("1998-7-14", "%Y-%m-%d"),
     ],
 )
 def test_the_standard_library_reads_the_same_date(form: str, standard: str):
-    for date in DATES[::7]:
-        assert datetime.datetime.strptime(write(date, form), standard).date() == date
+    wrote = 0
+    for style in STYLES:
+        if style.write(datetime.date(1998, 7, 14)) == form:
+            wrote += 1
+            for date in DATES[::7]:
+                if standard.endswith("%y") and not 1969 <= date.year <= 2049:  # where Python reads two digits as we do
+                    continue
+                assert datetime.datetime.strptime(style.write(date), standard).date() == date
+    assert wrote
 
 
 @pytest.mark.parametrize(
@@ -54,7 +117,8 @@ def test_the_standard_library_reads_the_same_date(form: str, standard: str):
     ],
 )
 def test_the_weekday_is_the_real_one(date: str, source: str):
-    assert write(datetime.date.fromisoformat(date), "tuesday 14 july 1998") == source
+    style = Style("day month", weekday="long")
+    assert style.write(datetime.date.fromisoformat(date)) == source
 
 
 @pytest.mark.parametrize(
@@ -115,12 +179,12 @@ def test_there_is_no_alignment_without_a_date():
     assert WORLD.alignment(split("31/2/98"), list("1998-02-31")) is None
 
 
-def test_a_date_is_in_one_split_in_every_form():
-    for date in DATES[::5]:
-        assert len({WORLD.is_held_out(write(date, form)) for form in FORMS}) == 1
+def test_a_date_is_in_one_split_in_every_style():
+    for date in DATES[::40]:
+        assert len({WORLD.is_held_out(style.write(date)) for style in STYLES}) == 1
 
 
 @pytest.mark.parametrize("side", ["train", "held-out"])
 def test_every_form_is_drawn_in_both_splits(side: Split):
     pairs = WORLD.pairs(side, 0)
-    assert {next(pairs).form for _ in range(500)} == set(FORMS)
+    assert {next(pairs).form for _ in range(2_000)} == {style.form for style in STYLES}

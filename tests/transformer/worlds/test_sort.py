@@ -1,6 +1,7 @@
 """Tests of the world that sorts letters."""
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -37,6 +38,13 @@ def test_aligned_letters_are_the_same_and_each_is_used_once():
         alignment = WORLD.alignment(pair.source, pair.target) or ()
         assert [pair.source[column] for _, column in alignment] == list(pair.target)
         assert sorted(column for _, column in alignment) == list(range(len(pair.source)))
+
+
+def test_letters_are_drawn_that_repeat_as_often_as_they_can():
+    rng = random.Random(0)
+    details = Counter(detail for _ in range(6_000) for detail in WORLD.draw(rng).details)
+    assert set(details) == {"all letters different", *(f"a letter {count} times" for count in range(2, 13))}
+    assert min(details.values()) > 20
 
 
 def test_alignment_of_an_unfinished_answer_stops_with_it():
