@@ -19,3 +19,8 @@ EXAMPLES = (
     ),
     Example("we went to the beach yesterday", "`sommes allés` is one English word, and agrees with `we`."),
 )
+
+STATIC_EXAMPLES = (
+    Example(EXAMPLES[0].source, "The pronoun is right; change `tired` to `wide` and look for a head that turns."),
+    Example(EXAMPLES[1].source, "The pronoun has changed, and yet no head has turned from `animal` to `street`."),
+)

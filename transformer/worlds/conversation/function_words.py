@@ -133,6 +133,7 @@ COMPOUND = {
 NUMBERS = {**UNITS, **TEENS, **HIGH, **COMPOUND}
 
 COUNTS = {word: Determiner(french, french, french, MANY, "number") for word, french in (UNITS | TEENS).items() if word != "one"}
+COUNTS["one"] = DETERMINERS["a"]._replace(sense="number")
 
 _WEIGHTS = {"the": 9.0, "a": 7.0, "some": 1.2, "any": 1.5, "my": 4.0, "your": 2.0, "every": 0.1, "too many": 0.15}
 

@@ -1,13 +1,13 @@
-"""The whole grammar: draw a sentence, read one, and list the words that fit next."""
+"""A grammar is a set of frames: it draws a sentence, reads one, and lists the words that fit next."""
 
 import random
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from transformer.worlds.conversation.frames import FRAMES, Frame
+from transformer.worlds.conversation.frames import FRAMES, RIGID_FRAMES, Frame
 from transformer.worlds.conversation.frames.courtesy import FIXED
 from transformer.worlds.conversation.frames.frame import opening
 from transformer.worlds.conversation.path import DeadEndError, Draw, Path, Read
@@ -15,9 +15,35 @@ from transformer.worlds.conversation.sound import settle
 
 LONGEST = 14  # source tokens drawn, but for the questions about a reference
 LONGEST_QUESTION = 20
-TWO, TWO_SHARE, MARKS = "two sentences", 0.025, (".", "?")
-_CUMULATIVE = list(accumulate(frame.share for frame in FRAMES.values()))
-_FRAMES = tuple(FRAMES.values())
+TWO, TWO_SHARE, MARKS = "two sentences", 0.03, (".", "?")
+AND = "and"
+_MAY_REFER = ("it", "they", "he", "she", "because", "this", "that", "these", "those")
+NO_STATEMENT = frozenset(
+    [
+        "what",
+        "who",
+        "where",
+        "when",
+        "why",
+        "how",
+        "which",
+        "whose",
+        "am",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "would",
+        "should",
+        "will",
+        "may",
+    ]
+)
 
 
 class Sentence(NamedTuple):
@@ -28,66 +54,107 @@ class Sentence(NamedTuple):
     frame: str
 
 
-def drawn(rng: random.Random, frame: Frame | None = None) -> Sentence:
-    """A random sentence, of `frame` if given; sometimes two short ones."""
-    if frame is None and rng.random() < TWO_SHARE:
-        return _two(rng)
-    frame = frame or _FRAMES[bisect(_CUMULATIVE, rng.random() * _CUMULATIVE[-1])]
-    longest = LONGEST_QUESTION if frame.name == "reference question" else LONGEST
-    while True:
-        path = Draw(rng)
-        try:
-            french = _sentence(path, frame)
-        except DeadEndError:
-            continue
-        english = tuple(path.english())
-        # A fixed phrase means what it means: `i am good` is no description.
-        as_phrase = frame.name != "courtesy" and without_mark(english) in FIXED
-        if len(english) <= longest and not as_phrase:
-            return Sentence(english, tuple(french), frame.name)
+class Grammar:
+    """The sentences of some frames.
 
+    Attributes:
+        frames: by name.
+        two_share: share of the texts drawn that have two sentences.
+    """
 
-def _two(rng: random.Random) -> Sentence:
-    """`i have a dog . his name is max`."""
-    while True:
-        first, second = drawn(rng), drawn(rng)
-        both = [*first.english, *second.english]
-        if first.english[-1] in MARKS and len(both) <= LONGEST and sum(map(both[:-1].count, MARKS)) == 1:
-            return Sentence(tuple(both), (*first.french, *second.french), TWO)
+    def __init__(self, frames: Mapping[str, Frame], two_share: float) -> None:
+        self.frames, self.two_share = frames, two_share
+        self._all = tuple(frames.values())
+        self._cumulative = list(accumulate(frame.share for frame in self._all))
+        self._starting_with = lru_cache(maxsize=4096)(self._frames_starting_with)
 
+    def draw(self, rng: random.Random, frame: Frame | None = None) -> Sentence:
+        """A random sentence, of `frame` if given; sometimes two short ones."""
+        if frame is None and rng.random() < self.two_share:
+            return self._two(rng)
+        frame = frame or self._any_frame(rng)
+        longest = LONGEST_QUESTION if frame.name == "reference question" else LONGEST
+        while True:
+            path = Draw(rng)
+            try:
+                french = _sentence(path, frame)
+            except DeadEndError:
+                continue
+            english = tuple(path.english())
+            # `i am good` has a meaning of its own as a fixed phrase; read word by word it would be a description.
+            as_phrase = frame.name != "courtesy" and without_mark(english) in FIXED
+            if len(english) <= longest and not as_phrase:
+                return Sentence(english, tuple(french), frame.name)
 
-def read(tokens: Sequence[str]) -> Sentence | None:
-    """The first reading of a text, in the order of the frames; if it is none as a whole, that of its two sentences."""
-    sentence = _read_one(tokens)
-    ends = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
-    if sentence is not None or len(ends) != 1:
-        return sentence
-    first, second = _read_one(tokens[: ends[0] + 1]), _read_one(tokens[ends[0] + 1 :])
-    if first is None or second is None:
+    def read(self, tokens: Sequence[str]) -> Sentence | None:
+        """The first reading of a text, in the order of the frames; if it is none as a whole, that of its two sentences."""
+        sentence = self._read_one(tokens)
+        ends = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
+        ands = [index for index, token in enumerate(tokens[:-1]) if token == AND]
+        if sentence is not None or not self.two_share or (len(ends) or len(ands)) != 1:
+            return sentence
+        index = (ends or ands)[0]
+        first, second = self._read_one(tokens[: index + len(ends)]), self._read_one(tokens[index + 1 :])
+        if first is None or second is None or not (ends or _may_be_joined(first, second)):
+            return None
+        return Sentence(tuple(tokens), (*first.french, *([] if ends else ["et"]), *second.french), TWO)
+
+    def next_words(self, tokens: Sequence[str]) -> list[str]:
+        """The words that may follow the beginning of a sentence, those that make most sense first; none if it is not one."""
+        fitting: dict[str, None] = {}
+        for path in self._read_in_every_way(tokens):
+            fitting |= path.next_words
+        ends = [index for index, token in enumerate(tokens) if token in (*MARKS, AND)]
+        if not fitting and len(ends) == 1 and ends[0] < len(tokens) and self.two_share:
+            return self.next_words(tokens[ends[0] + 1 :])
+        return list(fitting)
+
+    def unread(self, tokens: Sequence[str]) -> int:
+        """How many tokens of a text the frame that comes farthest can read."""
+        return max((path.farthest for path in self._read_in_every_way(tokens)), default=0)
+
+    def _any_frame(self, rng: random.Random) -> Frame:
+        return self._all[bisect(self._cumulative, rng.random() * self._cumulative[-1])]
+
+    def _two(self, rng: random.Random) -> Sentence:
+        """`i have a dog . his name is max`, `my name is anna and i am from france`."""
+        while True:
+            first, second = (self.draw(rng, self._any_frame(rng)) for _ in range(2))
+            both = [*first.english, *second.english]
+            marks = sum(map(both[:-1].count, MARKS))
+            if first.english[-1] in MARKS and len(both) <= LONGEST and marks == 1:
+                return Sentence(tuple(both), (*first.french, *second.french), TWO)
+            joined = [*first.english, AND, *second.english]
+            if marks == 0 and AND not in both and len(joined) <= LONGEST and _may_be_joined(first, second):
+                return Sentence(tuple(joined), (*first.french, "et", *second.french), TWO)
+
+    def _read_one(self, tokens: Sequence[str]) -> Sentence | None:
+        for frame in self._frames_for(tokens):
+            for french in Read(tokens).readings(lambda path, frame=frame: _sentence(path, frame)):
+                return Sentence(tuple(tokens), tuple(french), frame.name)
         return None
-    return Sentence(tuple(tokens), (*first.french, *second.french), TWO)
 
+    def _read_in_every_way(self, tokens: Sequence[str]) -> Iterator[Read]:
+        """For each frame a path that has tried all its readings."""
+        for frame in self._frames_for(tokens):
+            path = Read(tokens)
+            for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
+                pass
+            yield path
 
-def _read_one(tokens: Sequence[str]) -> Sentence | None:
-    for frame in _frames_for(tokens):
-        path = Read(tokens)
-        for french in path.readings(lambda path, frame=frame: _sentence(path, frame)):
-            return Sentence(tuple(tokens), tuple(french), frame.name)
-    return None
+    def _frames_for(self, tokens: Sequence[str]) -> Sequence[Frame]:
+        return self._all if not tokens else self._starting_with(tokens[0])
 
-
-def next_words(tokens: Sequence[str]) -> list[str]:
-    """The words that may follow the beginning of a sentence, those that make most sense first; none if it is not one."""
-    fitting: dict[str, None] = {}
-    for frame in _frames_for(tokens):
-        path = Read(tokens)
-        for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
-            pass
-        fitting |= path.next_words
-    marks = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
-    if not fitting and len(marks) == 1:
-        return next_words(tokens[marks[0] + 1 :])
-    return list(fitting)
+    def _frames_starting_with(self, word: str) -> tuple[Frame, ...]:
+        """The frames that have a sentence which starts with a word."""
+        starting = []
+        for frame in self._all:
+            path = Read([word])
+            for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
+                break
+            if path.farthest or path.next_words:  # a word of the first entry may be all that the text has
+                starting.append(frame)
+        return tuple(starting)
 
 
 def without_mark(tokens: Sequence[str]) -> str:
@@ -95,15 +162,13 @@ def without_mark(tokens: Sequence[str]) -> str:
     return " ".join(tokens[:-1] if tokens and tokens[-1] in MARKS else tokens)
 
 
-def unread(tokens: Sequence[str]) -> int:
-    """How many tokens of a text the frame that comes farthest can read."""
-    farthest = 0
-    for frame in _frames_for(tokens):
-        path = Read(tokens)
-        for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
-            pass
-        farthest = max(farthest, path.farthest)
-    return farthest
+def _may_be_joined(first: Sentence, second: Sentence) -> bool:
+    """Whether `and` may stand between two sentences: they are statements, and the subject of the second one cannot be something
+    that the first one names."""
+    starts = first.english[0], second.english[0]
+    if "?" in (*first.english, *second.english) or starts[1] in _MAY_REFER or not NO_STATEMENT.isdisjoint(starts):
+        return False
+    return not {"courtesy", "order"} & {first.frame, second.frame}
 
 
 def _sentence(path: Path, frame: Frame) -> list[str]:
@@ -111,18 +176,5 @@ def _sentence(path: Path, frame: Frame) -> list[str]:
     return settle([*opened, *frame.sentence(path)])
 
 
-def _frames_for(tokens: Sequence[str]) -> Sequence[Frame]:
-    return _FRAMES if not tokens else [_FRAMES[index] for index in _starting_with(tokens[0])]
-
-
-@lru_cache(maxsize=4096)
-def _starting_with(word: str) -> tuple[int, ...]:
-    """Which frames have a sentence that starts with a word."""
-    starting = []
-    for index, frame in enumerate(_FRAMES):
-        path = Read([word])
-        for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
-            break
-        if path.farthest or path.next_words:  # a word of the first entry may be all that the text has
-            starting.append(index)
-    return tuple(starting)
+CONVERSATION = Grammar(FRAMES, TWO_SHARE)
+RIGID = Grammar(RIGID_FRAMES, 0.0)

@@ -44,12 +44,13 @@ FIXED_PLACES: Table[str] = Table(
         ("in bed", "à le lit"),
         ("outside", "dehors"),
         ("in town", "en ville"),
+        ("at university", "à le université"),
         ("upstairs", "en haut"),
         ("near here", "près de ici"),
         ("on the left", "à gauche"),
         ("on the right", "à droite"),
     ],
-    [4, 3, 2, 3, 1, 1, 1, 0.7, 0.4, 0.8, 0.3, 0.3],
+    [4, 3, 2, 3, 1, 1, 1, 0.7, 0.5, 0.4, 0.8, 0.3, 0.3],
 )
 FIXED_DESTINATIONS: Table[str] = Table(
     [("to school", "à le école"), ("to work", "à le travail"), ("there", "là-bas"), ("outside", "dehors")],
@@ -202,6 +203,7 @@ CLOCK = {
 }
 
 _AT = {f"at {english}": f"à {french}" for english, french in CLOCK.items()} | {"at noon": "à midi", "at midnight": "à minuit"}
+_AT_SHORT = {english.removesuffix(" o'clock"): french for english, french in _AT.items() if english.endswith("o'clock")}
 _ON = {f"on {english}": french for english, french in DAYS.items()}
 _IN_MONTH = {f"in {english}": f"en {french}" for english, french in MONTHS.items()}
 _IN_SEASON = {f"in {english}": french for english, french in IN_SEASON.items()}
@@ -219,6 +221,7 @@ _ANY_TIME = {
     "for lunch": "à le déjeuner",
     "for dinner": "à le dîner",
     **_AT,
+    **_AT_SHORT,
     **_ON,
     **_IN_MONTH,
     **_IN_SEASON,
@@ -272,7 +275,10 @@ _FUTURE = {
 def _times(often: tuple[str, ...], *parts: dict[str, str]) -> Table[str]:
     """The weight of a group is that of a word, however many words it has: else most times would be hours."""
     phrases = {english: french for part in parts for english, french in part.items()}
-    weights = [6.0 if e in often else 0.12 if " ago" in e else 0.5 if e in (_AT | _IN_MONTH | _ON) else 1.0 for e in phrases]
+    weights = [
+        6.0 if e in often else 0.12 if " ago" in e else 0.5 if e in (_AT | _IN_MONTH | _ON) else 0.3 if e in _AT_SHORT else 1.0
+        for e in phrases
+    ]
     return Table(list(phrases.items()), weights)
 
 

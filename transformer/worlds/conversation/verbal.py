@@ -48,6 +48,8 @@ MANNERS: Table[str] = Table(
 ENDS: Table[str] = Table(
     [("fast", "vite"), ("slowly", "lentement"), ("together", "ensemble"), ("too", "aussi"), ("again", "encore")]
 )
+EARLY: Table[str] = Table([("early", "tôt"), ("late", "tard")])
+EARLY_OR_LATE = ("get up", "wake up", "arrive", "leave", "work", "eat")
 TRANSPORT: Table[str] = Table(
     [
         ("by bus", "en bus"),
@@ -396,10 +398,15 @@ def _place(path: Path, share: float, after: Complements, subject: Nominal, verb:
 
 
 def _manner(path: Path, verb: Verb, after: Complements) -> None:
-    if ("none" in verb.pattern and not verb.tail and not verb.reflexive and not verb.with_etre) or verb.base == "speak":
+    if ("none" in verb.pattern and not verb.tail and not verb.reflexive and not verb.with_etre) or verb.base in (
+        "speak",
+        "cook",
+    ):
         after.manner += (path.optional(MANNERS, 0.08) or "").split()
         if not after.manner:
             after.last += (path.optional(ENDS, 0.06) or "").split()
+    if verb.base in EARLY_OR_LATE and not after.last:
+        after.last += (path.optional(EARLY, 0.1) or "").split()
     if verb.base in ("go", "come", "travel", "arrive"):
         after.last += (path.optional(TRANSPORT, 0.12) or "").split()
 

@@ -1,4 +1,4 @@
-"""The words that are drawn, with their classes, in two files of `data`.
+"""The words that are drawn, with their classes, in four files of `data`: two for each grammar.
 
 They are written by drawing, because not every form that a rule could make is drawn:
 
@@ -95,27 +95,29 @@ def _french_classes() -> dict[str, str]:
     )
 
 
-def read_words(side: str) -> dict[str, str]:
-    """The words of a side, "english" or "french", with their classes."""
-    return {row["word"]: row["class"] for row in rows(f"words_{side}")}
+def read_words(name: str) -> dict[str, str]:
+    """The words of a file, by its name (`english`, `french_rigid`), with their classes."""
+    return {row["word"]: row["class"] for row in rows(f"words_{name}")}
 
 
 def write_words() -> None:
-    """Draw sentences, and write the words that are in them."""
-    from transformer.worlds.conversation.grammar import drawn
+    """Draw sentences of each grammar, and write the words that are in them."""
+    from transformer.worlds.conversation.grammar import CONVERSATION, RIGID
 
-    rng = random.Random("vocabulary")
-    drawn_words: dict[str, set[str]] = {"english": set(), "french": set()}
-    for _ in range(DRAWS):
-        sentence = drawn(rng)
-        drawn_words["english"].update(sentence.english)
-        drawn_words["french"].update(sentence.french)
-    for side, classes in (("english", _english_classes()), ("french", _french_classes())):
-        path = FilePath(__file__).parent / "data" / f"words_{side}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["word", "class"])
-            writer.writerows((word, classes.get(word, _other(word))) for word in sorted(drawn_words[side]))
+    classes = {"english": _english_classes(), "french": _french_classes()}
+    for ending, grammar in (("", CONVERSATION), ("_rigid", RIGID)):
+        rng = random.Random("vocabulary")
+        drawn_words: dict[str, set[str]] = {side: set() for side in classes}
+        for _ in range(DRAWS):
+            sentence = grammar.draw(rng)
+            drawn_words["english"].update(sentence.english)
+            drawn_words["french"].update(sentence.french)
+        for side, class_of in classes.items():
+            path = FilePath(__file__).parent / "data" / f"words_{side}{ending}.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["word", "class"])
+                writer.writerows((word, class_of.get(word, _other(word))) for word in sorted(drawn_words[side]))
 
 
 def _other(word: str) -> str:

@@ -1,18 +1,27 @@
-"""English in, French out: what beginners say, and pronouns that refer back.
+"""English in, French out: what beginners say, and sentences whose pronoun refers back.
 
-This world is not yet in `transformer.worlds.WORLDS`, because no model is trained on it. It is to replace `english-french`.
+`the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
+it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.
+
+These worlds are not yet in `transformer.worlds.WORLDS`, because no model is trained on them. They are to replace
+`english-french` and `english-french-static`.
 """
 
+import difflib
+import itertools
 import random
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
 
+from transformer.errors import Remark
 from transformer.text.tokenizer import join_elided, split_english
 from transformer.text.vocabulary import Vocabulary
-from transformer.worlds.conversation.examples import EXAMPLES, SIGNATURE
+from transformer.worlds.conversation.examples import EXAMPLES, SIGNATURE, STATIC_EXAMPLES
 from transformer.worlds.conversation.frames.courtesy import FIXED
 from transformer.worlds.conversation.frames.frame import OPENINGS
-from transformer.worlds.conversation.frames.reference import SAYINGS, main_clause, reason
-from transformer.worlds.conversation.grammar import LONGEST_QUESTION, drawn, next_words, read, unread, without_mark
+from transformer.worlds.conversation.frames.reference import SAYINGS, Main, main_clause, reason
+from transformer.worlds.conversation.grammar import CONVERSATION, LONGEST, LONGEST_QUESTION, RIGID, Grammar, without_mark
+from transformer.worlds.conversation.lexicon import CITIES, NAMES
 from transformer.worlds.conversation.nominal import NOUN_FORMS
 from transformer.worlds.conversation.path import DeadEndError, Draw
 from transformer.worlds.conversation.vocabulary import read_words
@@ -20,6 +29,17 @@ from transformer.worlds.world import Pair, ReferencePair, Split, World
 
 ENGLISH, FRENCH = read_words("english"), read_words("french")
 SHORT = 3  # tokens of a sentence that is always in training
+UNKNOWN_SHARE = 0.15  # of the pairs with a name or a city: those in which a word outside of the vocabulary stands for it
+UNKNOWN_NAME = "unknown name"
+SUGGESTED = 3  # words for an unknown one
+COPIED = "Not in the vocabulary: {words}. Where a name may stand, the model was trained to copy such a word."
+ONLY_BEGINNING = "This is only the beginning of a sentence, so do not trust the answer."
+NO_SUCH_BEGINNING = "No sentence in training began with “{token}” in this way, so do not trust the answer."
+NO_SUCH_WORD_THERE = "No sentence in training had “{token}” after “{before}” in this way, so do not trust the answer."
+# What an unknown word is read as, to see whether it may be a name. They differ in gender, and in whether a word before them
+# loses its vowel; the cities too.
+_STAND_INS = (("paul", "marie", "adam", "anna"), ("paris", "athens"))
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 _OPENINGS = tuple(" ".join(words) + " " for words, _ in OPENINGS.entries)
 _NOUNS = frozenset(" ".join(words) for words, _ in NOUN_FORMS.entries)
 
@@ -28,41 +48,58 @@ class Conversation(World):
     """A grammar of a beginner's English with French translations."""
 
     name = "conversation"
-    description = "What beginners say: English sentences in, French ones out"
+    description = "English sentences in, French ones out"
     accepts = "one or two short sentences like those of a first language course, with the words of the vocabulary"
     source_vocabulary = Vocabulary.of(ENGLISH, "english")
     target_vocabulary = Vocabulary.of(FRENCH, "french")
     longest = LONGEST_QUESTION
     examples = EXAMPLES
+    grammar: ClassVar[Grammar] = CONVERSATION
 
     def draw(self, rng: random.Random) -> Pair:
-        sentence = drawn(rng)
+        sentence = self.grammar.draw(rng)
         return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
+    def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
+        """As in every world; but some names are words outside of the vocabulary, in both languages, so that a model learns to
+        write `<unk>` where it read `<unk>`."""
+        rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
+        for pair in super().pairs(split, seed):
+            disguised = self._with_unknown_names(pair, rng) if rng.random() < UNKNOWN_SHARE else None
+            yield disguised or pair
+
     def solve(self, source: str) -> str | None:
-        sentence = read(split_english(source))
-        return None if sentence is None else join_elided(sentence.french)
+        tokens = split_english(source)
+        sentence = self.grammar.read(tokens)
+        if sentence is not None:
+            return join_elided(sentence.french)
+        unknown = self._unknown(tokens)
+        return self._with_names(tokens, unknown) if unknown and "".join(unknown).isalpha() else None
 
     def next_words(self, source: str) -> list[str]:
         """Words that may follow the beginning of a source, those that make most sense first; none if the grammar has no
         sentence that begins so."""
-        return next_words(split_english(source))
+        return self.grammar.next_words(split_english(source))
 
-    def remark(self, source: str) -> str | None:
-        """What a person should know before they trust an answer to this source; None if the grammar reads it."""
+    def remark(self, source: str) -> Remark | None:
         tokens = split_english(source)
-        unknown = [token for token in dict.fromkeys(tokens) if token not in ENGLISH]
+        unknown = self._unknown(tokens)
         if unknown:
-            listed = ", ".join(f"“{token}”" for token in unknown)
-            return f"{listed} {'is' if len(unknown) == 1 else 'are'} not in the vocabulary of this model."
-        if not tokens or read(tokens) is not None:
+            return Remark(COPIED, words=", ".join(unknown)) if self.solve(source) is not None else None
+        if not tokens or self.solve(source) is not None:
             return None
-        index = unread(tokens)
+        index = self.grammar.unread(tokens)
         if index >= len(tokens):
-            return "This is only the beginning of a sentence that this model was trained on."
+            return Remark(ONLY_BEGINNING)
         before = " ".join(tokens[max(0, index - 3) : index])
-        where = f"after “{before}”" if before else "at the beginning"
-        return f"No sentence of this form was in training: it has none with “{tokens[index]}” {where}."
+        if not before:
+            return Remark(NO_SUCH_BEGINNING, token=tokens[index])
+        return Remark(NO_SUCH_WORD_THERE, token=tokens[index], before=before)
+
+    def closest(self, tokens: Sequence[str], index: int) -> list[str]:
+        fitting = self.grammar.next_words(tokens[:index])
+        similar = difflib.get_close_matches(tokens[index], fitting, n=SUGGESTED, cutoff=0.6)
+        return list(dict.fromkeys([*similar, *fitting]))[:SUGGESTED]
 
     def split_key(self, source: str) -> str:
         """The sentence without its mark and without `hello`, `yes` and the like before it; of a sentence with a reason, the
@@ -99,12 +136,58 @@ class Conversation(World):
         """The class of a word ("noun", "verb", "pronoun", …), the most frequent one if it has two; None for an unknown word."""
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
+    def main_clause(self, draw: Draw) -> Main:
+        """The clause before a reason."""
+        return main_clause(draw)
+
+    def _unknown(self, tokens: Sequence[str]) -> list[str]:
+        """The tokens that are not in the vocabulary, each once."""
+        vocabulary = self.source_vocabulary
+        return [t for t, index in dict(zip(tokens, vocabulary.ids(tokens), strict=True)).items() if index == vocabulary.unk]
+
+    def _with_names(self, tokens: Sequence[str], unknown: Sequence[str]) -> str | None:
+        """The French of a text whose unknown words can only be names; None if they can be something else, or if the French
+        depends on which name it is."""
+        for stand_ins in _STAND_INS:
+            readings: set[str | None] = set()
+            for names in itertools.permutations(stand_ins, len(unknown)):
+                readings.add(self._with_stand_ins(tokens, dict(zip(unknown, names, strict=True))))
+                if len(readings) > 1 or None in readings:
+                    break
+            else:
+                return readings.pop() if readings else None
+        return None
+
+    def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
+        """The French of a text that is read with known names in the place of unknown words, with those words put back."""
+        sentence = self.grammar.read([stand_ins.get(token, token) for token in tokens])
+        if sentence is None or any(name in tokens for name in stand_ins.values()):
+            return None
+        french = list(sentence.french)
+        for unknown, name in stand_ins.items():
+            name_in_french = CITIES.get(name, name)
+            if french.count(name_in_french) != tokens.count(unknown):
+                return None
+            french = [unknown if word == name_in_french else word for word in french]
+        return join_elided(french)
+
+    def _with_unknown_names(self, pair: Pair, rng: random.Random) -> Pair | None:
+        """The pair with made-up words in the place of all names; None if there are none, or if the French depends on them."""
+        tokens = split_english(pair.source)
+        names = [token for token in dict.fromkeys(tokens) if token in NAMES or token in CITIES]
+        if not names:
+            return None
+        unknown = {name: _made_up_word(rng) for name in names}
+        tokens = [unknown.get(token, token) for token in tokens]
+        target = self._with_names(tokens, list(unknown.values()))
+        return None if target is None else Pair(" ".join(tokens), target, UNKNOWN_NAME)
+
     def _reference_pair(self, rng: random.Random) -> ReferencePair | None:
         """A clause with two nouns of different genders, and two adjectives each of which fits one of them; None if the first
         draw has no such pair."""
         draw = Draw(rng)
         try:
-            main = main_clause(draw)
+            main = self.main_clause(draw)
             english = draw.english()
             draw.say("because")
             _, found, saying, pronoun = reason(draw, main)
@@ -132,3 +215,30 @@ class Conversation(World):
             return None
         (source_a, target_a), (source_b, target_b) = texts
         return ReferencePair(source_a, target_a or "", source_b, target_b or "", *nouns, *pronouns)
+
+
+def _made_up_word(rng: random.Random) -> str:
+    """Two or three syllables that are no word of the vocabulary."""
+    while True:
+        word = "".join(rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(rng.choice((2, 3))))
+        if word not in ENGLISH and word not in FRENCH:
+            return word
+
+
+class RigidConversation(Conversation):
+    """Sentences of one rigid form with a reason, and their main clauses alone.
+
+    The two nouns stand at fixed places, so a model can write the right pronoun without any head that turns.
+    """
+
+    name = "rigid-conversation"
+    description = "English sentences of one rigid form in, French ones out"
+    accepts = "a sentence like those of the examples, with the words of the vocabulary"
+    source_vocabulary = Vocabulary.of(read_words("english_rigid"), "english")
+    target_vocabulary = Vocabulary.of(read_words("french_rigid"), "french")
+    longest = LONGEST
+    examples = STATIC_EXAMPLES
+    grammar = RIGID
+
+    def main_clause(self, draw: Draw) -> Main:
+        return main_clause(draw, rigid=True)

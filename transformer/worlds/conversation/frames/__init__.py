@@ -10,7 +10,11 @@ from transformer.worlds.conversation.frames.courtesy import FRAMES as COURTESY
 from transformer.worlds.conversation.frames.doing import FRAMES as DOING
 from transformer.worlds.conversation.frames.frame import Frame
 from transformer.worlds.conversation.frames.reference import FRAMES as REFERENCE
+from transformer.worlds.conversation.frames.reference import RIGID_FRAMES as RIGID
 
 FRAMES: dict[str, Frame] = {frame.name: frame for frame in (*COURTESY, *BEING, *COMPARING, *REFERENCE, *DOING, *ASKING)}
 
-__all__ = ["FRAMES", "Frame"]
+# The frames of `english-french-static`.
+RIGID_FRAMES: dict[str, Frame] = {frame.name: frame for frame in RIGID}
+
+__all__ = ["FRAMES", "RIGID_FRAMES", "Frame"]

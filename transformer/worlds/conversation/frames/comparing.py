@@ -80,8 +80,11 @@ def comparison(path: Path) -> list[str]:
     negated = path.says("not", 0.15)
     if how == "more":
         adjective = path.word(COMPARATIVES, COMPARATIVES_OF.get(first.kind))
-        path.say("than")
         words_ = more(adjective, first.agreement)
+        if path.choose({"than": 0.88, "alone": 0.12}, {"than": ("than",)}) == "alone":
+            path.require(adjective.fits(first.kind))
+            return [*said(first.subject, forms(ETRE, tense)[first.agreement.slot], negated, words_), *period(path)]
+        path.say("than")
     else:
         path.say("as" if how == "as" else "less")
         adjective = path.word(PREDICATES, EQUALS_OF.get(first.kind))

@@ -123,6 +123,9 @@ def possession(path: Path) -> list[str]:
     else:
         polarity = "negative" if negated else "positive"
         what = object_words(HAVE, object_phrase(path, kinds, polarity, bare=0.12), polarity)
+        if not negated and path.choose({"one": 0.95, "two": 0.05}, {"two": ("and",)}) == "two":
+            path.say("and")
+            what += ["et", *object_words(HAVE, object_phrase(path, kinds, polarity, bare=0.05), polarity)]
     time = (path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], 0.05) or "").split()
     complements = Complements(objects=what, last=time)
     return [*Clause(who, HAVE, tense, "not" if negated else "", complements, []).french(), *period(path)]
@@ -240,7 +243,12 @@ CONJUNCTIONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["
 
 
 def joined(path: Path) -> list[str]:
-    """`i like tea but i do not like coffee`, `i am happy because i have a dog`, `we left because we were tired`."""
+    """`i like tea but i do not like coffee`, `i am happy because i have a dog`, `because i was tired`."""
+    if path.choose({"first": 0.92, "answer": 0.08}, {"answer": ("because",), "first": words.SUBJECTS.by_first}) == "answer":
+        path.say("because")
+        someone = from_pronoun(path.word(words.PERSON_SUBJECTS))
+        clause = being(path, someone) if path.choose({"be": 1.0, "do": 1.0}) == "be" else _short(path, someone)[0]
+        return ["parce", "que", *clause, *period(path)]
     first = from_pronoun(path.word(words.PERSON_SUBJECTS))
     if path.choose({"two": 4.0, "think": 1.0}) == "think":
         return thought(path, first)

@@ -18,6 +18,7 @@ from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.verbal import BE, THIRD, Clause, Complements, Negation, Tense
 
 KINDS = ("animal", "animal", "person", "friend", "family", "job", "place", "place", "object", "food", "vehicle", "clothing")
+THINGS = tuple(kind for kind in KINDS if kind not in PEOPLE)
 # These verbs fit any two nouns, so that neither the verb nor the order of the nouns reveals what a pronoun refers to.
 _ANY = ("cross", "touch", "follow", "block", "hide", "avoid", "push", "cover", "see", "watch", "look at", "find")
 # These only somebody can do; the sentences that people write.
@@ -104,15 +105,15 @@ def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> N
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
     """`the animal did not cross the street`, `anna bought a dress`. `rigid`: only `the animal did not … the street`."""
-    if rigid:
-        kinds: Sequence[str] = ("animal",)
-    else:
-        kinds = KINDS
-    options = {"phrase": 6.0} if rigid else {"phrase": 6.0, "pronoun": 1.5, "name": 0.7}
+    # Most sentences drawn have two nouns of different genders that `it` may stand for: only these teach a model to look.
+    two_things = not rigid and path.meaning((True, True, True, False)) is True
+    singular = ("singular",) if rigid or two_things else words.ANY
+    kinds: Sequence[str] = ("animal",) if rigid else THINGS if two_things else KINDS
+    options = {"phrase": 6.0} if rigid or two_things else {"phrase": 6.0, "pronoun": 1.5, "name": 0.7}
     chosen = path.choose(options, {"pronoun": words.PERSON_SUBJECTS.by_first, "name": NAME_TABLE.by_first})
     if chosen == "phrase":
         someone = noun_phrase(path, kinds, words.DEFINITE if not rigid else THE, adjectives=0.0 if rigid else 0.08, of=0.0,
-                              numbers=("singular",) if rigid else words.ANY)  # fmt: skip
+                              numbers=singular)  # fmt: skip
     else:
         someone = person_pronoun(path) if chosen == "pronoun" else person_name(path)
     somebody = someone.kind in ANIMATE and path.meaning((True, False, False)) is not False
@@ -125,9 +126,10 @@ def main_clause(path: Path, *, rigid: bool = False) -> Main:
     both = (*_ANY, *_SOMEBODY)
     verb = path.word(VERB_FORMS[form, both], VERB_FORMS[form, _SOMEBODY if somebody and not rigid else _ANY])
     path.require(tense == "present" or negation == "not" or third or verb.past != verb.base)
-    object_kinds = ("place",) if rigid else verb.objects if verb.base in _SOMEBODY else KINDS
+    object_kinds = ("place",) if rigid else verb.objects if verb.base in _SOMEBODY else THINGS if two_things else KINDS
     thing = noun_phrase(path, object_kinds, THE if rigid else OBJECT_DETERMINERS, adjectives=0.0 if rigid else 0.08, of=0.0,
-                        numbers=("singular",) if rigid else words.ANY)  # fmt: skip
+                        numbers=singular)  # fmt: skip
+    path.require(not two_things or (thing.kind in THINGS and thing.agreement.gender != someone.agreement.gender))
     use = "generic" if "generic" in verb.pattern else "negated" if negation else "plain"
     candidates = [] if someone.pronoun else [someone]
     candidates.append(thing)
@@ -216,7 +218,22 @@ def with_question(path: Path) -> list[str]:
     return [*main.french, "parce", "que", *french, ".", article, *noun, "."]
 
 
+def rigid_main(path: Path) -> list[str]:
+    """`the animal did not cross the street`: the two nouns always stand at the same places."""
+    return [*main_clause(path, rigid=True).french, *period(path)]
+
+
+def rigid(path: Path) -> list[str]:
+    """The same with a reason."""
+    main = main_clause(path, rigid=True)
+    path.word(BECAUSE)
+    french, found, _, pronoun = reason(path, main)
+    path.require(found is not None and pronoun.subject == "it")
+    return [*main.french, "parce", "que", *french, *period(path)]
+
+
 FRAMES = (
-    Frame("reference", 10.0, reference, opens=False),
-    Frame("reference question", 6.0, with_question, opens=False),
+    Frame("reference", 24.0, reference, opens=False),
+    Frame("reference question", 16.0, with_question, opens=False),
 )
+RIGID_FRAMES = (Frame("reference", 8.0, rigid, opens=False), Frame("main clause", 2.0, rigid_main, opens=False))
