@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.attention.head_patterns import show_doing
 from pages.attention.heads import show_combined, show_lines, show_map, show_overview
+from pages.attention.silence import show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
@@ -35,6 +36,8 @@ with explained():
     if seen("head", 920):
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
+        if look in ("map", "lines", "pattern"):
+            show_silence(view, trace, kind, layer, head)
         if look == "map":
             show_map(view, trace, kind, layer, head)
         elif look == "lines":

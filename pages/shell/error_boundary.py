@@ -8,12 +8,15 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.shell.models import accepts
+from pages.ui.caches import cached
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token
 from pages.ui.text import has_text, text
 from transformer import HeadlightError
+from transformer.errors import Remark, Sentence
 from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import Unknown
+from transformer.worlds import WORLDS, world
 
 # Unknown tokens named one by one; of the rest, only the number is shown.
 MOST_UNKNOWN = 4
@@ -40,11 +43,23 @@ def explained() -> Iterator[None]:
         raise PageEnd from None
 
 
-def sentence(error: HeadlightError) -> str:
-    """The sentence of an error in the language of the page."""
+def sentence(said: Sentence) -> str:
+    """A sentence of the library in the language of the page."""
     model = st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
-    return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
+    return said.sentence(text("errors") if has_text("errors") else {}, **clauses)
+
+
+def warn_remark(world_name: str, source: str) -> None:
+    """Draw what a person should know before they trust the answer to a text; nothing if there is nothing to say."""
+    remark = _remark(world_name, source)
+    if remark is not None:
+        st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
+
+
+@cached
+def _remark(world_name: str, source: str) -> Remark | None:
+    return world(world_name).remark(source) if world_name in WORLDS else None
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:

@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shell.error_boundary import sentence, warn_unknown
+from pages.shell.error_boundary import MOST_UNKNOWN, sentence, warn_remark, warn_unknown
 from pages.shell.models import accepts
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
 from pages.ui.text import text
-from transformer import HeadlightError, InputError, Trace
+from transformer import HeadlightError, InputError, Pipeline, Trace
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
+from transformer.text.vocabulary import Unknown
+from transformer.worlds import WORLDS, world
 
 # Session key of the view that was drawn last.
 LAST = "last_drawn"
@@ -111,14 +113,28 @@ def _show(run: Run) -> None:
 def _warn(run: Run, item: int, number: int | None) -> None:
     """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
     words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
-    warn_unknown("source", run.sources[item].unknown, accepts(run.view.model), number)
+    warn_unknown("source", _with_fitting(pipeline, run.sources[item]), accepts(run.view.model), number)
     if target is not None:
         warn_unknown("target", target.unknown, accepts(run.view.model), number)
+    if pipeline.trained:
+        warn_remark(pipeline.card.world, run.view.sources[item])
     length = len(run.sources[item].typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)
         warning = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
         st.warning(warning, icon=":material/straighten:")
+
+
+def _with_fitting(pipeline: Pipeline, reading: Reading) -> tuple[Unknown, ...]:
+    """The unknown tokens of a source, each with known words that may stand in its place, as far as the model's world tells."""
+    if pipeline.card.world not in WORLDS:
+        return reading.unknown
+    closest = world(pipeline.card.world).closest
+    fitting = [tuple(closest(reading.typed, reading.typed.index(unknown.token))) for unknown in reading.unknown[:MOST_UNKNOWN]]
+    named = [
+        replace(unknown, closest=words or unknown.closest) for unknown, words in zip(reading.unknown, fitting, strict=False)
+    ]
+    return (*named, *reading.unknown[MOST_UNKNOWN:])
 
 
 def _show_answer(run: Run, item: int) -> None:

@@ -8,7 +8,8 @@ from pages.shell.error_boundary import explained
 from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
 from pages.shell.models import accepts, description
-from pages.shell.runs import available
+from pages.shell.next_words import CHIPS, show_next_words
+from pages.shell.runs import available, runs
 from pages.shell.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal
@@ -72,7 +73,7 @@ def _read_anew() -> None:
     """Draw the page for other texts, and of the sidebar only what depends on them."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
     if st.session_state["model"] in available():
-        draw_alone(LOOK_FOR, BODY)
+        draw_alone(LOOK_FOR, CHIPS, BODY)
 
 
 def take(start: Start) -> None:
@@ -129,6 +130,16 @@ def _sizes() -> None:
         )
 
 
+def _limit(model: str) -> str:
+    """What may be typed, and how much of it: said before anybody types too much."""
+    words = text("sidebar")
+    if model not in available():
+        return accepts(model)
+    pipeline = runs().pipeline(model)
+    unit = words["units"][pipeline.source_vocabulary.tokenizer_name]
+    return words["limit"].format(accepts=accepts(model), most=pipeline.card.longest, unit=unit)
+
+
 def _texts(model: str, offered: tuple[Start, ...]) -> None:
     """Draw the text boxes: the first sentence, its target, and the other sentences of the batch."""
     words = text("sidebar")
@@ -141,6 +152,8 @@ def _texts(model: str, offered: tuple[Start, ...]) -> None:
         on_change=_read_anew,
         help=words["source_help"].format(accepts=accepts(model)),
     )
+    st.caption(literal(_limit(model)))
+    show_next_words(model)
     st.text_input(
         words["target"],
         max_chars=TEXT_CHARACTERS,

@@ -1,26 +1,50 @@
-"""Two sentences that differ in one adjective, and the head that turns furthest between them."""
+"""Two sentences that differ in one word, the head that turns between them, and what silencing heads does to the pronoun."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
+from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.models import description
 from pages.shell.runs import available, runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
 from pages.ui.text import figure_labels, linked_language, text
-from transformer import InputError, Pipeline, Trace
+from transformer import HeadlightError, InputError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
+from transformer.tracing.interventions import Ablate
+from transformer.tracing.paths import Kind
 from transformer.worlds import world
 
-MODELS = ("english-french", "english-french-static")
+MODELS = ("english-french", "english-french-redundant", "english-french-static")
 PRONOUNS = ("il", "elle", "ils", "elles")
+
+
+class Head(NamedTuple):
+    """A head of an attention; layer and head counted from 0."""
+
+    kind: str
+    layer: int
+    head: int
+
+    @property
+    def silenced(self) -> tuple[Intervention, ...]:
+        """The edit that takes it away."""
+        return (Ablate(str(Kind.of(self.kind).path(self.layer)), heads=(self.head,)),)
+
+    @property
+    def name(self) -> str:
+        """As a person reads it, counted from 1."""
+        return text("turning")["head_name"].format(
+            kind=text("turning")["kinds"][self.kind], layer=self.layer + 1, head=self.head + 1
+        )
 
 
 class Run(NamedTuple):
@@ -29,8 +53,8 @@ class Run(NamedTuple):
     Attributes:
         source, answer: its text and the model's answer.
         trace: of the model reading its own answer.
-        row: the query that writes the pronoun.
-        pronoun, probability: the token it writes there, and the probability of that token.
+        row: the query whose row of the logits chooses the pronoun.
+        pronoun, probability: the pronoun of the answer, and its probability.
     """
 
     source: str
@@ -60,70 +84,164 @@ def read(pipeline: Pipeline, model: str, source: str) -> Run:
     return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 
 
-def show_turning(model: str) -> None:
-    """Draw for one model: both sentences, the head that turns furthest on each of them, and its shift."""
+def needed_head(model: str, sentences: tuple[Run, Run]) -> Head:
+    """The head whose silence lowers the log-probability of the two pronouns most, of all heads of the model."""
+    total: dict[str, np.ndarray] = {}
+    for run in sentences:
+        _, drops = runs().importance(model, run.source, run.answer, (), run.row, _unreported)
+        for kind, values in drops.items():
+            total[kind] = total.get(kind, 0.0) + values
+    kind, drops_of_kind = max(total.items(), key=lambda item: item[1].max())
+    layer, head = np.unravel_index(drops_of_kind.argmax(), drops_of_kind.shape)
+    return Head(kind, int(layer), int(head))
+
+
+def _unreported(done: int, total: int) -> None:
+    """The search is too short for a bar of progress."""
+
+
+def show_overview() -> None:
+    """Draw the table of what the models' cards say about pairs of sentences that were in no training."""
+    words = text("turning")
+    columns = words["overview"]
+    rows: list[dict[str, Any]] = []
+    for model in MODELS:
+        measures = _measures(model)
+        if measures is None:
+            continue
+        needed = measures["needed"]
+        rows.append(
+            {
+                columns["model"]: model,
+                columns["shift"]: fixed(measures["shift"], 2),
+                columns["right"]: share(measures["right"], 1),
+                columns["without"]: share(measures["right_without"], 1),
+                columns["needed"]: Head(needed["kind"], needed["layer"] - 1, needed["head"] - 1).name,
+                columns["without_needed"]: share(needed["right_without"], 1),
+            }
+        )
+    if rows:
+        st.table(pd.DataFrame(rows).set_index(columns["model"]))
+        st.caption(words["overview_says"])
+
+
+def show_turning(model: str, first: str, second: str) -> None:
+    """Draw for one model: both sentences, the head that turns furthest in training, and what silencing does."""
     words = text("turning")
     if model not in available():
         return
-    pipeline = runs().pipeline(model)
     st.subheader(words["model"].format(name=model, description=description(model)))
-    measures = pipeline.card.measures.get("pronouns")
-    if not measures:
+    measures = _measures(model)
+    if measures is None:
         st.warning(words["untested"].format(name=model))
         return
-    layer, head = measures["layer"] - 1, measures["head"] - 1
-    a, b = (read(pipeline, model, example.source) for example in world("english-french").examples[:2])
+    pipeline = runs().pipeline(model)
+    try:
+        a, b = (read(pipeline, model, source) for source in (first, second))
+    except HeadlightError as error:
+        st.warning(literal(sentence(error)), icon=":material/error:")
+        return
+    for source in dict.fromkeys((first, second)):
+        warn_remark(pipeline.card.world, source)
     texts = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
     st.markdown(words["sentences"].format(**{name: literal(value) for name, value in texts.items()}))
+    turning = Head(str(Kind.CROSS), measures["layer"] - 1, measures["head"] - 1)
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
-    _show_rows(model, (a, b), np.stack([row[layer, head] for row in rows]), layer, head)
-    nouns = [a.trace.source_tokens[0].index(noun) for noun in _nouns(a.trace.source_tokens[0])]
-    _show_shift(float(shift(rows[0], rows[1], *nouns)[layer, head]), measures)
-    view = {**linked_language(), "model": model, "source": a.source, "kind": "cross", "layer": layer + 1, "head": head + 1}
+    _show_rows(model, (a, b), [row[turning.layer, turning.head] for row in rows], turning)
+    _show_shift(_pair_shift((a, b), rows, turning), measures)
+    _show_silenced(model, pipeline, (a, b), turning)
+    view = {
+        **linked_language(),
+        **{"model": model, "source": a.source, "kind": "cross", "layer": turning.layer + 1, "head": turning.head + 1},
+    }
     st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
 
 
-def _show_rows(model: str, sentences: tuple[Run, Run], weights: Float[np.ndarray, "run key"], layer: int, head: int) -> None:
-    """Draw the head's weights while it writes the pronoun of each sentence, and the probability of that pronoun."""
+def _measures(model: str) -> Mapping[str, Any] | None:
+    """What the model's card says about pronouns; None for a model whose card says nothing of silenced heads."""
+    if model not in available():
+        return None
+    measures = runs().pipeline(model).card.measures.get("pronouns")
+    return measures if measures and "needed" in measures else None
+
+
+def _show_rows(model: str, sentences: tuple[Run, Run], weights: list[Float[np.ndarray, " key"]], head: Head) -> None:
+    """Draw the head's weights in the row that chooses the pronoun of each sentence, and the probability of that pronoun."""
     words, (a, b) = text("turning"), sentences
     keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
-    differing = next(index for index, pair in enumerate(zip(keys_a, keys_b, strict=True)) if pair[0] != pair[1])
-    keys = [*keys_a]
-    keys[differing] = f"{keys_a[differing]}/{keys_b[differing]}"
     labels = [
-        words["row"].format(letter=letter, adjective=run.trace.source_tokens[0][differing], pronoun=run.pronoun)
-        for letter, run in zip("ab", sentences, strict=True)
+        words["row"].format(letter=letter, adjective=literal(_own_words(run, other)), pronoun=run.pronoun)
+        for letter, run, other in (("a", a, b), ("b", b, a))
     ]
     read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in sentences)
-    st.markdown(f"**{words['head'].format(layer=layer + 1, head=head + 1, row=literal(' / '.join(read_last)))}**")
-    show(
-        chart(head_map, weights, np.ones_like(weights, dtype=bool), labels, keys, wide=True, labels=figure_labels()),
-        f"turning-{model}",
-        words["alt"],
-    )
-    st.markdown(
-        words["probability"].format(
-            pronoun_a=a.pronoun,
-            probability_a=share(a.probability, 1),
-            pronoun_b=b.pronoun,
-            probability_b=share(b.probability, 1),
-        )
-    )
+    st.markdown(f"**{words['head'].format(head=head.name, row=literal(' / '.join(read_last)))}**")
+    if len(keys_a) == len(keys_b):
+        keys = [one if one == other else f"{one}/{other}" for one, other in zip(keys_a, keys_b, strict=True)]
+        maps = [(np.stack(weights), labels, keys, "")]
+    else:
+        maps = [(weights[0][None], labels[:1], list(keys_a), "-a"), (weights[1][None], labels[1:], list(keys_b), "-b")]
+    for values, queries, keys, ending in maps:
+        figure = chart(head_map, values, np.ones_like(values, dtype=bool), queries, keys, wide=True, labels=figure_labels())
+        show(figure, f"turning-{model}{ending}", words["alt"])
 
 
-def _show_shift(pair_shift: float, measures: Mapping[str, float]) -> None:
+def _own_words(run: Run, other: Run) -> str:
+    """The words of one sentence that the other has not, at most three."""
+    tokens, others = run.trace.source_tokens[0], other.trace.source_tokens[0]
+    return " ".join([token for token in tokens if token not in others][:3])
+
+
+def _pair_shift(sentences: tuple[Run, Run], rows: list[np.ndarray], head: Head) -> float | None:
+    """How far the head turns between the first two nouns; None if the sentences do not have them at the same places."""
+    tokens = [run.trace.source_tokens[0] for run in sentences]
+    nouns = [[place for place, token in enumerate(row) if _is_noun(token)][:2] for row in tokens]
+    if nouns[0] != nouns[1] or len(nouns[0]) < 2 or len(tokens[0]) != len(tokens[1]):
+        return None
+    return float(shift(rows[0], rows[1], *nouns[0])[head.layer, head.head])
+
+
+def _is_noun(token: str) -> bool:
+    return world("english-french").word_class(token, "source") == "noun"
+
+
+def _show_shift(pair_shift: float | None, measures: Mapping[str, float]) -> None:
     """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card."""
     words = text("turning")
     numbers = (
-        (words["shift"], fixed(pair_shift, 3), words["shift_help"]),
+        (words["shift"], "–" if pair_shift is None else fixed(pair_shift, 3), words["shift_help"]),
         (words["mean_shift"].format(pairs=measures["pairs"]), fixed(measures["shift"], 3), words["shift_help"]),
         (words["right"], share(measures["right"], 1), None),
+        (words["right_without"], share(measures["right_without"], 1), words["right_without_help"]),
     )
-    for column, (label, value, help) in zip(st.columns(3), numbers, strict=True):
+    for column, (label, value, help) in zip(st.columns(4), numbers, strict=True):
         column.metric(label, value, help=help)
 
 
-def _nouns(tokens: tuple[str, ...]) -> tuple[str, str]:
-    """The first two nouns of the sentence, in order."""
-    nouns = [token for token in tokens if world("english-french").word_class(token, "source") == "noun"]
-    return nouns[0], nouns[1]
+def _show_silenced(model: str, pipeline: Pipeline, sentences: tuple[Run, Run], turning: Head) -> None:
+    """Draw a table: answers and the probability of each pronoun, as the model is, without the head that turns, and without the
+    head that these two sentences need most."""
+    words = text("turning")
+    needed = needed_head(model, sentences)
+    cases: list[tuple[str, tuple[Intervention, ...]]] = [
+        (words["as_it_is"], ()),
+        (words["without"].format(head=turning.name), turning.silenced),
+    ]
+    if needed == turning:
+        st.markdown(words["same_head"])
+    else:
+        cases.append((words["without_needed"].format(head=needed.name), needed.silenced))
+    pronouns = list(dict.fromkeys((sentences[0].pronoun, sentences[1].pronoun, "il", "elle")))[:2]
+    rows = []
+    for name, edits in cases:
+        row = {words["case"]: name}
+        for letter, run in zip("ab", sentences, strict=True):
+            forced = runs().trace(model, (run.source,), (run.answer,), edits)
+            ids = pipeline.target_vocabulary.ids(pronouns)
+            row[words["answer_of"].format(letter=letter)] = runs().answer(model, run.source, edits).text
+            for pronoun, token in zip(pronouns, ids, strict=True):
+                probability = float(forced.probabilities[0, run.row, token])
+                row[words["probability_of"].format(letter=letter, pronoun=pronoun)] = share(probability, 1)
+        rows.append(row)
+    st.markdown(f"**{words['silenced']}**")
+    st.table(pd.DataFrame(rows).set_index(words["case"]))
+    st.caption(words["silenced_says"])

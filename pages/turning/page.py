@@ -1,23 +1,41 @@
-"""Tired or wide: one adjective decides what a pronoun refers to, and one head shows it."""
+"""Tired or wide: one adjective decides what a pronoun refers to; one head shows it, and silencing tells if it decides."""
 
 import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
-from pages.turning.comparison import MODELS, read, show_turning
+from pages.turning.comparison import MODELS, needed_head, read, show_overview, show_turning
+from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.text import text
 from transformer.analysis.head_measures import shift
+from transformer.analysis.importance import head_importance
+from transformer.worlds import world
 
 words = text("turning")
 st.title(words["title"])
 st.markdown(words["sentence"])
-st.caption(words["fixed"])
 
 with explained():
+    show_overview()
+    examples = world("english-french").examples
+    left, right = st.columns(2)
+    typed = [
+        column.text_input(
+            words[f"sentence_{letter}"],
+            value=example.source,
+            max_chars=TEXT_CHARACTERS,
+            key=f"sentence_{letter}",
+            bind="query-params",
+            help=words["sentence_help"],
+        )
+        for column, letter, example in zip((left, right), "ab", examples, strict=False)
+    ]
+    first, second = (text.strip() or example.source for text, example in zip(typed, examples, strict=False))
+    st.caption(words["fixed"])
     for place, model in enumerate(MODELS):
-        if place == 0 or seen(model, 650):
-            show_turning(model)
+        if place == 0 or seen(model, 900):
+            show_turning(model, first, second)
     st.info(words["explanation"], icon=":material/psychology_alt:")
-    show_computed(words["computed_text"], shift, read)
+    show_computed(words["computed_text"], shift, read, needed_head, head_importance)
     show_next(words["next_text"])

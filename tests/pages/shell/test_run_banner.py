@@ -156,3 +156,24 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
     assert not shown_errors(app)
     assert sorted(texts) == ["le chat voit", "the woman sees the dog"]
     assert len(decoded) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "source", "remark"),
+    [
+        ("addition", "1000+1=", "“1000” is too large: numbers up to 999 were in training."),
+        ("dates", "31 april 2001", "31 April 2001 does not exist: that month has 30 days."),
+        ("english-french", "the cat the dog", "No text of this form was in training"),
+    ],
+)
+def test_what_was_never_in_training_is_remarked_beside_the_answer(model: str, source: str, remark: str) -> None:
+    app = on_page(ATTENTION, model=model, source=source)
+    assert not app.exception
+    assert any(remark in warning.value.replace("\\", "") for warning in app.warning)
+
+
+def test_what_was_in_training_is_not_remarked() -> None:
+    for model, source in (("addition", "417+85"), ("dates", "14-7-98"), ("sort", "hahahaha"), ("english-french", "i see it .")):
+        app = on_page(ATTENTION, model=model, source=source)
+        assert not app.exception
+        assert not app.warning

@@ -1,45 +1,116 @@
 """The page of the head that turns."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.runs import runs
-from pages.turning.comparison import read
+from pages.turning.comparison import MODELS, needed_head, read
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from transformer import InputError, Pipeline
+from transformer.worlds import world
+
+TURNING = "pages/turning/page.py"
+A, B = (example.source for example in world("english-french").examples[:2])
 
 
 @pytest.fixture(scope="module")
 def app() -> AppTest:
     """The page, with nothing in the sidebar's box: it must not need it."""
-    app = on_page("pages/turning/page.py", source="")
+    app = on_page(TURNING, source="")
     assert not app.exception
     assert not app.error
     return app
 
 
-def test_one_model_has_a_head_that_turns_and_the_other_has_not(app: AppTest) -> None:
+def card(name: str) -> dict:
+    return Pipeline.load(name).card.measures["pronouns"]
+
+
+def test_in_two_models_a_head_turns_and_in_one_it_does_not(app: AppTest) -> None:
     shifts = [float(metric.value) for metric in app.metric if metric.label == "Shift on these two sentences"]
-    assert len(shifts) == 2
-    assert shifts[0] >= 0.9
-    assert shifts[1] <= 0.2
-    words = " ".join(markdown.value for markdown in app.markdown)
-    assert "“il”" in words
-    assert "“elle”" in words
+    assert len(shifts) == 3
+    assert min(shifts[:2]) >= 0.9
+    assert shifts[2] <= 0.2
 
 
-def test_the_numbers_are_those_of_the_cards(app: AppTest) -> None:
+def test_the_table_and_the_metrics_are_those_of_the_cards(app: AppTest) -> None:
     shifts = [metric.value for metric in app.metric if metric.label.startswith("Mean shift")]
-    assert shifts == [
-        f"{Pipeline.load(name).card.measures['pronouns']['shift']:.3f}" for name in ("english-french", "english-french-static")
-    ]
+    assert shifts == [f"{card(name)['shift']:.3f}" for name in MODELS]
+    table = app.table[0].value
+    assert list(table.index) == list(MODELS)
+    for column, values in {
+        "right pronouns": [card(name)["right"] for name in MODELS],
+        "right without that head": [card(name)["right_without"] for name in MODELS],
+        "right without it": [card(name)["needed"]["right_without"] for name in MODELS],
+    }.items():
+        shown = [float(value.replace("%", "").strip()) / 100 for value in table[column]]
+        assert shown == pytest.approx(values, abs=6e-4)
+
+
+def test_silencing_is_tried_on_both_sentences(app: AppTest) -> None:
+    for place, name in enumerate(MODELS):
+        table = app.table[1 + place].value
+        assert len(table) in (2, 3)
+        clean = [runs().answer(name, source, ()).text for source in (A, B)]
+        assert [table["a: answer"].iloc[0], table["b: answer"].iloc[0]] == clean
+        head = card(name)
+        edits = f"cross-attention, layer {head['layer']}, head {head['head']}"
+        assert edits in table.index[1]
+
+
+def test_without_its_head_one_model_guesses_and_the_other_does_not() -> None:
+    assert card("english-french")["shift"] >= 0.9
+    assert card("english-french")["right_without"] <= 0.6
+    assert card("english-french-redundant")["shift"] >= 0.9
+    assert card("english-french-redundant")["right_without"] >= 0.9
+    assert card("english-french-static")["shift"] <= 0.2
+
+
+def test_the_head_needed_most_is_searched_over_all_heads() -> None:
+    name = "english-french-redundant"
+    pipeline = runs().pipeline(name)
+    a, b = (read(pipeline, name, source) for source in (A, B))
+    found = needed_head(name, (a, b))
+
+    def drop(head: tuple[str, int, int]) -> float:
+        edits = found._replace(kind=head[0], layer=head[1], head=head[2]).silenced
+        total = 0.0
+        for run in (a, b):
+            (token,) = pipeline.target_vocabulary.ids([run.pronoun])
+            silenced = pipeline.trace(run.source, run.answer, edits)
+            total += np.log(run.probability) - np.log(float(silenced.probabilities[0, run.row, token]))
+        return total
+
+    heads = [(kind, layer, head) for kind in ("encoder", "decoder", "cross") for layer in range(2) for head in range(4)]
+    assert max(heads, key=drop) == tuple(found)
+
+
+def test_two_sentences_of_ones_own_are_compared() -> None:
+    own = {
+        "sentence_a": "the dog did not cross the bridge because it was too tired",
+        "sentence_b": "the dog did not cross the bridge because it was too long",
+    }
+    app = on_page(TURNING, **own)
+    assert not app.exception
+    shown = " ".join(markdown.value for markdown in app.markdown)
+    for source in own.values():
+        assert source in shown
+        assert runs().answer("english-french", source, ()).text in shown.replace("\\", "")
+
+
+def test_a_sentence_without_a_pronoun_is_refused_for_each_model_and_the_rest_stays() -> None:
+    app = on_page(TURNING, sentence_a="the cat sleeps .")
+    assert not app.exception
+    assert sum("has no pronoun" in warning.value for warning in app.warning) == 3
+    assert len(app.table) == 1
 
 
 def test_the_page_names_the_row_and_says_that_the_sidebar_changes_nothing(app: AppTest) -> None:
-    assert any("the row of qu', which writes the pronoun" in markdown.value for markdown in app.markdown)
-    assert any("what the sidebar holds is for the other pages" in caption.value for caption in app.caption)
+    assert any("the row of qu', from which the pronoun is predicted" in markdown.value for markdown in app.markdown)
+    assert any("the model and the texts in the sidebar are for the other pages" in caption.value for caption in app.caption)
 
 
 def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
@@ -69,7 +140,7 @@ def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: st
 def test_its_head_can_be_opened_on_the_attention_page(visitor: Visitor) -> None:
     page = visitor.open("turning")
     link = page.get_by_role("link", name="Open this head on the Attention page").first.get_attribute("href")
-    measures = Pipeline.load("english-french").card.measures["pronouns"]
+    measures = card("english-french")
     page = visitor.open((link or "").split("/")[-1])
     assert page.get_by_role("heading", name=f"Cross-attention, layer {measures['layer']}, head {measures['head']}").is_visible()
     assert page.get_by_label("Source text", exact=True).input_value().endswith("tired")

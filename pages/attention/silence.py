@@ -1,0 +1,43 @@
+"""What the answer would be without the head in view: a picture shows where a head looks, only this shows whether it matters."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shell.view import View
+from pages.ui.escaping import quoted
+from pages.ui.format import share
+from pages.ui.text import text
+from transformer import Trace
+from transformer.tracing.interventions import Ablate
+from transformer.tracing.paths import Kind
+
+
+def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
+
+    Args:
+        view, trace: the run shown; a model with random weights gets no sentence, as its answer means nothing.
+        kind, layer, head: the head; layer and head counted from 0.
+    """
+    if not view.pipeline.trained:
+        return
+    words, vocabulary = text("silence"), view.pipeline.target_vocabulary
+    edits = (Ablate(str(Kind.of(kind).path(layer)), heads=(head,)),)
+    silenced = view.forced().trace(edits)
+    ids = [*trace.target_ids[0][1:], vocabulary.eos]
+    rows = np.arange(len(ids))
+    before, after = (run.probabilities[0].numpy() for run in (trace, silenced))
+    losses = (before - after)[rows, ids]
+    most = int(losses.argmax())
+    numbers = {
+        "token": quoted(vocabulary.tokens_of([ids[most]])[0]),
+        "before": share(float(before[most, ids[most]]), 1),
+        "after": share(float(after[most, ids[most]]), 1),
+    }
+    said = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
+    if view.target is None:
+        # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
+        unchanged = bool((after.argmax(-1) == np.array(ids)).all())
+        answer = view.answer(() if unchanged else edits).text
+        said += " " + (words["same"] if answer == view.answer().text else words["other"].format(answer=quoted(answer) or "–"))
+    st.markdown(f":material/volume_off: {said}", help=words["help"])

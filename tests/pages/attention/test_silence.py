@@ -1,0 +1,56 @@
+"""The sentence on what the answer would be without the head in view."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.runs import runs
+from tests.pages.apps import on_page
+from transformer.tracing.interventions import Ablate
+
+ATTENTION = "pages/attention/page.py"
+TIRED = "the animal did not cross the street because it was too tired"
+
+
+def said(app: AppTest) -> str:
+    assert not app.exception
+    (sentence,) = [markdown.value for markdown in app.markdown if "**Silenced**" in markdown.value]
+    return sentence
+
+
+def of_head(model: str, source: str, head: int, **more: str) -> str:
+    return said(on_page(ATTENTION, model=model, source=source, kind="cross", layer="1", head=str(head), **more))
+
+
+@pytest.mark.parametrize("head", [1, 2])
+def test_the_answer_without_the_head_is_the_one_that_the_model_writes(head: int) -> None:
+    edits = (Ablate("decoder.layers.0.cross_attention", heads=(head - 1,)),)
+    clean, edited = (runs().answer("english-french", TIRED, some).text for some in ((), edits))
+    sentence = of_head("english-french", TIRED, head)
+    if edited == clean:
+        assert "The answer stays the same." in sentence
+    else:
+        assert f"The answer becomes **{edited}**." in sentence.replace("\\", "")
+
+
+def test_the_token_named_is_the_one_that_loses_most() -> None:
+    edits = (Ablate("decoder.layers.0.cross_attention", heads=(1,)),)
+    answer = runs().answer("english-french", TIRED, ())
+    pipeline = runs().pipeline("english-french")
+    clean, edited = (pipeline.trace(TIRED, answer, some).probabilities[0] for some in ((), edits))
+    ids = [*pipeline.target_vocabulary.ids(answer.tokens), pipeline.target_vocabulary.eos]
+    losses = [float(clean[row, token] - edited[row, token]) for row, token in enumerate(ids)]
+    row = losses.index(max(losses))
+    expected = f"“{[*answer.tokens, '<eos>'][row]}”: {clean[row, ids[row]]:.1%} → {edited[row, ids[row]]:.1%}"
+    assert expected in of_head("english-french", TIRED, 2).replace(" %", "%").replace("\\", "")
+
+
+def test_of_a_typed_target_only_the_token_is_named() -> None:
+    sentence = of_head("english-french", TIRED, 2, target="le chat dort .")
+    assert "→" in sentence
+    assert "The answer" not in sentence
+
+
+def test_a_model_with_random_weights_has_no_such_sentence() -> None:
+    app = on_page(ATTENTION, model="shared_heads", source="the cat")
+    assert not app.exception
+    assert not any("**Silenced**" in markdown.value for markdown in app.markdown)

@@ -1,0 +1,52 @@
+"""The chips below the box, for a world that knows which words fit next."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pages.shell import next_words
+from pages.ui.caches import RESULTS
+from tests.pages.apps import on_page
+from transformer.worlds import WORLDS
+from transformer.worlds.conversation.world import Conversation
+
+HOME = "pages/home/page.py"
+
+
+@pytest.fixture
+def conversation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The model of the app as if it lived in a world with a grammar for next words."""
+    monkeypatch.setitem(WORLDS, "english-french", Conversation())
+    RESULTS.clear()  # no words of another world may be kept
+    yield
+    RESULTS.clear()
+
+
+@pytest.mark.usefixtures("conversation")
+def test_a_click_on_a_chip_adds_the_word_to_the_text() -> None:
+    app = on_page(HOME, model="english-french", source="my cat is")
+    chips = app.sidebar.button_group(key=next_words.KEY)
+    assert 0 < len(chips.options) <= next_words.MOST
+    first = chips.options[0]
+    chips.select(first).run()
+    assert not app.exception
+    assert app.sidebar.text_input(key="source").value == f"my cat is {first}"
+
+
+def test_a_model_without_a_grammar_has_no_chips() -> None:
+    app = on_page(HOME, model="reverse", source="abc")
+    assert not [group for group in app.sidebar.get("button_group") if group.key == next_words.KEY]
+    assert next_words.next_words("reverse", "abc") == ()
+
+
+def test_all_words_are_listed_once_asked_for() -> None:
+    app = on_page(HOME, model="english-french")
+    assert not app.sidebar.dataframe
+    app.session_state["all_words"] = True
+    app.run()
+    assert list(app.sidebar.dataframe[0].value["word"])[:1]
+
+
+def test_the_limit_stands_below_the_box() -> None:
+    app = on_page(HOME, model="sort")
+    assert any("1 to 12 letters from a to z; up to 12 characters" in caption.value for caption in app.sidebar.caption)
