@@ -16,10 +16,10 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
 
     Args:
-        view, trace: the run shown; a model with random weights gets no sentence, as its answer means nothing.
+        view, trace: the run shown; an encoder alone, or a model with random weights, whose answer means nothing, gets none.
         kind, layer, head: the head; layer and head counted from 0.
     """
-    if not view.pipeline.trained:
+    if not view.pipeline.trained or not trace.target_ids:
         return
     words, vocabulary = text("silence"), view.pipeline.target_vocabulary
     edits = (Ablate(str(Kind.of(kind).path(layer)), heads=(head,)),)

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.decoding.steps import Run
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed
+from pages.ui.format import fixed, number
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import Part, logit_contributions
@@ -66,7 +66,7 @@ def show_contributions(run: Run, made: Hypothesis) -> None:
     total = float(found.values.sum())
     st.markdown(
         words["check_sum"].format(
-            count=len(found.parts), total=fixed(total, 4), logit=fixed(found.logit, 4), rest=f"{abs(total - found.logit):.0e}"
+            count=len(found.parts), total=fixed(total, 4), logit=fixed(found.logit, 4), rest=number(abs(total - found.logit), 1)
         )
     )
     st.caption(words["held"])

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,12 +35,12 @@ class Run:
     written: Written
     settings: Settings
 
-    @cached_property
+    @property
     def chain(self) -> tuple[Hypothesis, ...]:
         """The tokens of the answer, one for each step: also `<eos>`, and one for which there was no room."""
         return self.written.chain(self.written.best)
 
-    @cached_property
+    @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens of that chain."""
         return self.tokens_of(made.token for made in self.chain)

@@ -72,7 +72,8 @@ def walk(trace: Trace) -> tuple[Stop, ...]:
     Raises:
         InputError: not a trace.
     """
-    return walk_of(trace.config, taps(trace))
+    found = taps(trace)  # refuses what is no trace
+    return walk_of(trace.config, found)
 
 
 def taps(trace: Trace) -> Taps:

@@ -47,6 +47,8 @@ STYLE_COLORS = {
     "edge": "rgba(128, 128, 128, 0.55)",
     "shadow": "rgba(0, 0, 0, 0.25)",
     "unknown": "#D55E00",
+    "chosen": KIND_COLORS["decoder"],
+    "other": KIND_COLORS["encoder"],
     "code-keyword": "light-dark(#005A8C, #56B4E9)",
     "code-string": "light-dark(#00694B, #5FD0A5)",
     "code-number": "light-dark(#8A3A68, #DD9CC0)",

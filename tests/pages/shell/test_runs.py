@@ -18,7 +18,8 @@ def test_models_are_cached_by_value_within_bytes() -> None:
     assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a", "a"), (None, None), ())
     assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a",), ("a",), ())
     base = Untrained.of("vanilla", ["a"])
-    assert 2 * 4 * base.parameters < CACHE_MEGABYTES << 20  # room for two models of the paper's size
+    # Room for a model of the paper's size and its traces. Heavy runs come one at a time, so two of them need not fit.
+    assert 1.5 * 4 * base.parameters < CACHE_MEGABYTES << 20
     assert 4 * PARAMETERS < CACHE_MEGABYTES << 20
 
 

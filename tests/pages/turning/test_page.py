@@ -126,8 +126,9 @@ def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: st
     visitor = Visitor(browser, url, color_scheme=scheme)
     page = visitor.open(whole=True)
     page.get_by_test_id("stMain").locator('a[href*="turning"]').first.click()
-    page.get_by_role("heading", name="The head that turns").wait_for()
+    page.get_by_role("heading", name="The head that turns", exact=True).wait_for()
     visitor.settle()
+    visitor.see_all()
     assert page.url.split("?")[0].endswith("/turning")
     for chart in (0, 1):
         assert "tired/wide" in visitor.ticks(chart, "x")

@@ -25,6 +25,7 @@ CONSTANTS = {
     "shell/navigation.py": (2, "the pages of the app, and the stops of the tour"),
     "attention/head_grid.py": (1, "the colours of the levels of a weight"),
     "home/map.py": (1, "the colours of the levels of a weight"),
+    "decoding/player.py": (1, "the colours of the levels of a weight"),
 }
 
 

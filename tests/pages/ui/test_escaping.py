@@ -156,9 +156,9 @@ def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor)
     answer = page.locator("strong", has_text="cat").first
     assert answer.inner_text() == "the :material/home: :streamlit: -> cat"
     assert answer.locator("img, [role=img]").count() == 0
-    page = visitor.open(f"attention?model=english-french&source={quote(f'the {OVERRIDE}cat')}")
+    page = visitor.open(f"attention?model=english-french&source={quote(f'the {OVERRIDE}cat sleeps .')}")
     assert page.get_by_role("alert").count() == 0  # the model reads the text without the character
-    assert page.locator("strong", has_text="cat").first.inner_text() == "the cat"
+    assert page.locator("strong", has_text="cat").first.inner_text() == "the cat sleeps ."
     for typed in (f"{HEBREW} the", f"the {HEBREW}"):
         page = visitor.open(f"attention?model=english-french&source={quote(typed)}")
         assert order(page, "The source has|which this model|reads it as") == [

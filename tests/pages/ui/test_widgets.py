@@ -10,7 +10,7 @@ from pages.ui.text import text
 
 WIDGETS = {
     *("common", "choices", "models", "sidebar", "head_patterns", "lines", "head_grid", "steps", "whatif"),
-    *("tensors", "walk", "filmstrip", "residual", "arithmetic", "ledger", "calls", "parameters"),
+    *("tensors", "walk", "filmstrip", "residual", "arithmetic", "ledger", "calls", "parameters", "silence"),
 }
 PAGES = Path(__file__).parents[3] / "pages"
 TEXTS = Path(__file__).parents[3] / "assets" / "text" / "en"
