@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.parts import WATCH
 
+LOG_CHARACTERS = 4_000  # of a server's log that are shown when something fails
 ROOT = Path(__file__).parents[1]
 # Element of the page → the field of `WidgetState` that holds its value.
 VALUE_FIELDS = {
@@ -87,11 +89,13 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
         free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
     child = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), *options],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=subprocess.DEVNULL,
+        stderr=log,
     )
     try:
         address = f"http://127.0.0.1:{port}"
@@ -102,9 +106,15 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
         else:
             raise RuntimeError("the server did not start within 60 s")
         yield Server(address, psutil.Process(child.pid))
+    except BaseException as error:
+        # A page says no more than that something failed; why is in the log.
+        log.seek(0)
+        error.add_note(f"The server's log ends with:\n{log.read().decode(errors='replace')[-LOG_CHARACTERS:]}")
+        raise
     finally:
         child.terminate()
         child.wait(60)  # can take more than 10 s on a busy machine
+        log.close()
 
 
 class Address(Protocol):
