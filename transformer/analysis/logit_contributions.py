@@ -33,7 +33,7 @@ class Part(NamedTuple):
     Attributes:
         name: a kind of attention (`decoder`, `cross`), or one of the names above.
         layer: counted from 0; None outside the layers, and for biases, which are added up over all layers.
-        head: counted from 0; None for what is no head.
+        head: counted from 0; None for a part that is not a head.
     """
 
     name: str

@@ -187,7 +187,7 @@ class Style(NamedTuple):
 
     @property
     def details(self) -> tuple[str, ...]:
-        """What else is written."""
+        """The names of the parts that a person may leave out and that this style writes, such as `with a weekday`."""
         in_words = self.order in ("day month", "month day")
         written = {
             "with a weekday": self.weekday and not self.wrong_weekday,

@@ -127,7 +127,8 @@ def write(
             needs that (`fits_cache`); the distributions are the same.
 
     Raises:
-        InputError: ids that the model has no row for, a forced token or step that is no such number, or what is no control.
+        InputError: ids that the model has no row for, a forced token or step that is not a whole number
+            in its range, or an item of `controls` that is not a control.
         PathError: an edit that does not fit the model. Both are raised before the first step.
     """
     if forced is not None and not isinstance(forced, Mapping):

@@ -36,8 +36,8 @@ COPIED = "Not in the vocabulary: {words}. Where a name may stand, the model was 
 ONLY_BEGINNING = "This is only the beginning of a sentence, so do not trust the answer."
 NO_SUCH_BEGINNING = "No sentence in training began with “{token}” in this way, so do not trust the answer."
 NO_SUCH_WORD_THERE = "No sentence in training had “{token}” after “{before}” in this way, so do not trust the answer."
-# What an unknown word is read as, to see whether it may be a name. They differ in gender, and in whether a word before them
-# loses its vowel; the cities too.
+# Known names and cities that are tried in the place of an unknown word. If the French is the same with all of them, the word
+# can be copied. They differ in gender, and some make the word before them lose its vowel (`d'anna`).
 _STAND_INS = (("paul", "marie", "adam", "anna"), ("paris", "athens"))
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 _OPENINGS = tuple(" ".join(words) + " " for words, _ in OPENINGS.entries)
