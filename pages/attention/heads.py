@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.attention.head_grid import overview, picked
 from pages.attention.head_patterns import head_measures
 from pages.attention.lines import heads_on, lines
 from pages.shell.view import View, sizes_of
@@ -17,6 +16,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
+from pages.ui.head_grid import overview, picked
 from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace

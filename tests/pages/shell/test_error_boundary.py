@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.attention import head_grid
+from pages.ui import head_grid
 from tests.pages.apps import on_page
 
 

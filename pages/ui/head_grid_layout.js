@@ -1,7 +1,7 @@
 // Where the tiles of the head grid stand, which cell lies under a point, and which tile a key leads to.
 
-import { range } from "../ui/component.js";
-import { fillIn } from "../ui/format.js";
+import { range } from "./component.js";
+import { fillIn } from "./format.js";
 
 const TALLEST = 545; // px of tiles and labels; with legend and words the whole stays below 620
 const LARGEST = 220; // px, the side of a tile

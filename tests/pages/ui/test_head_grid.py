@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from streamlit.testing.v1 import AppTest
 
-from pages.attention import head_grid as module
-from pages.attention.head_grid import overview
+from pages.ui import head_grid as module
+from pages.ui.head_grid import overview
 from tests.pages.conftest import Visitor, serving
 from transformer.figures import KIND_COLORS
 
@@ -26,7 +26,7 @@ DEMO = """
 import numpy as np
 import streamlit as st
 
-from pages.attention.head_grid import overview, picked
+from pages.ui.head_grid import overview, picked
 
 case = st.query_params.get("case", "small")
 layers, heads, tokens = {
@@ -362,7 +362,7 @@ def _picture(view: Overview, name: str) -> None:
 def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
     import numpy as np
 
-    from pages.attention.head_grid import overview
+    from pages.ui.head_grid import overview
 
     weights = np.random.default_rng(0).dirichlet(np.ones(tokens), (layers, heads, tokens)).astype(np.float32)
     allowed = np.broadcast_to(np.tri(tokens, dtype=bool) if causal else np.True_, weights.shape)

@@ -1,13 +1,13 @@
 // Every head as a small heatmap, all on one canvas. Labels and frames are elements over it, so selecting a tile repaints
 // nothing, and text follows the theme.
 
-import { pixelsOfScale, ramp, svgRamp } from "../ui/colors.js";
-import { clamp, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
-import { themeColor } from "../ui/compat.js";
-import { fillIn, tokenText } from "../ui/format.js";
-import { hatchPattern } from "../ui/paint.js";
-import { equalBytes, unpackParcel } from "../ui/parcel.js";
-import { Sheet, answerWithPicture } from "../ui/picture.js";
+import { pixelsOfScale, ramp, svgRamp } from "./colors.js";
+import { clamp, make, penOf, range, rootOf, unchanged, viewOf } from "./component.js";
+import { themeColor } from "./compat.js";
+import { fillIn, tokenText } from "./format.js";
+import { hatchPattern } from "./paint.js";
+import { equalBytes, unpackParcel } from "./parcel.js";
+import { Sheet, answerWithPicture } from "./picture.js";
 import { captionedLayout, cellsUnder, cornerOf, gridLayout, strongestCell, tileAfterKey, tileAt } from "./head_grid_layout.js";
 
 const NARROW = 560; // px: below, labels and gutters are those of a phone
@@ -27,7 +27,7 @@ const touch = matchMedia("(hover: none)");
 
 /** @typedef {(name: string, value: unknown) => void} Send */
 
-/** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
+/** @param {import("./component.js").Mount<Uint8Array>} mount */
 export default function headGrid({ data: parcel, parentElement, setTriggerValue }) {
   const [data, levels] = unpackParcel(parcel);
   const root = rootOf(parentElement, "head_grid");
@@ -38,7 +38,7 @@ class View {
   /** @type {Data} */ data;
   /** @type {Uint8Array<ArrayBuffer>} */ levels;
   /** @type {Tile[]} */ tiles = [];
-  /** @type {import("../ui/colors.js").Pixels} */ pixels;
+  /** @type {import("./colors.js").Pixels} */ pixels;
   /** @type {Send} */ setTriggerValue;
   /** @type {import("./head_grid_layout.js").Layout | null} */ layout = null;
   layoutKey = ""; // what the layout was made for

@@ -8,7 +8,7 @@ import {
   strongestCell,
   tileAfterKey,
   tileAt,
-} from "../../../pages/attention/head_grid_layout.js";
+} from "../../../pages/ui/head_grid_layout.js";
 
 const TEXT = { layer: "layer {layer}", head: "head {head}", layers: "layers", heads: "heads" };
 /** @param {number} width */
