@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shell.runs import available, runs
+from pages.shell.runs import runs, snapshot_of, trained
 from pages.ui.limits import SENTENCES
 from pages.ui.text import has_text, text
 from transformer.worlds import world
@@ -42,10 +42,10 @@ class Start(NamedTuple):
 def starts(model: str) -> tuple[Start, ...]:
     """The examples of a model: those of its world and a batch made of them, or those of untrained models."""
     words = text("sidebar")
-    if model not in available():
+    if not trained(model):
         return tuple(Start(**example) for example in words["untrained_examples"])
     name = runs().pipeline(model).card.world
-    examples, translated = world(name).examples, _look_for(name) | _look_for(model)
+    examples, translated = world(name).examples, _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
     batch = "\n".join(example.source for example in examples[1:SENTENCES])
     alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
     return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))

@@ -1,6 +1,6 @@
 """Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
 
-from pages.shell.runs import available, runs
+from pages.shell.runs import available, runs, snapshot_of, trained
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
@@ -10,14 +10,19 @@ UNTRAINED = "untrained"
 
 
 def description(model: str) -> str:
-    """One line on what a shipped model does."""
+    """One line on what a trained model does; of a snapshot, which one it is."""
+    snapshot = snapshot_of(model)
+    if snapshot:
+        base, step = snapshot
+        return text("sidebar")["snapshot"].format(model=base, step=step, steps=runs().pipeline(model).card.recipe["steps"])
     english = RECIPES[model].description if model in RECIPES else available()[model]
     return _of_language(model, "description") or english
 
 
 def accepts(model: str) -> str:
     """The texts that a model of the picker accepts, as a clause."""
-    if model in available():
+    if trained(model):
+        model, _ = snapshot_of(model) or (model, 0)
         recipe = RECIPES.get(model)
         english = recipe.make_world().accepts if recipe else runs().pipeline(model).card.accepts
         return _of_language(model, "accepts") or english

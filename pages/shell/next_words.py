@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shell.runs import available, runs
+from pages.shell.runs import runs, trained
 from pages.ui.caches import cached
 from pages.ui.text import text
 from transformer.worlds import WORLDS, world
@@ -23,7 +23,7 @@ def next_words(world_name: str, source: str) -> tuple[str, ...]:
 @st.fragment(key=CHIPS)
 def show_next_words(model: str) -> None:
     """Draw the chips for the text in the sidebar, and a list of all words that the model knows."""
-    if model not in available():
+    if not trained(model):
         return
     words, pipeline = text("sidebar"), runs().pipeline(model)
     fitting = next_words(pipeline.card.world, st.session_state["source"])

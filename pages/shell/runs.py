@@ -12,13 +12,14 @@ from transformer import ConfigError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
 from transformer.pipeline.pipeline import Answer, Reading, Side
+from transformer.pipeline.snapshots import parse_snapshot_name
 from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 
 # Of a parameter.
 BYTES_EACH = 4
-# Cache key of a model: the name of a shipped one, the description of an untrained one.
+# Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one.
 Key = str | Untrained
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
@@ -72,7 +73,7 @@ class Runs:
 
 
 def load(key: Key) -> Pipeline:
-    """The pipeline of a shipped model, or of an untrained one that is built now.
+    """The pipeline of a shipped model, of a snapshot, or of an untrained one that is built now.
 
     Raises:
         HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
@@ -101,6 +102,23 @@ _SHARED = Runs()
 def runs() -> Runs:
     """The caches of this process."""
     return _SHARED
+
+
+def trained(model: str) -> bool:
+    """Whether a model of the picker has learnt weights: a shipped one, or a snapshot from the training of one."""
+    return model in available() or snapshot_of(model) is not None
+
+
+def snapshot_of(model: str) -> tuple[str, int] | None:
+    """The shipped model and the step of the snapshot that has this name; None if there is none."""
+    named = parse_snapshot_name(model)
+    return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
+
+
+@cached
+def snapshots(model: str) -> tuple[int, ...]:
+    """The steps of the snapshots of a shipped model, in order."""
+    return Pipeline.snapshots(model)
 
 
 @cached

@@ -4,19 +4,20 @@ are bound to the URL, so a link opens the same view."""
 import streamlit as st
 
 from pages.shell.body import BODY, draw_alone
-from pages.shell.error_boundary import explained
+from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
 from pages.shell.models import accepts, description
 from pages.shell.next_words import CHIPS, show_next_words
-from pages.shell.runs import available, runs
+from pages.shell.runs import available, runs, snapshot_of, trained
 from pages.shell.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal
 from pages.ui.limits import SENTENCES, SIZES, TEXT_CHARACTERS
 from pages.ui.link_values import publish
 from pages.ui.text import KEY, default_language, languages, text
-from transformer import PRESETS, HeadlightError
+from transformer import PRESETS, HeadlightError, Pipeline
+from transformer.pipeline.snapshots import SIGN
 from transformer.pipeline.untrained import Untrained
 
 # Key of the fragment with the sentence on an example.
@@ -30,7 +31,7 @@ def sidebar() -> None:
     with st.sidebar, explained():
         model = st.selectbox(
             words["model"],
-            [*available(), *PRESETS, OWN_SIZES],
+            [*available(), *_open_snapshot(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
             help=_models(),
@@ -61,6 +62,19 @@ def sidebar() -> None:
         tidy_history()
 
 
+def _open_snapshot() -> list[str]:
+    """The name of the snapshot that is open or that the address asks for; the others are not in the list of models. One that
+    does not exist is refused on the page."""
+    asked = st.query_params.get("model")
+    names = dict.fromkeys(name for name in (st.session_state.get("model"), asked) if name and name not in available())
+    if asked and asked not in available() and SIGN in asked and snapshot_of(asked) is None:
+        try:
+            Pipeline.load(asked)
+        except HeadlightError as error:
+            st.error(literal(sentence(error)), icon=":material/error:")
+    return [name for name in names if snapshot_of(name)]
+
+
 @st.fragment(key=LOOK_FOR)
 def _look_for(offered: tuple[Start, ...]) -> None:
     """Draw what to look for in the example that the boxes hold, if they do."""
@@ -72,7 +86,7 @@ def _look_for(offered: tuple[Start, ...]) -> None:
 def _read_anew() -> None:
     """Draw the page for other texts, and of the sidebar only what depends on them."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
-    if st.session_state["model"] in available():
+    if trained(st.session_state["model"]):
         draw_alone(LOOK_FOR, CHIPS, BODY)
 
 
@@ -98,7 +112,7 @@ def _models() -> str:
 def _about(model: str) -> None:
     """Draw one line on the model; for an untrained one, also a badge and its number of parameters."""
     words = text("sidebar")
-    if model in available():
+    if trained(model):
         st.caption(literal(description(model)))
         return
     st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
@@ -133,7 +147,7 @@ def _sizes() -> None:
 def _limit(model: str) -> str:
     """What may be typed, and how much of it: said before anybody types too much."""
     words = text("sidebar")
-    if model not in available():
+    if not trained(model):
         return accepts(model)
     pipeline = runs().pipeline(model)
     unit = words["units"][pipeline.source_vocabulary.tokenizer_name]

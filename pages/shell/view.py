@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, available, runs
+from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained
 from pages.shell.turns import aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
@@ -25,7 +25,7 @@ class View:
     """A model and the texts it runs on.
 
     Attributes:
-        model: the choice of the picker: a shipped model, a preset, or `own-sizes`.
+        model: the choice of the picker: a shipped model, a snapshot, a preset, or `own-sizes`.
         sources: the texts as typed: the first, and up to three more that form a batch with it.
         targets: for each source, the text the decoder reads, or None for the model's own answer.
         key: the cache key of the model in `runs`.
@@ -150,7 +150,7 @@ def _view(sources: Sources, targets: Targets) -> View:
         InputError: a text has numbers that are not valid ids.
     """
     model = st.session_state["model"]
-    if model in available():
+    if trained(model):
         return View(model, sources, targets, model)
     own = sizes_of(model)
     sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}

@@ -21,6 +21,7 @@ from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
+from transformer.pipeline.snapshots import SIGN, parse_snapshot_name, saved_steps, snapshot_file, snapshot_name
 from transformer.text.vocabulary import UNK, Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace, run_traced
@@ -91,15 +92,18 @@ class Pipeline:
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
-        """The pipeline of a shipped model, by its name, or of any checkpoint, by its path.
+        """The pipeline of a shipped model, by its name; of a snapshot from its training, by model and step, such as
+        `reverse@000316`; or of any checkpoint, by its path.
 
         Raises:
-            InputError: no shipped model has that name.
+            InputError: no shipped model has that name, or there is no snapshot after that step.
             CheckpointError: the file is missing, damaged, or not one of ours.
         """
         if isinstance(name, Path):
             return cls(name.stem, *load_checkpoint(name))
         shipped = cls.available()
+        if isinstance(name, str) and name not in shipped and SIGN in name:
+            return cls(name, *load_checkpoint(cls._snapshot(name)))
         if not isinstance(name, str) or name not in shipped:
             raise InputError(
                 "There is no model {name!r}; shipped are {shipped}. Give the path of any other file as a Path.",
@@ -119,6 +123,41 @@ class Pipeline:
             except CheckpointError as error:
                 LOG.warning("a shipped model is left out: %s", error)
         return descriptions
+
+    @classmethod
+    def snapshots(cls, name: str) -> tuple[int, ...]:
+        """The steps after which snapshots of a shipped model were saved, in order; empty if there are none. Step 0 has the
+        weights from before the training.
+
+            Pipeline.load(snapshot_name("reverse", 316))
+        """
+        return saved_steps(CHECKPOINTS, name) if isinstance(name, str) and name in cls.available() else ()
+
+    @classmethod
+    def _snapshot(cls, name: str) -> Path:
+        """The file of a snapshot.
+
+        Raises:
+            InputError: there is no such snapshot; the message lists those of the model.
+        """
+        model, step = parse_snapshot_name(name) or (name.partition(SIGN)[0], None)
+        steps = cls.snapshots(model)
+        if step in steps:
+            return snapshot_file(CHECKPOINTS, model, step)
+        if steps:
+            raise InputError(
+                "There is no snapshot {name!r}. Those of {model!r} were saved after these steps: {steps}; their names have six "
+                "digits, such as {example!r}.",
+                name=name,
+                model=model,
+                steps=", ".join(map(str, steps)),
+                example=snapshot_name(model, steps[-1]),
+            )
+        raise InputError(
+            "There is no snapshot {name!r}; shipped models with snapshots are {models}.",
+            name=name,
+            models=", ".join(each for each in cls.available() if cls.snapshots(each)) or "none",
+        )
 
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
         """Write a checkpoint that `load` reads back, its parameters stored as `dtype`. Raises as `save_checkpoint`."""

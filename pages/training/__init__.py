@@ -1,0 +1,1 @@
+"""The Watch it learn page."""
