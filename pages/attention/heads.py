@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 
 from pages.attention.head_patterns import head_measures
 from pages.attention.lines import heads_on, lines
+from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -136,6 +137,22 @@ def _show_writing(view: View) -> None:
         for index, (before, token) in enumerate(zip(read, written, strict=False))
     ]
     st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))
+
+
+def show_training_link(view: View, kind: str, layer: int, head: int) -> None:
+    """Draw a link to the training of a head, on the same text; nothing for a model of which no snapshots show it.
+
+    Args:
+        view: of the sidebar.
+        kind, layer, head: the head; layer and head counted from 0.
+    """
+    if filmed(view.model) is None:
+        return
+    query = {**linked_language(), "model": view.model, "source": view.source}
+    if view.target is not None:
+        query["target"] = view.target
+    query |= {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
+    st.link_button(text("attention")["being_learnt"], f"training?{urlencode(query)}", icon=":material/movie:", type="tertiary")
 
 
 def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:

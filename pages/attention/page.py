@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.attention.head_patterns import show_doing
-from pages.attention.heads import show_combined, show_lines, show_map, show_overview
+from pages.attention.heads import show_combined, show_lines, show_map, show_overview, show_training_link
 from pages.attention.silence import show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
@@ -34,6 +34,7 @@ with explained():
 
     st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
     if seen("head", 920):
+        show_training_link(view, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
         if look in ("map", "lines", "pattern"):

@@ -121,6 +121,18 @@ def snapshots(model: str) -> tuple[int, ...]:
     return Pipeline.snapshots(model)
 
 
+def filmed(model: str) -> str | None:
+    """The shipped model whose snapshots show how a model of the picker was trained: itself, or the one from whose weights its
+    training started; None if neither has snapshots."""
+    model, _ = snapshot_of(model) or (model, 0)
+    if model not in available():
+        return None
+    if snapshots(model):
+        return model
+    start = str(runs().pipeline(model).card.recipe.get("start") or "")
+    return start if start in available() and snapshots(start) else None
+
+
 @cached
 def available() -> dict[str, str]:
     """The shipped models: name → one line of what it does, in the order of the recipes."""

@@ -1,12 +1,13 @@
 """The frames of a training: its snapshots, and the shipped model as the last one."""
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.runs import available, runs, snapshot_of, snapshots
+from pages.shell.runs import available, filmed, runs, snapshot_of, snapshots
 from pages.shell.view import View
-from pages.ui.text import text
+from pages.ui.text import linked_language, text
 from transformer import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
 
@@ -29,32 +30,24 @@ class Frames(NamedTuple):
         return runs().pipeline(self.names[index])
 
 
-def frames_of(model: str) -> Frames | None:
-    """The frames of a shipped model; None if it has no snapshots."""
-    steps = snapshots(model)
-    if not steps:
-        return None
+def frames_of(model: str) -> Frames:
+    """The frames of a shipped model that has snapshots."""
     last = int(runs().pipeline(model).card.recipe["steps"])
-    before = [step for step in steps if step < last]
+    before = [step for step in snapshots(model) if step < last]
     return Frames(model, (*before, last), (*(snapshot_name(model, step) for step in before), model))
 
 
 def show_which(view: View) -> Frames | None:
-    """Draw whose training the page shows; returns its frames, or None if the model has no snapshots and no start that has."""
-    words = text("training")
-    model, _ = snapshot_of(view.model) or (view.model, 0)
-    shipped = model in available()
-    frames = frames_of(model) if shipped else None
-    if frames:
-        return frames
-    start = str(runs().pipeline(model).card.recipe.get("start") or "") if shipped else ""
-    frames = frames_of(start) if start in available() else None
-    if frames:
-        st.info(words["fine_tuned"].format(model=model, start=start), icon=":material/fork_right:")
-        return frames
-    st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
-    with st.container(horizontal=True):
-        for name in available():
-            if snapshots(name):
-                st.link_button(words["open_model"].format(model=name), f"training?model={name}", icon=":material/movie:")
-    return None
+    """Draw whose training the page shows; returns its frames, or None if neither the model nor its start has snapshots."""
+    words, source = text("training"), filmed(view.model)
+    if source is None:
+        st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
+        with st.container(horizontal=True):
+            for name in available():
+                if snapshots(name):
+                    query = urlencode({**linked_language(), "model": name})
+                    st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
+        return None
+    if source != view.model and snapshot_of(view.model) is None:
+        st.info(words["fine_tuned"].format(model=view.model, start=source), icon=":material/fork_right:")
+    return frames_of(source)

@@ -4,8 +4,12 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
+from pages.training.film import show_film
 from pages.training.frames import show_which
+from pages.training.head_history import show_head_history
+from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.training.run import Training
 
@@ -18,5 +22,14 @@ with explained():
     frames = show_which(view)
     if frames:
         st.subheader(words["recorded_title"].format(model=frames.model))
+        with st.container(horizontal=True):
+            kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
+            layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=trace.layers(kind)) - 1
+            head = pick(words["head"], range(1, trace.heads(kind) + 1), "head") - 1
+        film, frame = show_film(view, frames, kind, layer, head)
+
+        st.subheader(words["turned_title"])
+        if seen("turned", 560):
+            show_head_history(film, frame, kind, layer, head)
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

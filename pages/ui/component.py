@@ -17,15 +17,16 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE
 EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
-def mounted(path: Path) -> Mount:
+def mounted(path: Path, *styles_of_parts: Path) -> Mount:
     """A component built from `<path>.js`, its imports, and `<path>.css`. Its root is a `div` whose class is the last part of
     `path`.
 
     Args:
         path: the path of the two files without their endings; its last part names the component.
+        styles_of_parts: CSS files of what it draws that has its own; they come first.
     """
     name = path.name
-    styles = (SHARED_STYLE, path.with_suffix(".css"))
+    styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
     return mount(
         f"headlight_{name}",
         html=Markup('<div class="{}"></div>').format(name),

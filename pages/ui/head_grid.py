@@ -59,31 +59,39 @@ def overview(
         raise ValueError(
             f"weights {weights.shape} and allowed {allowed.shape} must both be [layer, head, query, key] = {shape}"
         )
-    words = text("head_grid")
     tiles = [_tile(pair, shape) for pair in order or ()]
     if None in tiles:
         raise ValueError(f"order names a tile that is not among {shape[0]} layers × {shape[1]} heads: {order}")
     if captions is not None and len(captions) != len(tiles):
         raise ValueError(f"{len(captions)} captions for {len(tiles)} tiles of an order")
     tiles = [tile for tile in tiles if tile]
+    words = text("head_grid")
     labels = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
     if captions is not None:
         labels = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(labels, captions, strict=True)]
-    data = {
+    data = grid_data(shape, queries, keys, selected, color)
+    if order is not None:
+        data |= {"tiles": [list(tile) for tile in tiles], "captions": labels}
+    levels = quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)
+    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or no_callback)
+    return _tile(result.get("pick"), shape)
+
+
+def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
+    """What `head_grid_view.js` needs beside the levels to draw a full grid. Arguments as for `overview`; `shape` is that of the
+    weights."""
+    return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
         "keys": [str(token) for token in keys],
         "selected": [int(index) for index in selected],
-        "tiles": None if order is None else [list(tile) for tile in tiles],
-        "captions": None if order is None else labels,
+        "tiles": None,
+        "captions": None,
         "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
         "top": LEVELS,
         "masked_level": MASKED_LEVEL,
-        "text": words,
+        "text": text("head_grid"),
     }
-    levels = quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)
-    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or no_callback)
-    return _tile(result.get("pick"), shape)
 
 
 def picked(key: str) -> Tile | None:

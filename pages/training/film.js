@@ -1,0 +1,359 @@
+// The frames of a training on one slider: curves, the answer, a distribution, and every head's map. All frames come with the
+// data, so moving between them asks the server nothing; it is told the frame once the slider stands still.
+
+import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { fillIn, tokenText } from "../ui/format.js";
+import { HeadGrid } from "../ui/head_grid_view.js";
+import { unpackParcel } from "../ui/parcel.js";
+import { Sheet, answerWithPicture } from "../ui/picture.js";
+import { axisSteps, frameAfterKey, frameAt, levelsOfFrame, placeOfStep } from "./film_frames.js";
+
+const PLAY_PACE = 900; // ms between two frames
+const FILM_REST = 250; // ms without a move until the server is told
+const [WIDE, HIGH] = [400, 150]; // px of a curve, in its own units
+const EDGES = { left: 44, right: 12, top: 10, bottom: 24 };
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @typedef {import("./film_frames.js").Frame} Frame */
+
+/**
+ * @typedef {{
+ *   frames: Frame[], history: { step: number, loss: number, accuracy: number }[], target: string[],
+ *   pairs: number, frame: number, row: number, grid: any, text: Record<string, string>,
+ * }} FilmData
+ */
+
+/** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
+export default function film({ data: parcel, parentElement, setStateValue, setTriggerValue }) {
+  const [data, levels] = unpackParcel(parcel);
+  const root = rootOf(parentElement, "film");
+  const view = viewOf(root, () => new Film(root, data.grid.text));
+  view.send = setStateValue;
+  view.sendTrigger = setTriggerValue;
+  view.show(data, levels);
+  return () => view.stop();
+}
+
+class Film {
+  /** @type {FilmData} */ data;
+  /** @type {Uint8Array<ArrayBuffer>} */ levels;
+  /** @type {HTMLButtonElement} */ playButton;
+  /** @type {HTMLInputElement} */ slider;
+  /** @type {(name: string, value: unknown) => void} */ send = () => {};
+  /** @type {(name: string, value: unknown) => void} */ sendTrigger = () => {};
+  /** @type {SVGElement[]} */ cursors = [];
+  frame = 0;
+  row = 0;
+  playing = false;
+  timer = 0;
+  rest = 0;
+  painted = 0;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {Record<string, string>} gridText
+   */
+  constructor(root, gridText) {
+    this.root = root;
+    this.place = make("output", {});
+    this.answer = make("p", { class: "answer", "aria-live": "polite" });
+    this.tokens = make("ol", { class: "tokens" });
+    this.bars = make("ol", { class: "bars" });
+    this.curves = make("div", { class: "curves" });
+    this.moves = make("div", { class: "moves" });
+    this.barsTitle = make("h4", {});
+    this.gridRoot = make("div", { class: "head_grid" });
+    this.grid = new HeadGrid(this.gridRoot, gridText, false);
+    const reading = make("section", {}, this.answer, this.barsTitle, this.tokens, this.bars);
+    this.root.replaceChildren(this.moves, make("div", { class: "parts" }, this.curves, reading), this.gridRoot);
+    answerWithPicture(root, () => this.drawn());
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /**
+   * @param {FilmData} data
+   * @param {Uint8Array<ArrayBuffer>} levels
+   */
+  show(data, levels) {
+    const before = this.data;
+    const moved = !unchanged(before, data, "frame", "row") || !unchanged(before, data, "frames");
+    const built = unchanged(before, data, "frames", "history", "text");
+    [this.data, this.levels] = [data, levels];
+    // The server's frame wins where it is new; an answer that comes back late must not undo a move.
+    if (moved && !this.playing && !this.rest) [this.frame, this.row] = [data.frame, data.row];
+    this.frame = clamp(0, this.frame, data.frames.length - 1);
+    this.row = clamp(0, this.row, data.target.length - 1);
+    if (!built) this.build();
+    this.paint();
+  }
+
+  build() {
+    const { frames, text } = this.data;
+    /** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
+    const button = (name, sign, act) => {
+      const made = make("button", { type: "button", class: name, title: text[name], "aria-label": text[name] }, sign);
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.playButton = button("play", "▶", () => (this.playing ? this.pause() : this.play()));
+    this.slider = make("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": text.scrubber });
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    this.moves.replaceChildren(
+      button("first", "«", () => this.go(0)),
+      button("back", "‹", () => this.go(this.frame - 1)),
+      this.playButton,
+      button("forward", "›", () => this.go(this.frame + 1)),
+      button("last", "»", () => this.go(frames.length - 1)),
+      this.slider,
+      this.place,
+    );
+    this.cursors = [];
+    this.curves.replaceChildren(this.curve("loss"), this.curve("accuracy"), this.legend());
+  }
+
+  legend() {
+    const { text } = this.data;
+    const [line, point] = [make("i", { class: "line" }), make("i", { class: "point" })];
+    return make(
+      "p",
+      { class: "marks" },
+      make("span", {}, line, text.recorded),
+      make("span", {}, point, fillIn(text.computed, { pairs: this.data.pairs })),
+    );
+  }
+
+  /**
+   * A curve over the steps: what was recorded in training as a line, the frames as points; a click goes to the nearest frame.
+   *
+   * @param {"loss" | "accuracy"} name
+   */
+  curve(name) {
+    const { frames, history, text } = this.data;
+    const last = frames[frames.length - 1].step;
+    const values = [...history, ...frames].map((entry) => entry[name] ?? 0);
+    const most = name === "accuracy" ? 1 : Math.max(...values) * 1.05 || 1;
+    /** @param {number} step */
+    const x = (step) => EDGES.left + placeOfStep(step, last) * (WIDE - EDGES.left - EDGES.right);
+    /** @param {number} value */
+    const y = (value) => HIGH - EDGES.bottom - (value / most) * (HIGH - EDGES.top - EDGES.bottom);
+    const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": text[`${name}_alt`] });
+    for (const step of axisSteps(last)) {
+      svg.append(svgPart("line", { class: "rule", x1: x(step), x2: x(step), y1: EDGES.top, y2: HIGH - EDGES.bottom }));
+      const anchor = step === last ? "end" : "middle";
+      const at = { x: step === last ? x(step) + EDGES.right - 2 : x(step), y: HIGH - 7, "text-anchor": anchor };
+      svg.append(svgPart("text", at, String(step)));
+    }
+    for (const share of [0, 0.5, 1]) {
+      const value = share * most;
+      const says = name === "accuracy" ? `${Math.round(100 * value)} %` : value.toFixed(1);
+      svg.append(svgPart("line", { class: "rule", x1: EDGES.left, x2: WIDE - EDGES.right, y1: y(value), y2: y(value) }));
+      svg.append(svgPart("text", { x: EDGES.left - 5, y: y(value) + 4, "text-anchor": "end" }, says));
+    }
+    const points = history.map((entry) => `${x(entry.step)},${y(entry[name])}`).join(" ");
+    svg.append(svgPart("polyline", { class: "recorded", points }));
+    const cursor = svgPart("line", { class: "cursor", y1: EDGES.top, y2: HIGH - EDGES.bottom });
+    svg.append(cursor);
+    for (const frame of frames) {
+      const value = frame[name];
+      if (value !== null) svg.append(svgPart("circle", { class: "computed", cx: x(frame.step), cy: y(value), r: 4 }));
+    }
+    this.cursors.push(cursor);
+    svg.addEventListener("click", (event) => {
+      const box = svg.getBoundingClientRect();
+      const across = ((event.clientX - box.left) / box.width) * WIDE - EDGES.left;
+      this.go(frameAt(frames, across / (WIDE - EDGES.left - EDGES.right)));
+    });
+    return make("figure", {}, make("h4", {}, text[name]), svg);
+  }
+
+  paint() {
+    const { data, frame } = this;
+    const { frames, text, target } = data;
+    const shown = frames[frame];
+    const last = frames[frames.length - 1].step;
+    this.slider.value = String(frame);
+    this.slider.setAttribute("aria-valuetext", fillIn(text.place, { step: shown.step, steps: last }));
+    this.place.textContent = fillIn(text.place, { step: shown.step, steps: last });
+    this.playButton.textContent = this.playing ? "⏸" : "▶";
+    this.playButton.setAttribute("aria-label", this.playing ? text.pause : text.play);
+    for (const cursor of this.cursors) {
+      const x = EDGES.left + placeOfStep(shown.step, last) * (WIDE - EDGES.left - EDGES.right);
+      cursor.setAttribute("x1", String(x));
+      cursor.setAttribute("x2", String(x));
+    }
+    const mark = shown.right === null ? "" : shown.right ? " ✓" : " ✗";
+    const words = make(
+      "b",
+      { class: shown.right === null ? "" : shown.right ? "right" : "wrong" },
+      `${shown.answer || "–"}${mark}`,
+    );
+    const told = shown.right === null ? "" : shown.right ? text.is_right : text.is_wrong;
+    words.setAttribute("aria-label", `${shown.answer} ${told}`);
+    this.answer.replaceChildren(`${text.answer} `, words, this.measured(shown));
+    this.tokens.setAttribute("aria-label", text.tokens);
+    this.tokens.replaceChildren(...target.map((token, row) => this.chip(token, row)));
+    this.barsTitle.textContent = fillIn(text.bars, { number: this.row + 1, token: tokenText(target[this.row]) });
+    const { bars, rest } = shown.rows[this.row];
+    this.bars.setAttribute("aria-label", this.barsTitle.textContent);
+    this.bars.replaceChildren(
+      ...bars.map(([token, share, expected]) => barOf(tokenText(token), share, expected ? "expected" : "")),
+      barOf(text.rest, rest, "rest"),
+    );
+    const levels = levelsOfFrame(this.levels, frame, frames.length);
+    this.grid.update(data.grid, levels, (name, value) => this.sendTrigger(name, value));
+    this.painted += 1;
+    this.root.dataset.frame = String(frame);
+    this.root.dataset.painted = String(this.painted);
+  }
+
+  /** @param {Frame} shown */
+  measured(shown) {
+    const { text } = this.data;
+    if (shown.loss === null || shown.accuracy === null) return "";
+    const values = { loss: shown.loss.toFixed(3), exact: `${(100 * shown.accuracy).toFixed(1)} %` };
+    return make("small", {}, fillIn(text.measured, values));
+  }
+
+  /**
+   * A token of the target; a click shows its distribution.
+   *
+   * @param {string} token
+   * @param {number} row
+   */
+  chip(token, row) {
+    const [, share] = this.data.frames[this.frame].rows[row].bars.find(([, , expected]) => expected) ?? ["", 0];
+    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), make("small", {}, percentOf(share)));
+    chip.setAttribute("aria-pressed", String(row === this.row));
+    chip.style.background = `color-mix(in srgb, var(--expected) ${Math.round(60 * share)}%, var(--page))`;
+    chip.addEventListener("click", () => {
+      this.row = row;
+      this.paint();
+      this.send("row", row);
+    });
+    return make("li", {}, chip);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    // The grid of heads has arrow keys of its own.
+    if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented || event.target === this.grid.canvas) return;
+    const frame = frameAfterKey(event.key, this.frame, this.data.frames.length);
+    if (frame === null) return;
+    event.preventDefault();
+    this.go(frame);
+  }
+
+  /** @param {number} frame */
+  go(frame) {
+    this.pause();
+    this.move(frame);
+  }
+
+  /** @param {number} frame */
+  move(frame) {
+    this.frame = clamp(0, frame, this.data.frames.length - 1);
+    this.paint();
+    clearTimeout(this.rest);
+    if (this.playing) return;
+    this.rest = setTimeout(() => {
+      this.rest = 0;
+      this.send("frame", this.frame);
+    }, FILM_REST);
+  }
+
+  play() {
+    const last = this.data.frames.length - 1;
+    this.playing = true;
+    if (this.frame === last) this.frame = -1;
+    const next = () => {
+      this.move(this.frame + 1);
+      if (this.frame === last) this.go(this.frame);
+    };
+    next();
+    if (this.playing) this.timer = setInterval(next, PLAY_PACE);
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    if (!this.playing) return;
+    this.playing = false;
+    this.playButton.textContent = "▶";
+  }
+
+  /** Called before the next call with new data, and when the film leaves the page. */
+  stop() {
+    if (this.root.isConnected) return;
+    clearInterval(this.timer);
+    clearTimeout(this.rest);
+  }
+
+  /** The frame that is shown, as an SVG. */
+  drawn() {
+    const sheet = new Sheet(this.root);
+    for (const bar of this.root.querySelectorAll(".fill")) {
+      sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
+    }
+    for (const curve of this.root.querySelectorAll("figure svg")) {
+      const [x, y, width, height] = sheet.place(curve);
+      const parts = [...curve.children].map((part) => styledCopy(part).outerHTML).join("");
+      sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${WIDE} ${HIGH}">${parts}</svg>`);
+    }
+    sheet.image(this.grid.canvas);
+    for (const words of this.root.querySelectorAll(
+      "output, h4, .name, .share, .answer b, .answer small, .marks span, .legend b, .label",
+    )) {
+      sheet.write(words);
+    }
+    for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
+    return sheet.svg();
+  }
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {string} words
+ */
+function svgPart(tag, attributes, words = "") {
+  const part = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, String(value));
+  part.textContent = words;
+  return part;
+}
+
+/**
+ * A part of an SVG with the style that it has on the page.
+ *
+ * @param {Element} part
+ */
+function styledCopy(part) {
+  const copy = /** @type {Element} */ (part.cloneNode(true));
+  const style = getComputedStyle(part);
+  for (const name of ["fill", "stroke", "stroke-width", "font-size"]) copy.setAttribute(name, style.getPropertyValue(name));
+  return copy;
+}
+
+/**
+ * A token with its probability as a bar.
+ *
+ * @param {string} token
+ * @param {number} share
+ * @param {string} kind
+ */
+function barOf(token, share, kind) {
+  const fill = make("i", { class: "fill" });
+  fill.style.width = `${100 * share}%`;
+  const name = make("span", { class: "name", title: token }, token);
+  return make(
+    "li",
+    { class: kind },
+    name,
+    make("span", { class: "track" }, fill),
+    make("span", { class: "share" }, percentOf(share)),
+  );
+}
+
+/** @param {number} share */
+function percentOf(share) {
+  return share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,71 @@
+// The frames of a training: where a step is on the axis, and which frame comes next. Nothing here touches the page.
+
+import { clamp } from "../ui/component.js";
+
+/**
+ * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder.
+ *
+ * @typedef {{
+ *   step: number, answer: string, right: boolean | null, loss: number | null, accuracy: number | null,
+ *   rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
+ * }} Frame
+ */
+
+const FIRST = 10; // steps; the axis is linear before, logarithmic after
+
+/**
+ * Where a step is on the axis, from 0 for step 0 to 1 for the last.
+ *
+ * @param {number} step
+ * @param {number} last
+ */
+export function placeOfStep(step, last) {
+  return last > 0 ? Math.log(1 + step / FIRST) / Math.log(1 + last / FIRST) : 0;
+}
+
+/**
+ * The steps that are written on the axis: 0, the powers of ten, and the last.
+ *
+ * @param {number} last
+ */
+export function axisSteps(last) {
+  const powers = [10, 100, 1000, 10_000, 100_000].filter((step) => step < 0.7 * last);
+  return [0, ...powers, last];
+}
+
+/**
+ * The frame nearest to a place on the axis.
+ *
+ * @param {Frame[]} frames
+ * @param {number} place from 0 to 1
+ */
+export function frameAt(frames, place) {
+  const last = frames[frames.length - 1].step;
+  const distances = frames.map(({ step }) => Math.abs(placeOfStep(step, last) - place));
+  return distances.indexOf(Math.min(...distances));
+}
+
+/**
+ * The frame that a key leads to; null for a key that does nothing.
+ *
+ * @param {string} key
+ * @param {number} frame
+ * @param {number} count
+ */
+export function frameAfterKey(key, frame, count) {
+  /** @type {Record<string, number>} */
+  const targets = { ArrowLeft: frame - 1, ArrowRight: frame + 1, Home: 0, End: count - 1 };
+  return key in targets ? clamp(0, targets[key], count - 1) : null;
+}
+
+/**
+ * The levels of one frame.
+ *
+ * @param {Uint8Array<ArrayBuffer>} levels of all frames
+ * @param {number} frame
+ * @param {number} count
+ */
+export function levelsOfFrame(levels, frame, count) {
+  const size = levels.length / count;
+  return levels.subarray(frame * size, (frame + 1) * size);
+}

@@ -1,0 +1,97 @@
+"""When a head turned: its measures at every frame of the training."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.runs import runs
+from pages.training.film import SNAPSHOT, Film, shoot
+from pages.training.frames import Frames
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import quoted
+from pages.ui.format import fixed
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from pages.ui.waiting import waited
+from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
+from transformer.figures.training import Series, step_lines
+from transformer.tracing.paths import Kind
+from transformer.training.evaluation import head_shifts
+from transformer.worlds import WORLDS
+
+SHIFT = "shift"
+REFERENCES = 8  # pairs of sentences with a pronoun
+
+
+@cached
+def measures(source: str, target: str, frames: Frames, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
+    """Measure → its value at each frame, for every head of a kind, on a text."""
+    aligned, film = None, shoot(source, target, frames)
+    trace, world = film.traces[-1], WORLDS.get(frames.pipeline(-1).card.world)
+    if Kind.of(kind) == Kind.CROSS and world is not None:
+        read, written = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
+        aligned = alignment_mask(world.alignment(read, written), len(written) + 1, len(read) + 2)
+    of_frames = [measure(trace.attention(kind)[:, 0].numpy(), aligned) for trace in film.traces]
+    return {name: np.stack([values[name] for values in of_frames]) for name in MEASURES if name in of_frames[0]}
+
+
+@cached
+def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
+    """How far each head of cross-attention shifts with the pronoun, at each frame; None in a world without pronouns."""
+    world = WORLDS.get(frames.pipeline(-1).card.world)
+    pairs = world.reference_pairs(REFERENCES, "film") if world else []
+    return np.stack([head_shifts(runs().pipeline(name), pairs) for name in frames.names]) if pairs else None
+
+
+def has_pronouns(frames: Frames) -> bool:
+    """Whether the card of the model has a measure of pronouns."""
+    return "pronouns" in frames.pipeline(-1).card.measures
+
+
+def largest_change(values: Float[np.ndarray, " frame"]) -> int:
+    """The frame after the largest change from one frame to the next."""
+    return int(abs(np.diff(values)).argmax()) + 1
+
+
+def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) -> None:
+    """Draw a measure of a head over the steps, with all other heads of its kind behind it, and a button that goes to the frame
+    where it changed most."""
+    words, frames = text("training"), film.frames
+    st.markdown(words["turned_text"])
+    found = dict(measures(film.source, film.target, frames, kind))
+    names = list(found)
+    if kind == Kind.CROSS and has_pronouns(frames):
+        names.append(SHIFT)
+    shares = {name: found[name][-1, layer, head] for name in SHARES if name in found}
+    first = "alignment" if "alignment" in shares else max(shares, key=lambda name: shares[name])
+    picked = pick(words["measure"], names, "measure", first=first, as_list=True, labels=words["measure_names"])
+    if picked == SHIFT:
+        moved = waited(words["shift_running"], shifts, frames)
+        if moved is None:
+            return
+        found[SHIFT] = moved
+    values = found[picked]
+    mine = values[:, layer, head]
+    name = words["head_name"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    lines = [Series(name, frames.steps, mine.tolist())]
+    for other in np.ndindex(values.shape[1:]):
+        if other != (layer, head):
+            label = words["head_short"].format(layer=other[0] + 1, head=other[1] + 1)
+            lines.append(Series(label, frames.steps, values[:, *other].tolist(), "context"))
+    limits = (-1.02, 1.02) if picked == SHIFT else (-0.02, 1.02) if picked in SHARES else None
+    title = words["measure_names"][picked]
+    figure = chart(step_lines, lines, title, words["steps"], frames.steps[frame], limits)
+    show(figure, "head-history", words["turned_alt"].format(head=name, measure=title), f"{frames.model}-{picked}")
+    st.caption(words["meanings"][picked].format(source=quoted(film.source), pairs=REFERENCES))
+    after = largest_change(mine)
+    numbers = {"before": fixed(mine[after - 1], 2), "after": fixed(mine[after], 2)}
+    st.markdown(words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]))
+    label = words["jump"].format(step=frames.steps[after])
+    st.button(label, key="jump", icon=":material/my_location:", on_click=_go, args=(after,))
+
+
+def _go(frame: int) -> None:
+    st.session_state[SNAPSHOT] = frame

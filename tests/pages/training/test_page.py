@@ -1,0 +1,136 @@
+"""The page on which a training is watched: its numbers are those of the library, at every snapshot."""
+
+import itertools
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.training.film import CHECKED
+from pages.training.frames import frames_of
+from pages.training.head_history import largest_change
+from tests.pages.apps import on_page, shown, shown_errors
+from transformer import Pipeline
+from transformer.analysis.head_measures import alignment_mask, measure
+from transformer.figures.attention import quantized
+from transformer.training.held_out import held_out
+from transformer.worlds import world
+
+PAGE = "pages/training/page.py"
+
+
+def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
+    """The data of the film, and the levels of every head: [frame, layer, head, query, key]."""
+    for element in app.main.get("bidi_component"):
+        sent = element.proto.bytes
+        if sent:
+            end = 4 + int.from_bytes(sent[:4], "little")
+            data = json.loads(sent[4:end])
+            if "frames" in data:
+                shape = (len(data["frames"]), *data["grid"]["shape"])
+                return data, np.frombuffer(sent[end:], np.uint8).reshape(shape)
+    raise AssertionError("the page has no film")
+
+
+def check(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abc", snapshot="168", token="2", kind="cross", layer="1", head="3"))
+    data, levels = film(app)
+    steps = [*Pipeline.snapshots("reverse")]
+    assert [frame["step"] for frame in data["frames"]] == steps
+    assert (data["frame"], data["row"], data["target"]) == (steps.index(168), 1, ["c", "b", "a", "<eos>"])
+    assert data["grid"]["selected"] == [0, 2]
+    pairs = list(itertools.islice(world("reverse").pairs("held-out", "film"), CHECKED))
+    for index in (0, 4, len(steps) - 1):
+        name = "reverse" if index == len(steps) - 1 else f"reverse@{steps[index]:06d}"
+        pipeline, frame = Pipeline.load(name), data["frames"][index]
+        trace, checked = pipeline.trace("abc", "cba"), held_out(pipeline, pairs, 0.05)
+        assert frame["answer"] == pipeline.answer("abc")
+        assert frame["right"] == (frame["answer"] == "cba")
+        assert (frame["loss"], frame["accuracy"]) == pytest.approx((checked.loss, checked.exact), abs=1e-4)
+        expected = quantized(trace.attention("cross")[:, 0].numpy(), trace.allowed("cross")[:, 0].numpy())
+        assert np.array_equal(levels[index], expected)
+        probabilities = trace.probabilities[0, 1].numpy()
+        bars = {token: share for token, share, _ in frame["rows"][1]["bars"]}
+        (right,) = pipeline.target_vocabulary.ids(["b"])
+        assert bars["b"] == pytest.approx(float(probabilities[right]), abs=1e-4)
+        assert max(bars.values()) == pytest.approx(float(probabilities.max()), abs=1e-4)
+        assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
+    card = Pipeline.load("reverse").card
+    assert data["history"] == [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in card.history]
+
+
+def test_a_snapshot_in_the_sidebar_is_the_first_frame_and_invalid_links_are_ignored() -> None:
+    app = check(on_page(PAGE, model="reverse@000316", source="abc"))
+    data, _ = film(app)
+    assert data["frames"][data["frame"]]["step"] == 316
+    app = check(on_page(PAGE, model="reverse", source="abc", snapshot="317", token="99", kind="x", measure="y"))
+    data, _ = film(app)
+    assert (data["frame"], data["row"]) == (0, 0)
+    assert not {"snapshot", "token", "kind", "measure"} & {*app.query_params}
+
+
+def test_a_snapshot_is_a_model_on_every_page_and_says_what_it_is() -> None:
+    app = check(on_page("pages/attention/page.py", model="reverse@000316", source="abc", layer="2"))
+    steps = Pipeline.load("reverse").card.recipe["steps"]
+    assert f"reverse after 316 of {steps} steps of its training" in [shown(each.value) for each in app.sidebar.caption]
+    options = app.sidebar.selectbox(key="model").options
+    assert "reverse@000316" in options
+    assert len([option for option in options if "@" in option]) == 1
+    assert "reverse@000316" not in on_page("pages/attention/page.py", model="reverse").sidebar.selectbox(key="model").options
+    (link,) = [each.proto for each in app.main.get("link_button") if "training" in each.proto.url]
+    assert link.url == "training?model=reverse%40000316&source=abc&kind=encoder&layer=2&head=1"
+
+
+def test_an_unknown_snapshot_is_refused_with_those_that_exist() -> None:
+    app = on_page("pages/attention/page.py", model="reverse@000317", source="abc")
+    assert "There is no snapshot 'reverse@000317'" in shown_errors(app)
+    assert "316" in shown_errors(app)
+    assert "There is no snapshot 'copy@000001'" in shown_errors(on_page("pages/attention/page.py", model="copy@000001"))
+
+
+def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_one_its_start() -> None:
+    app = check(on_page(PAGE, model="copy", source="abc"))
+    links = [each.proto.url for each in app.main.get("link_button")]
+    assert "training?model=reverse" in links
+    assert not [
+        link
+        for link in on_page("pages/attention/page.py", model="copy").main.get("link_button")
+        if "training" in link.proto.url
+    ]
+    tuned = [name for name in Pipeline.available() if Pipeline.load(name).card.recipe.get("start")]
+    for name in tuned:
+        start = Pipeline.load(name).card.recipe["start"]
+        if Pipeline.snapshots(start) and not Pipeline.snapshots(name):
+            app = check(on_page(PAGE, 240, model=name))
+            assert any(f"`{start}`" in shown(info.value) for info in app.info)
+            assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
+
+
+def test_a_button_goes_to_the_frame_where_the_head_changed_most() -> None:
+    app = check(on_page(PAGE, model="reverse", source="headlight", layer="2", head="1", measure="alignment"))
+    frames = frames_of("reverse")
+    values = []
+    aligned = alignment_mask(world("reverse").alignment(tuple("headlight"), tuple("thgildaeh")), 10, 11)
+    for name in frames.names:
+        weights = Pipeline.load(name).trace("headlight", "thgildaeh").attention("cross")[:, 0].numpy()
+        values.append(measure(weights, aligned)["alignment"][1, 0])
+    changes = np.abs(np.diff(values))
+    assert largest_change(np.array(values)) == changes.argmax() + 1
+    after = frames.steps[changes.argmax() + 1]
+    assert app.button(key="jump").label == f"Go to step {after}"
+    app.button(key="jump").click().run()
+    data, _ = film(check(app))
+    assert data["frames"][data["frame"]]["step"] == after
+    assert app.query_params["snapshot"] == str(after)
+    (chart,) = [each.proto for each in app.main.get("plotly_chart") if re.search("alignment", each.proto.spec)]
+    drawn = [trace for trace in json.loads(chart.spec)["data"] if trace["showlegend"]]
+    assert drawn[0]["customdata"] == list(frames.steps)

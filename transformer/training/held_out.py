@@ -1,0 +1,54 @@
+"""Loss and exact answers of a model on held-out pairs, in one forward pass."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer.errors import InputError
+from transformer.pipeline.pipeline import Pipeline
+from transformer.worlds import Pair
+
+
+class HeldOut(NamedTuple):
+    """A test on pairs that were in no training.
+
+    Attributes:
+        pairs: how many.
+        loss: mean over their target tokens, in nats, with label smoothing if it was asked for.
+        right_tokens: share of the tokens that are the most probable after the right ones before them, 0 to 1.
+        exact: share of the pairs of which all tokens are, 0 to 1. Greedy decoding answers just these exactly.
+    """
+
+    pairs: int
+    loss: float
+    right_tokens: float
+    exact: float
+
+
+@torch.no_grad()
+def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) -> HeldOut:
+    """Test a model under teacher forcing: the decoder reads the right target.
+
+    Args:
+        pipeline: of the model.
+        pairs: at least one.
+        smoothing: ε of label smoothing, 0 to 1; that of its training gives the loss that training made small.
+
+    Raises:
+        InputError: no pairs, or one that the model cannot read.
+    """
+    if not pairs:
+        raise InputError("There are no pairs to test on.")
+    source = pipeline.batch([pipeline.read(pair.source).ids for pair in pairs], "source")
+    vocabulary = pipeline.target_vocabulary
+    rows = [[*pipeline.read(pair.target, "target").ids, vocabulary.eos] for pair in pairs]
+    target = pipeline.batch(rows, "target")
+    logits: Float[Tensor, "batch target vocab"] = pipeline.model(source, target[:, :-1])
+    expected = target[:, 1:]
+    counted = expected != vocabulary.pad
+    loss = nn.functional.cross_entropy(logits[counted], expected[counted], label_smoothing=smoothing)
+    right = (logits.argmax(-1) == expected) | ~counted
+    return HeldOut(len(pairs), loss.item(), right[counted].float().mean().item(), right.all(-1).float().mean().item())
