@@ -4,6 +4,7 @@ Nothing is unpickled, so a file from an untrusted source cannot run code.
 """
 
 import hashlib
+import json
 import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import safetensors
 import torch
-from safetensors.torch import save
+from safetensors.torch import load, save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -28,6 +29,7 @@ FORMAT = "1"
 # Limit on numbers in tables that are not trained. They are not in the file, so a small file could otherwise fill the memory.
 LARGEST_TABLES = 1 << 23
 LARGEST_FLOAT = 1e38
+NOT_WHOLE = "The file {name!r} is not a whole safetensors file ({problem})."
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
@@ -54,6 +56,16 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
             type, a vocabulary does not fit the model, or a field of the card is invalid. Nothing is left behind.
     """
     path = as_path(path)
+    # Read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
+    write_whole(path, checkpoint_bytes(checkpoint, dtype), check=lambda beside: _read(beside, path.name))
+
+
+def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> bytes:
+    """The contents of a checkpoint file, which `read_checkpoint` reads; its parameters are stored as `dtype`.
+
+    Raises:
+        CheckpointError: not a checkpoint, or `dtype` is not a floating-point type.
+    """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
@@ -66,8 +78,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
         "card": checkpoint.card.to_json(),
     }
     metadata |= {"headlight": FORMAT, "digest": digest(tensors, metadata)}
-    # Read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
-    write_whole(path, save(tensors, metadata), check=lambda beside: _read(beside, path.name))
+    return save(tensors, metadata)
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
@@ -83,8 +94,37 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
 def _read(path: Path, name: str) -> Checkpoint:
     """The checkpoint in a file; errors call the file `name`."""
     with opened(path, name) as file:
-        metadata = _ours(file, name)
+        metadata = _ours(file.metadata(), name)
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
+    return _checked(metadata, tensors, name)
+
+
+def read_checkpoint(data: bytes, name: str) -> Checkpoint:
+    """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call it `name`.
+
+    Raises:
+        CheckpointError: as for `load_checkpoint`.
+    """
+    metadata, tensors = read_safetensors(data, name)
+    return _checked(_ours(metadata, name), tensors, name)
+
+
+def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The metadata and the tensors in the contents of a safetensors file.
+
+    Raises:
+        CheckpointError: it is not a whole safetensors file; the message calls it `name`.
+    """
+    try:
+        tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    except (KeyError, ValueError, TypeError, RuntimeError, MemoryError, RecursionError, safetensors.SafetensorError) as error:
+        raise CheckpointError(NOT_WHOLE, name=name, problem=str(error)) from error
+    return header.get("__metadata__") or {}, tensors
+
+
+def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str) -> Checkpoint:
+    """The checkpoint made of the metadata and tensors of a file; errors call the file `name`."""
     try:
         parts = {part: metadata[part] for part in PARTS}
         config = TransformerConfig.from_json(parts["config"])
@@ -142,7 +182,7 @@ def read_metadata(path: str | Path) -> dict[str, str]:
     """
     path = as_path(path)
     with opened(path, path.name) as file:
-        return _ours(file, path.name)
+        return _ours(file.metadata(), path.name)
 
 
 def as_path(path: Any) -> Path:
@@ -177,13 +217,11 @@ def opened(path: Path, name: str) -> Iterator[Any]:
     except CheckpointError:
         raise
     except (OSError, ValueError, RuntimeError, MemoryError, safetensors.SafetensorError) as error:
-        raise CheckpointError(
-            "The file {name!r} is not a whole safetensors file ({problem}).", name=name, problem=str(error)
-        ) from error
+        raise CheckpointError(NOT_WHOLE, name=name, problem=str(error)) from error
 
 
-def _ours(file: Any, name: str) -> dict[str, str]:
-    metadata = file.metadata() or {}
+def _ours(metadata: dict[str, str] | None, name: str) -> dict[str, str]:
+    metadata = metadata or {}
     if metadata.get("headlight") != FORMAT:
         raise CheckpointError("The file {name!r} is a safetensors file, but Headlight did not write it.", name=name)
     return metadata

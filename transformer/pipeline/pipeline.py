@@ -16,7 +16,14 @@ from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
-from transformer.pipeline.checkpoint import Checkpoint, load_checkpoint, read_card, save_checkpoint
+from transformer.pipeline.checkpoint import (
+    Checkpoint,
+    checkpoint_bytes,
+    load_checkpoint,
+    read_card,
+    read_checkpoint,
+    save_checkpoint,
+)
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
@@ -162,6 +169,15 @@ class Pipeline:
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
         """Write a checkpoint that `load` reads back, its parameters stored as `dtype`. Raises as `save_checkpoint`."""
         save_checkpoint(path, Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> "Pipeline":
+        """The pipeline in the contents of a checkpoint file; it gets this name. Raises `CheckpointError` as `load`."""
+        return cls(name, *read_checkpoint(data, name))
+
+    def to_bytes(self, dtype: torch.dtype = torch.float32) -> bytes:
+        """The contents of the file that `save` writes."""
+        return checkpoint_bytes(Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 
     @property
     def config(self) -> TransformerConfig:

@@ -21,14 +21,14 @@ from transformer.errors import CheckpointError
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.pipeline.card import Card, fits
-from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, write_whole
+from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, read_safetensors, write_whole
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
-from transformer.worlds import Pair
+from transformer.worlds import Pair, World
 
 BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of Adam, section 5.3
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam stores for each parameter, from its first step on
@@ -77,6 +77,10 @@ class Training:
     The pairs and the dropout of a step depend only on the recipe's seed and the step's number, so a resumed run ends with the
     same weights as an uninterrupted one. So do runs in several threads: only one of them takes a step at a time (`seeded`).
 
+    Args:
+        name, recipe: of the model.
+        world: draws the pairs in the place of the recipe's world, with the same vocabularies (`shortened.Shortened`).
+
     Attributes:
         name, recipe, world: of the model.
         model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
@@ -93,8 +97,8 @@ class Training:
         RuntimeError: the model to start from has other sizes.
     """
 
-    def __init__(self, name: str, recipe: Recipe) -> None:
-        self.name, self.recipe, self.world = name, recipe, recipe.make_world()
+    def __init__(self, name: str, recipe: Recipe, world: World | None = None) -> None:
+        self.name, self.recipe, self.world = name, recipe, world or recipe.make_world()
         with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
         if recipe.start:
@@ -243,6 +247,10 @@ class Training:
         Raises:
             CheckpointError: the file cannot be written.
         """
+        write_whole(as_path(path), self.state())
+
+    def state(self) -> bytes:
+        """The contents of the file that `save_state` writes."""
         tensors = {}
         for name, parameter in self.model.named_parameters():
             tensors[f"parameter/{name}"] = parameter.detach().contiguous()
@@ -251,7 +259,7 @@ class Training:
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}
-        write_whole(as_path(path), save(tensors, parts | {"digest": digest(tensors, parts)}))
+        return save(tensors, parts | {"digest": digest(tensors, parts)})
 
     def load_state(self, path: str | Path) -> None:
         """Resume from a file of `save_state`. A refused file changes nothing.
@@ -264,6 +272,13 @@ class Training:
         with opened(path, name) as file:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
+        self._resume(metadata, tensors, name)
+
+    def resume(self, state: bytes, name: str = "state") -> None:
+        """Resume from what `state` returned. Raises as `load_state`, and calls the state `name`."""
+        self._resume(*read_safetensors(state, name), name)
+
+    def _resume(self, metadata: dict[str, str], tensors: dict[str, Tensor], name: str) -> None:
         try:
             parts = {"headlight-training": metadata["headlight-training"]}
             if metadata["digest"] != digest(tensors, parts):

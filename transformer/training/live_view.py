@@ -1,0 +1,96 @@
+"""What a model in training writes for one text at a moment, with the weights of all its heads."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from safetensors.torch import save
+
+from transformer.pipeline.checkpoint import read_safetensors
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import Kind
+from transformer.worlds import world
+
+PARTS = ("step", "text", "answer", "ended", "written", "probabilities", "right", "tokens")
+
+
+@dataclass(frozen=True, eq=False)
+class LiveView:
+    """One text at one step of a training.
+
+    Attributes:
+        step: optimiser steps done.
+        text: the source.
+        answer: what the model writes, as text.
+        ended: whether it ended its answer itself.
+        written: the tokens of the answer, and `<eos>` if it ended.
+        probabilities: of each of these tokens when it was written.
+        right: the right answer; None if the text is not in the language of the world.
+        tokens: kind of attention → the tokens of its queries and of its keys.
+        weights: kind of attention → weights of all heads.
+        allowed: kind of attention → where a query may attend.
+    """
+
+    step: int
+    text: str
+    answer: str
+    ended: bool
+    written: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    right: str | None
+    tokens: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    weights: dict[str, Float[np.ndarray, "layer head query key"]]
+    allowed: dict[str, Bool[np.ndarray, "layer head query key"]]
+
+    def to_bytes(self) -> bytes:
+        """The contents of a safetensors file, which `from_bytes` reads."""
+        tensors = {f"weights/{kind}": torch.from_numpy(values) for kind, values in self.weights.items()}
+        tensors |= {f"allowed/{kind}": torch.from_numpy(values) for kind, values in self.allowed.items()}
+        return save(tensors, {"view": json.dumps({name: getattr(self, name) for name in PARTS})})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "LiveView":
+        """The inverse of `to_bytes`.
+
+        Raises:
+            CheckpointError: not a safetensors file.
+        """
+        metadata, tensors = read_safetensors(data, "view")
+        parts: dict[str, Any] = json.loads(metadata["view"])
+        parts |= {name: tuple(parts[name]) for name in ("written", "probabilities")}
+        parts["tokens"] = {kind: (tuple(queries), tuple(keys)) for kind, (queries, keys) in parts["tokens"].items()}
+        parts |= {"weights": {}, "allowed": {}}
+        for name, values in tensors.items():
+            part, kind = name.split("/")
+            parts[part][kind] = values.numpy()
+        return cls(**parts)
+
+
+def live_view(pipeline: Pipeline, text: str, step: int) -> LiveView:
+    """What a model writes for a text, and all its heads while it writes.
+
+    Raises:
+        InputError: the model cannot read the text.
+    """
+    reading = pipeline.read(text)
+    answer = pipeline.answers([reading])[0]
+    trace = pipeline.trace(reading, answer)
+    vocabulary = pipeline.target_vocabulary
+    written = [*answer.tokens, *(vocabulary.tokens_of([vocabulary.eos]) if answer.ended else ())]
+    shares = trace.logits[0].softmax(-1)
+    rows = torch.arange(len(written))
+    return LiveView(
+        step,
+        text,
+        answer.text,
+        answer.ended,
+        tuple(written),
+        tuple(shares[rows, torch.tensor(vocabulary.ids(written), dtype=torch.long)].tolist()),
+        world(pipeline.card.world).solve(text),
+        {str(kind): trace.tokens(str(kind)) for kind in Kind},
+        {str(kind): trace.attention(str(kind))[:, 0].contiguous().numpy() for kind in Kind},
+        {str(kind): trace.allowed(str(kind))[:, 0].contiguous().numpy() for kind in Kind},
+    )

@@ -1,0 +1,43 @@
+"""Messages between the process of a live training and the program that started it, over two pipes.
+
+A message is a line of JSON. If it has `bytes`, so many bytes follow: a safetensors file.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any, NamedTuple
+
+
+class Message(NamedTuple):
+    """What one side tells the other.
+
+    Attributes:
+        kind: its name.
+        values: by name, of the types that JSON has.
+        data: a file that comes with it.
+    """
+
+    kind: str
+    values: Mapping[str, Any]
+    data: bytes = b""
+
+
+def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None:
+    """Write one message.
+
+    Raises:
+        OSError: the other side has gone.
+    """
+    head = {"kind": kind, "bytes": len(data), "values": values}
+    stream.write(json.dumps(head, allow_nan=False).encode() + b"\n" + data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Message | None:
+    """Wait for the next message; None if the other side has gone."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        return None
+    head = json.loads(line)
+    data = stream.read(head["bytes"])
+    return Message(head["kind"], head["values"], data) if len(data) == head["bytes"] else None

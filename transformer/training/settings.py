@@ -1,0 +1,82 @@
+"""The settings of a live training: the few that a person chooses, and the recipe and world that they make."""
+
+import dataclasses
+from dataclasses import dataclass
+
+from transformer.training.recipe import Recipe, sizes
+from transformer.training.run import Training
+from transformer.training.shortened import can_be_shortened, shortened
+from transformer.worlds import World, world
+
+# Steps between two checks on held-out pairs, and pairs per check: a check takes as long as three steps or so.
+CHECK_EVERY, CHECK_PAIRS = 50, 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveSettings:
+    """What a person chooses before a live training starts.
+
+    Attributes:
+        world: name of the world to learn.
+        longest: tokens of the longest source to draw; a world that cannot be shortened ignores it.
+        d_model, heads, layers, d_ff: sizes of the model; `layers` in the encoder, and as many in the decoder.
+        pre_norm: whether a LayerNorm stands before each sub-layer, with one more after the last layer; else after the sum.
+        dropout: share of numbers that are set to zero.
+        steps, batch, learning_rate, warmup, label_smoothing, seed: as in `Recipe`.
+        minutes: limit on the time of training.
+    """
+
+    world: str = "reverse"
+    longest: int = 10
+    d_model: int = 64
+    heads: int = 4
+    layers: int = 2
+    d_ff: int = 256
+    pre_norm: bool = True
+    dropout: float = 0.0
+    steps: int = 1500
+    batch: int = 64
+    learning_rate: float = 3e-3
+    warmup: int = 100
+    label_smoothing: float = 0.05
+    seed: int = 0
+    minutes: int = 10
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of the run.
+
+        Raises:
+            ConfigError: a value is out of its bounds.
+        """
+        more = {"norm_first": self.pre_norm, "final_norm": self.pre_norm, "dropout": self.dropout}
+        return Recipe(
+            world=self.world,
+            steps=self.steps,
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            warmup=self.warmup,
+            label_smoothing=self.label_smoothing,
+            seed=self.seed,
+            bf16=False,
+            check_every=CHECK_EVERY,
+            check_pairs=CHECK_PAIRS,
+            config=sizes(self.d_model, self.heads, self.layers, self.d_ff, **more),
+        )
+
+    def make_world(self) -> World:
+        """The world to draw from.
+
+        Raises:
+            InputError: there is no world of that name.
+        """
+        whole = world(self.world)
+        return shortened(whole, self.longest) if can_be_shortened(whole) and self.longest < whole.longest else whole
+
+    def training(self) -> Training:
+        """The run, before its first step. Raises as `Training`."""
+        return Training(self.world, self.recipe, self.make_world())
+
+    def values(self) -> dict[str, str | int | float | bool]:
+        """Every setting by its name."""
+        return dataclasses.asdict(self)

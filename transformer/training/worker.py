@@ -1,0 +1,161 @@
+"""The process of one live training. `LiveTraining` starts it; it reads commands and writes messages (`messages.py`).
+
+| command | what it does |
+|---|---|
+| `start` | begins; values are those of `LiveSettings`, the data is the state of a run to resume, or empty |
+| `pause`, `go` | stops computing for a while, goes on |
+| `watch` | asks for a `view` of what the model writes for `text` now |
+| `copy` | asks for a `checkpoint` of now |
+| `stop` | asks for a `state`, and ends the process |
+
+The process ends when its standard input is closed, so it never outlives the program that started it.
+"""
+
+import dataclasses
+import math
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from typing import BinaryIO
+
+import torch
+
+from transformer.errors import InputError
+from transformer.training.live_view import live_view
+from transformer.training.messages import Message, receive, send
+from transformer.training.settings import LiveSettings
+
+SECONDS_BETWEEN_REPORTS = 0.2
+# So that a run that is killed can be resumed from a moment ago. A state takes some milliseconds to make.
+SECONDS_BETWEEN_STATES = 10.0
+
+
+class Worker:
+    """One run, from its first command to its end.
+
+    Args:
+        commands: where they come from.
+        answers: where messages go.
+    """
+
+    def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
+        self.answers = answers
+        self.queue: queue.Queue[Message] = queue.Queue()
+        first = receive(commands)
+        if first is None:
+            raise EOFError("The program that started this process has gone.")
+        threading.Thread(target=self.listen, args=(commands,), daemon=True).start()
+        self.settings = LiveSettings(**first.values)
+        self.training = self.settings.training()
+        if first.data:
+            self.training.resume(first.data)
+        self.paused = self.stopped = False
+        self.watched: str | None = None
+        self.losses: list[float] = []
+        self.rates: list[float] = []
+        self.reported = self.saved = time.monotonic()
+
+    def listen(self, commands: BinaryIO) -> None:
+        """Put each command in the queue; end the process at once when no more can come."""
+        while (command := receive(commands)) is not None:
+            self.queue.put(command)
+        os._exit(0)
+
+    def run(self) -> None:
+        """Train until the last step, the limit on time, or a command to stop."""
+        training, step = self.training, self.training.step
+        self.tell("ready", step=step, steps=training.recipe.steps)
+        self.tell_copy()
+        while training.step < training.recipe.steps and training.seconds < 60 * self.settings.minutes:
+            self.obey()
+            if self.stopped:
+                self.report()
+                self.tell_copy()
+                self.tell_state()
+                return
+            result = training.advance()
+            if not math.isfinite(result.loss):
+                self.report()
+                self.tell("diverged", step=result.step)
+                return
+            self.losses.append(result.loss)
+            self.rates.append(result.learning_rate)
+            if result.accuracy is not None or time.monotonic() - self.reported > SECONDS_BETWEEN_REPORTS:
+                self.report(result.accuracy)
+            if time.monotonic() - self.saved > SECONDS_BETWEEN_STATES:
+                self.tell_state()
+        if self.losses:
+            self.report()
+        if self.watched is not None:
+            self.tell_view(self.watched)
+        self.tell_copy()
+        self.tell("done", step=training.step)
+
+    def obey(self) -> None:
+        """Do what was asked since the last step; while paused, wait for more."""
+        while not self.stopped and (self.paused or not self.queue.empty()):
+            command = self.queue.get()
+            match command.kind:
+                case "pause":
+                    self.paused = True
+                    self.report()
+                    self.tell("paused", step=self.training.step)
+                case "go":
+                    self.paused = False
+                    self.tell("running", step=self.training.step)
+                case "watch":
+                    self.watched = command.values["text"]
+                    self.tell_view(command.values["text"])
+                case "copy":
+                    self.tell_copy()
+                case "stop":
+                    self.stopped = True
+
+    def report(self, accuracy: float | None = None) -> None:
+        """Tell the steps since the last report."""
+        training = self.training
+        self.tell(
+            "steps", step=training.step, losses=self.losses, rates=self.rates, accuracy=accuracy, seconds=training.seconds
+        )
+        self.losses, self.rates, self.reported = [], [], time.monotonic()
+
+    def tell_view(self, text: str) -> None:
+        """Tell what the model writes for a text now, and all its heads."""
+        try:
+            view = live_view(self.training.pipeline(), text, self.training.step)
+        except InputError as problem:
+            self.tell("unreadable", text=text, problem=str(problem))
+            return
+        self.tell("view", view.to_bytes())
+
+    def tell_copy(self) -> None:
+        """Tell the model as it is now: the contents of a checkpoint file."""
+        pipeline = self.training.pipeline()
+        card = pipeline.card
+        recipe = card.recipe | {"longest": self.training.world.longest}
+        pipeline = dataclasses.replace(pipeline, card=dataclasses.replace(card, recipe=recipe))
+        self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
+
+    def tell_state(self) -> None:
+        """Tell all that a resumed run needs."""
+        self.saved = time.monotonic()
+        self.tell("state", self.training.state(), step=self.training.step)
+
+    def tell(self, kind: str, data: bytes = b"", **values: object) -> None:
+        send(self.answers, kind, data, **values)
+
+
+def main() -> None:
+    """Run as a process of its own: on one thread, and deaf to Ctrl-C, which is for the program that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not stand between the messages
+    Worker(sys.stdin.buffer, answers).run()
+
+
+if __name__ == "__main__":
+    main()
