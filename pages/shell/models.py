@@ -1,6 +1,7 @@
 """Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
 
-from pages.shell.runs import available, runs, snapshot_of, trained
+from pages.shell.own_models import about_own, own_models
+from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
@@ -10,7 +11,9 @@ UNTRAINED = "untrained"
 
 
 def description(model: str) -> str:
-    """One line on what a trained model does; of a snapshot, which one it is."""
+    """One line on what a trained model does; of a snapshot, which one it is; of a model of one's own, where it comes from."""
+    if model in own_models():
+        return about_own(model)
     snapshot = snapshot_of(model)
     if snapshot:
         base, step = snapshot
@@ -24,7 +27,7 @@ def accepts(model: str) -> str:
     if trained(model):
         model, _ = snapshot_of(model) or (model, 0)
         recipe = RECIPES.get(model)
-        english = recipe.make_world().accepts if recipe else runs().pipeline(model).card.accepts
+        english = recipe.make_world().accepts if recipe else runs().pipeline(trained_key(model)).card.accepts
         return _of_language(model, "accepts") or english
     return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shell.runs import runs, trained
+from pages.shell.runs import runs, trained, trained_key
 from pages.ui.caches import cached
 from pages.ui.text import text
 from transformer.worlds import WORLDS, world
@@ -25,7 +25,7 @@ def show_next_words(model: str) -> None:
     """Draw the chips for the text in the sidebar, and a list of all words that the model knows."""
     if not trained(model):
         return
-    words, pipeline = text("sidebar"), runs().pipeline(model)
+    words, pipeline = text("sidebar"), runs().pipeline(trained_key(model))
     fitting = next_words(pipeline.card.world, st.session_state["source"])
     if fitting:
         st.pills(words["next_words"], fitting, key=KEY, on_change=_append, help=words["next_words_help"])

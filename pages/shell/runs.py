@@ -6,6 +6,7 @@ When a whole class opens one link, the run is computed once: sessions that reque
 from collections.abc import Callable
 from typing import Any
 
+from pages.shell.own_models import OwnModel, load_own, own_models
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
 from transformer import ConfigError, Intervention, Pipeline, Trace
@@ -19,8 +20,9 @@ from transformer.training.recipe import RECIPES
 
 # Of a parameter.
 BYTES_EACH = 4
-# Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one.
-Key = str | Untrained
+# Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one, or of a model that one
+# session alone has its digest.
+Key = str | Untrained | OwnModel
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
 Targets = tuple[str | None, ...]
@@ -80,6 +82,9 @@ def load(key: Key) -> Pipeline:
     """
     if isinstance(key, str):
         return Pipeline.load(key)
+    if isinstance(key, OwnModel):
+        RESULTS.make_room(BYTES_EACH * key.parameters)
+        return load_own(key)
     if key.parameters > PARAMETERS:
         raise ConfigError(
             "This model would have {count:,} parameters; one that is built here has up to {most:,}. Take fewer layers, or a "
@@ -105,8 +110,14 @@ def runs() -> Runs:
 
 
 def trained(model: str) -> bool:
-    """Whether a model of the picker has learnt weights: a shipped one, or a snapshot from the training of one."""
-    return model in available() or snapshot_of(model) is not None
+    """Whether a model of the picker has learnt weights: a shipped one, a snapshot from the training of one, or one that this
+    session alone has."""
+    return model in available() or model in own_models() or snapshot_of(model) is not None
+
+
+def trained_key(model: str) -> Key:
+    """The cache key of a model that is `trained`."""
+    return own_models().get(model, model)
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:

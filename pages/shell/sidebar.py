@@ -9,7 +9,8 @@ from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.history import tidy_history
 from pages.shell.models import accepts, description
 from pages.shell.next_words import CHIPS, show_next_words
-from pages.shell.runs import available, runs, snapshot_of, trained
+from pages.shell.own_models import PREFIX, own_models
+from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
 from pages.shell.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal
@@ -31,7 +32,7 @@ def sidebar() -> None:
     with st.sidebar, explained():
         model = st.selectbox(
             words["model"],
-            [*available(), *_open_snapshot(), *PRESETS, OWN_SIZES],
+            [*own_models(), *available(), *_open_snapshot(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
             help=_models(),
@@ -64,8 +65,10 @@ def sidebar() -> None:
 
 def _open_snapshot() -> list[str]:
     """The name of the snapshot that is open or that the address asks for; the others are not in the list of models. One that
-    does not exist is refused on the page."""
+    does not exist is refused on the page, and so is another session's own model."""
     asked = st.query_params.get("model")
+    if asked and asked.startswith(PREFIX) and asked not in own_models():
+        st.warning(text("sidebar")["not_own"].format(name=literal(asked)), icon=":material/person_off:")
     names = dict.fromkeys(name for name in (st.session_state.get("model"), asked) if name and name not in available())
     if asked and asked not in available() and SIGN in asked and snapshot_of(asked) is None:
         try:
@@ -149,7 +152,7 @@ def _limit(model: str) -> str:
     words = text("sidebar")
     if not trained(model):
         return accepts(model)
-    pipeline = runs().pipeline(model)
+    pipeline = runs().pipeline(trained_key(model))
     unit = words["units"][pipeline.source_vocabulary.tokenizer_name]
     return words["limit"].format(accepts=accepts(model), most=pipeline.card.longest, unit=unit)
 

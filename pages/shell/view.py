@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained
+from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained, trained_key
 from pages.shell.turns import aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
@@ -25,7 +25,7 @@ class View:
     """A model and the texts it runs on.
 
     Attributes:
-        model: the choice of the picker: a shipped model, a snapshot, a preset, or `own-sizes`.
+        model: the choice of the picker: a shipped model, a snapshot, a model of this session, a preset, or `own-sizes`.
         sources: the texts as typed: the first, and up to three more that form a batch with it.
         targets: for each source, the text the decoder reads, or None for the model's own answer.
         key: the cache key of the model in `runs`.
@@ -48,7 +48,7 @@ class View:
 
     def work(self) -> AbstractContextManager[None]:
         """A context in which to compute with the model, in the line of heavy work if it is large."""
-        heavy = isinstance(self.key, Untrained) and self.key.parameters >= HEAVY_PARAMETERS
+        heavy = not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
         return aside() if heavy else nullcontext()
 
     @property
@@ -151,7 +151,7 @@ def _view(sources: Sources, targets: Targets) -> View:
     """
     model = st.session_state["model"]
     if trained(model):
-        return View(model, sources, targets, model)
+        return View(model, sources, targets, trained_key(model))
     own = sizes_of(model)
     sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}
     return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, targets, sizes))

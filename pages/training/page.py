@@ -9,6 +9,7 @@ from pages.shell.run_banner import show_run
 from pages.training.film import show_film
 from pages.training.frames import show_which
 from pages.training.head_history import show_head_history
+from pages.training.live import show_live
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.training.run import Training
@@ -31,5 +32,6 @@ with explained():
         st.subheader(words["turned_title"])
         if seen("turned", 560):
             show_head_history(film, frame, kind, layer, head)
+    show_live()
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

@@ -23,6 +23,11 @@ def setting(name: str, value: int) -> int:
     return int(written)
 
 
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 # Memory of all that is computed once and kept, for all sessions together; the least recently used goes first. A shipped model
 # takes 1 to 3 MB, one of the paper's base size about 180 and its trace at 64 tokens about 50; a trace of a shipped model takes
 # 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
@@ -39,6 +44,19 @@ FILES = setting("FILES", 8_192)
 # Runs of the app that compute at the same time, each a click of somebody; the others wait in line (pages/shell/turns.py). Not
 # one, so that a large model of one person does not stop all the others.
 RUNS = setting("RUNS", 2)
+
+# Trainings that compute at the same time, each for one visitor in a process of its own; the others wait in line. One for each
+# two cores, so that a core is left for clicks. A process takes about 250 MB.
+TRAININGS = setting("TRAININGS", max(1, cores() // 2))
+
+# Priority of these processes, from 1 to 19, the lowest. At 10, a click gets nine times as much of a core as a training does.
+TRAINING_NICENESS = setting("TRAINING_NICENESS", 10)
+
+# Steps of a training, and minutes.
+TRAINING_STEPS, TRAINING_MINUTES = setting("TRAINING_STEPS", 10_000), setting("TRAINING_MINUTES", 10)
+
+# Megabytes of a model that a visitor uploads, and of all models that visitors have trained or uploaded and not yet left.
+UPLOAD_MEGABYTES, OWN_MEGABYTES = setting("UPLOAD_MEGABYTES", 20), setting("OWN_MEGABYTES", 200)
 
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 64_000_000)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
 from safetensors.torch import save
 
 from transformer.pipeline.checkpoint import read_safetensors
@@ -30,8 +29,8 @@ class LiveView:
         probabilities: of each of these tokens when it was written.
         right: the right answer; None if the text is not in the language of the world.
         tokens: kind of attention → the tokens of its queries and of its keys.
-        weights: kind of attention → weights of all heads.
-        allowed: kind of attention → where a query may attend.
+        weights: kind of attention → weights of all heads, [layer, head, query, key].
+        allowed: kind of attention → where a query may attend, with the same axes.
     """
 
     step: int
@@ -42,8 +41,8 @@ class LiveView:
     probabilities: tuple[float, ...]
     right: str | None
     tokens: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-    weights: dict[str, Float[np.ndarray, "layer head query key"]]
-    allowed: dict[str, Bool[np.ndarray, "layer head query key"]]
+    weights: dict[str, np.ndarray]
+    allowed: dict[str, np.ndarray]
 
     def to_bytes(self) -> bytes:
         """The contents of a safetensors file, which `from_bytes` reads."""

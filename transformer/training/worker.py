@@ -19,7 +19,8 @@ import signal
 import sys
 import threading
 import time
-from typing import BinaryIO
+from collections.abc import Callable
+from typing import IO
 
 import torch
 
@@ -33,16 +34,21 @@ SECONDS_BETWEEN_REPORTS = 0.2
 SECONDS_BETWEEN_STATES = 10.0
 
 
+def _end_process() -> None:
+    os._exit(0)
+
+
 class Worker:
     """One run, from its first command to its end.
 
     Args:
         commands: where they come from.
         answers: where messages go.
+        on_gone: called in another thread when no more commands can come; by default it ends the process at once.
     """
 
-    def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
-        self.answers = answers
+    def __init__(self, commands: IO[bytes], answers: IO[bytes], on_gone: Callable[[], None] = _end_process) -> None:
+        self.answers, self.on_gone = answers, on_gone
         self.queue: queue.Queue[Message] = queue.Queue()
         first = receive(commands)
         if first is None:
@@ -58,11 +64,11 @@ class Worker:
         self.rates: list[float] = []
         self.reported = self.saved = time.monotonic()
 
-    def listen(self, commands: BinaryIO) -> None:
-        """Put each command in the queue; end the process at once when no more can come."""
+    def listen(self, commands: IO[bytes]) -> None:
+        """Put each command in the queue until no more can come."""
         while (command := receive(commands)) is not None:
             self.queue.put(command)
-        os._exit(0)
+        self.on_gone()
 
     def run(self) -> None:
         """Train until the last step, the limit on time, or a command to stop."""

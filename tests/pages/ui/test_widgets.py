@@ -9,7 +9,7 @@ from pages.ui.escaping import literal
 from pages.ui.text import text
 
 WIDGETS = {
-    *("common", "choices", "models", "sidebar", "head_patterns", "lines", "head_grid", "steps", "whatif"),
+    *("common", "choices", "models", "sidebar", "live", "head_patterns", "lines", "head_grid", "steps", "whatif"),
     *("tensors", "walk", "filmstrip", "residual", "arithmetic", "ledger", "calls", "parameters", "silence"),
 }
 PAGES = Path(__file__).parents[3] / "pages"

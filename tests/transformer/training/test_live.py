@@ -1,22 +1,28 @@
 """A training in a process of its own: watched, paused, stopped, resumed to the same losses, and honest when it crashes."""
 
+import dataclasses
+import io
+import math
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO
 
 import pytest
-import torch
 
+from tests.transformer.tiny import same, weights
 from transformer.pipeline.pipeline import Pipeline
 from transformer.training.live import LiveTraining
 from transformer.training.live_view import LiveView, live_view
+from transformer.training.messages import Message, receive, send
 from transformer.training.settings import LiveSettings
+from transformer.training.worker import Worker
 from transformer.worlds import world
 
 TINY = LiveSettings(d_model=16, heads=2, layers=1, d_ff=16, batch=8, steps=60, warmup=5, longest=4)
-LONG = LiveSettings(**{**TINY.values(), "steps": 100_000})
 SECONDS = 120.0  # a process can take long to start on a busy machine
 
 
@@ -28,71 +34,31 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[LiveSettings], LiveTraining]]:
-    """Starts trainings, and ends them after the test."""
-    started: list[LiveTraining] = []
-
-    def begin(settings: LiveSettings) -> LiveTraining:
-        training = LiveTraining(settings, niceness=0)
-        started.append(training)
-        training.start()
-        return training
-
-    yield begin
-    for training in started:
-        training.stop()
-        assert training.join(SECONDS)
-
-
-def test_a_stopped_training_resumes_to_the_losses_of_an_uninterrupted_one(
-    start: Callable[[LiveSettings], LiveTraining],
-) -> None:
-    expected = [step.loss for step in TINY.training()]
-    ended = threading.Event()
-    live = LiveTraining(TINY, ended.set, niceness=0)
-    live.start()
-    wait_for(lambda: live.progress.step >= 3 or live.progress.status == "done")
-    live.pause()
-    wait_for(lambda: live.progress.status in ("paused", "done"))
-    paused = live.progress.step
+def live() -> Iterator[LiveTraining]:
+    """A training that is not started yet; it is stopped after the test."""
+    live = LiveTraining(TINY, niceness=0)
+    yield live
     live.stop()
     assert live.join(SECONDS)
-    assert ended.is_set()
-    assert live.progress.status == "stopped"
-    assert live.can_resume
-    assert 3 <= live.progress.step == paused < TINY.steps
+
+
+def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_uninterrupted_one(live: LiveTraining) -> None:
+    ended = threading.Event()
+    live._on_end = ended.set
     live.start()
-    assert live.join(SECONDS)
-    assert live.progress.status == "done"
-    assert list(live.progress.losses) == expected
-    assert list(live.progress.rates) == [TINY.recipe.rate_at(step) for step in range(TINY.steps)]
-    assert [step for step, _ in live.progress.checks] == [50, 60]
-    # The last copy is the trained model, as a file that anybody can load.
-    training = TINY.training()
-    list(training)
-    copy = live.progress.copy
-    assert copy is not None
-    assert copy.step == TINY.steps
-    pipeline = Pipeline.from_bytes(copy.data, "copy")
-    for name, tensor in training.model.state_dict().items():
-        assert torch.equal(pipeline.model.state_dict()[name], tensor)
-    assert (pipeline.card.world, pipeline.card.longest, pipeline.card.recipe["longest"]) == ("reverse", 4, 4)
-    assert pipeline.card.trained_on == 60 * 8
-
-
-def test_it_can_be_watched_and_copied_at_a_step_and_stops_in_two_seconds(start: Callable[[LiveSettings], LiveTraining]) -> None:
-    live = start(LONG)
-    wait_for(lambda: live.progress.step >= 2)
+    wait_for(lambda: live.progress.status == "running")
     live.pause()
     wait_for(lambda: live.progress.status == "paused")
+    paused = live.progress.step
+    assert paused < TINY.steps
     copy = live.copy()
     assert copy is not None
-    assert copy.step == live.progress.step
+    assert copy.step == paused
     live.watch("abc")
     wait_for(lambda: live.progress.view is not None)
     shown, expected = live.progress.view, live_view(Pipeline.from_bytes(copy.data, "copy"), "abc", copy.step)
     assert shown is not None
-    assert (shown.answer, shown.right, shown.tokens) == (expected.answer, "cba", expected.tokens)
+    assert (shown.step, shown.answer, shown.right, shown.tokens) == (paused, expected.answer, "cba", expected.tokens)
     assert shown.probabilities == pytest.approx(expected.probabilities, abs=1e-6)
     for kind in ("encoder", "decoder", "cross"):
         assert (shown.weights[kind] == expected.weights[kind]).all()
@@ -100,63 +66,98 @@ def test_it_can_be_watched_and_copied_at_a_step_and_stops_in_two_seconds(start: 
     live.watch("")
     wait_for(lambda: live.progress.unreadable is not None)
     assert live.progress.unreadable == ("", "There is nothing to read in your text; type 1 to 4 letters from a to z.")
-    live.go()
-    wait_for(lambda: live.progress.step > copy.step)
-    process = live._process
+    process, asked = live._process, time.monotonic()
     assert process is not None
-    asked = time.monotonic()
     live.stop()
     assert live.join(SECONDS)
     assert time.monotonic() - asked < 2.5
     assert process.returncode is not None
-    assert not [thread for thread in threading.enumerate() if thread is live._thread]
+    assert live._thread not in threading.enumerate()
+    assert ended.is_set()
+    assert (live.progress.status, live.progress.step, live.can_resume) == ("stopped", paused, True)
+    live.start()
+    assert live.join(SECONDS)
+    assert (live.progress.status, live.progress.step) == ("done", TINY.steps)
+    training = TINY.training()
+    assert list(live.progress.losses) == [step.loss for step in training]
+    assert list(live.progress.rates) == [TINY.recipe.rate_at(step) for step in range(TINY.steps)]
+    assert [step for step, _ in live.progress.checks] == [50, 60]
+    # The last copy is the trained model, as a file that anybody can load.
+    copy = live.progress.copy
+    assert copy is not None
+    assert copy.step == TINY.steps
+    pipeline = Pipeline.from_bytes(copy.data, "copy")
+    assert same(weights(pipeline), weights(training))
+    assert (pipeline.card.world, pipeline.card.longest, pipeline.card.recipe["longest"]) == ("reverse", 4, 4)
+    assert pipeline.card.trained_on == TINY.steps * TINY.batch
 
 
-def test_a_crash_is_said_and_the_run_resumes_from_its_last_state(start: Callable[[LiveSettings], LiveTraining]) -> None:
-    live = start(LONG)
+def test_a_crash_is_said_and_a_process_ends_with_the_program_that_started_it(live: LiveTraining) -> None:
+    live.settings = dataclasses.replace(TINY, steps=100_000)
+    live.start()
     wait_for(lambda: live.progress.step >= 1)
     process = live._process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     assert live.join(SECONDS)
     assert (live.progress.status, live.progress.problem, live.progress.exit_code) == ("failed", "crashed", -9)
-    assert not live.can_resume  # there was no state yet
-    live.start()  # so it begins anew
+    assert not live.can_resume  # no state was saved yet, so it begins anew
+    live.start()
     wait_for(lambda: live.progress.status == "running")
     assert live.progress.problem is None
-
-
-def test_a_training_that_diverges_says_so(start: Callable[[LiveSettings], LiveTraining]) -> None:
-    settings = LiveSettings(**{**TINY.values(), "learning_rate": 1.0, "warmup": 0, "pre_norm": False, "steps": 2000})
-    run, diverged = settings.training(), 0
-    for step in run:
-        if step.loss != step.loss:
-            diverged = step.step
-            break
-    if not diverged:
-        pytest.skip("this run does not diverge on this machine")
-    live = start(settings)
-    assert live.join(SECONDS)
-    assert (live.progress.status, live.progress.problem, live.progress.step) == ("failed", "diverged", diverged)
-    assert not live.can_resume
-
-
-def test_the_process_ends_when_the_program_that_started_it_goes(start: Callable[[LiveSettings], LiveTraining]) -> None:
-    live = start(LONG)
-    wait_for(lambda: live.progress.step >= 1)
     process = live._process
     assert process is not None
     assert process.stdin is not None
-    process.stdin.close()
+    process.stdin.close()  # as the system does when the program ends
     assert live.join(SECONDS)
-    assert live.progress.problem == "crashed"
+    assert process.returncode == 0
+
+
+@contextmanager
+def worker(settings: LiveSettings) -> Iterator[tuple[Worker, IO[bytes], io.BytesIO]]:
+    """A worker in this process: itself, where commands to it are written, and its messages."""
+    ends = os.pipe()
+    gone = threading.Event()
+    with os.fdopen(ends[0], "rb") as commands, os.fdopen(ends[1], "wb") as asked:
+        send(asked, "start", **settings.values())
+        messages = io.BytesIO()
+        yield Worker(commands, messages, gone.set), asked, messages
+        asked.close()
+        assert gone.wait(SECONDS)
+
+
+def told(messages: io.BytesIO) -> list[Message]:
+    messages.seek(0)
+    return list(iter(lambda: receive(messages), None))
 
 
 def test_the_time_of_a_training_is_limited() -> None:
-    live = LiveTraining(LiveSettings(**{**LONG.values(), "minutes": 0}), niceness=0)
-    live.start()
-    assert live.join(SECONDS)
-    assert (live.progress.status, live.progress.step) == ("done", 0)
+    with worker(dataclasses.replace(TINY, minutes=0)) as (run, _, messages):
+        run.run()
+    assert [message.kind for message in told(messages)] == ["ready", "checkpoint", "checkpoint", "done"]
+    assert told(messages)[-1].values["step"] == 0
+
+
+def test_a_loss_that_is_not_a_number_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    with worker(TINY) as (run, _, messages):
+        advance = run.training.advance
+        monkeypatch.setattr(run.training, "advance", lambda: advance()._replace(loss=math.nan))
+        run.run()
+    *_, last = told(messages)
+    assert (last.kind, last.values) == ("diverged", {"step": 1})
+    live = LiveTraining(TINY)
+    live.progress = live._after(last)
+    assert (live.progress.status, live.progress.problem, live.progress.step) == ("failed", "diverged", 1)
+    live._state = b"state"
+    assert not live.can_resume
+
+
+def test_a_message_that_is_cut_off_is_the_end() -> None:
+    stream = io.BytesIO()
+    send(stream, "state", b"12345", step=3)
+    for length in range(len(stream.getvalue())):
+        assert receive(io.BytesIO(stream.getvalue()[:length])) is None
+    assert receive(io.BytesIO(stream.getvalue())) == Message("state", {"step": 3}, b"12345")
 
 
 def test_a_shortened_world_draws_short_sources_of_the_same_split() -> None:

@@ -1,0 +1,111 @@
+"""Download the model that was trained here, and upload one."""
+
+import streamlit as st
+
+from pages.shell.error_boundary import sentence
+from pages.shell.examples import starts
+from pages.shell.own_models import add_own, own_data, own_models, own_name
+from pages.shell.runs import runs
+from pages.shell.sidebar import take
+from pages.shell.turns import aside
+from pages.ui.escaping import literal
+from pages.ui.format import byte_size
+from pages.ui.limits import UPLOAD_MEGABYTES
+from pages.ui.text import text
+from transformer import CheckpointError, HeadlightError, Pipeline
+
+# Session keys: what became of the last upload, as (accepted?, sentence), and the number of uploads. It is part of the key of
+# the box, because a new box lets Streamlit forget the file.
+RESULT, COUNT = "live_upload_result", "live_uploads"
+
+
+def show_files(name: str | None) -> None:
+    """Draw the buttons for the files of the model that was trained here, and the box for an upload.
+
+    Args:
+        name: of the model in `own_models`; None if nothing was trained yet.
+    """
+    words = text("live")
+    st.subheader(words["files_title"])
+    left, right = st.columns(2)
+    with left:
+        if name is None or name not in own_models():
+            st.caption(words["nothing_to_download"])
+        else:
+            _show_downloads(name)
+    with right:
+        key = f"live_upload_{st.session_state.get(COUNT, 0)}"
+        st.file_uploader(
+            words["upload"],
+            type="safetensors",
+            max_upload_size=UPLOAD_MEGABYTES,
+            key=key,
+            help=words["upload_help"].format(megabytes=UPLOAD_MEGABYTES),
+            on_change=_take_upload,
+            args=(key,),
+        )
+        result = st.session_state.get(RESULT)
+        if result:
+            accepted, says = result
+            (st.success if accepted else st.error)(says, icon=":material/check:" if accepted else ":material/block:")
+
+
+def _show_downloads(name: str) -> None:
+    words = text("live")
+    file = name.removeprefix("my-")
+    # The content is asked for at the click, so it is the newest copy then.
+    st.download_button(
+        words["download"],
+        lambda: own_data(name),
+        f"{file}.safetensors",
+        "application/octet-stream",
+        key="live_download",
+        icon=":material/download:",
+        help=words["download_help"],
+        on_click="ignore",
+    )
+    st.download_button(
+        words["card"],
+        lambda: runs().pipeline(own_models()[name]).card.to_json(),
+        f"{file}-card.json",
+        "application/json",
+        key="live_card",
+        icon=":material/description:",
+        help=words["card_help"],
+        on_click="ignore",
+    )
+
+
+def _take_upload(key: str) -> None:
+    """Read the uploaded file: a model in the sidebar, or a reason why not. Called before the app runs again."""
+    state, words = st.session_state, text("live")
+    file = state.get(key)
+    if file is None:
+        return
+    try:
+        with aside():
+            name = accept(file.name, file.getvalue())
+        take(starts(name)[0])
+        state["model"] = name
+        state[RESULT] = True, words["accepted"].format(name=name)
+    except HeadlightError as problem:
+        state[RESULT] = False, words["refused"].format(problem=literal(sentence(problem)))
+    state[COUNT] = state.get(COUNT, 0) + 1
+    st.rerun()  # all of the app: the sidebar has one more model
+
+
+def accept(file: str, data: bytes) -> str:
+    """Give the session a model from a file; returns its name.
+
+    Raises:
+        HeadlightError: the file is refused; nothing has changed.
+    """
+    words = text("live")
+    if len(data) > UPLOAD_MEGABYTES << 20:
+        template = "The file has {size}; up to {most} MB are taken."
+        raise CheckpointError(template, size=byte_size(len(data)), most=UPLOAD_MEGABYTES)
+    stem = file.removesuffix(".safetensors")
+    description = Pipeline.from_bytes(data, stem).card.description
+    name = own_name(stem)
+    add_own(name, data, words["about_upload"].format(file=file, description=description))
+    return name

@@ -1,0 +1,82 @@
+"""The settings of a live training, drawn as boxes and kept in the link."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.ui.format import amount, whole
+from pages.ui.limits import TRAINING_MINUTES, TRAINING_STEPS
+from pages.ui.pickers import pick, pick_number, slide
+from pages.ui.text import text
+from transformer.network.cost import parameters
+from transformer.training.settings import LiveSettings
+from transformer.training.shortened import can_be_shortened
+from transformer.worlds import WORLDS, world
+
+SIZES = {"d_model": (16, 32, 64, 96, 128), "heads": (1, 2, 4, 8), "layers": (1, 2, 3), "d_ff": (32, 64, 128, 256, 512)}
+LEARNING_RATES = (0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03)
+BATCHES = (8, 16, 32, 64, 128, 256)
+LEAST_LENGTH, MOST_WARMUP, MOST_SMOOTHING, LARGEST_SEED = 2, 1000, 0.3, 9999
+FIRST = LiveSettings()
+
+Option = TypeVar("Option", int, float)
+
+
+def pick_training() -> LiveSettings:
+    """Draw the boxes in rows; returns what they are set to."""
+    labels, helps = text("live")["field"], text("live")["help"]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        with st.container(width=230):
+            name = pick(labels["world"], list(WORLDS), "live_world", helps["world"], FIRST.world, as_list=True)
+        longest = FIRST.longest
+        if can_be_shortened(world(name)):
+            with st.container(width=190):
+                most = world(name).longest
+                longest = slide(labels["longest"], LEAST_LENGTH, most, FIRST.longest, 1, "live_longest", helps["longest"])
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        sizes = {field: _list(field, options) for field, options in SIZES.items()}
+        with st.container(width=150):
+            norm = pick(labels["norm"], ["pre-norm", "post-norm"], "live_norm", helps["norm"], as_list=True)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        rate = _list("learning_rate", LEARNING_RATES)
+        batch = _list("batch", BATCHES)
+        warmup = pick_number(labels["warmup"], "live_warmup", 0, MOST_WARMUP, FIRST.warmup, help=helps["warmup"], width=130)
+        with st.container(width=170):
+            smoothing = slide(
+                labels["label_smoothing"],
+                0.0,
+                MOST_SMOOTHING,
+                FIRST.label_smoothing,
+                0.01,
+                "live_smoothing",
+                helps["label_smoothing"],
+            )
+        said = helps["steps"].format(most=whole(TRAINING_STEPS), minutes=TRAINING_MINUTES)
+        first = min(FIRST.steps, TRAINING_STEPS)
+        steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=said, width=130)
+        seed = pick_number(labels["seed"], "live_seed", 0, LARGEST_SEED, FIRST.seed, help=helps["seed"], width=110)
+    settings = LiveSettings(
+        world=name,
+        longest=int(longest),
+        **sizes,
+        pre_norm=norm == "pre-norm",
+        dropout=FIRST.dropout,
+        steps=first if steps is None else steps,
+        batch=int(batch),
+        learning_rate=rate,
+        warmup=FIRST.warmup if warmup is None else warmup,
+        label_smoothing=float(smoothing),
+        seed=seed or 0,
+        minutes=TRAINING_MINUTES,
+    )
+    count = parameters(settings.recipe.make_config())
+    st.caption(text("live")["size"].format(parameters=amount(count), pairs=whole(settings.steps * settings.batch)))
+    return settings
+
+
+def _list(field: str, options: Sequence[Option]) -> Option:
+    """A box with a list of the values of a field."""
+    labels, helps = text("live")["field"], text("live")["help"]
+    with st.container(width=130):
+        return pick(labels[field], options, f"live_{field}", helps[field], getattr(FIRST, field), as_list=True)

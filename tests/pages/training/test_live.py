@@ -1,0 +1,234 @@
+"""The section in which a visitor trains a model: without a browser."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.runtime.caching import clear_session_resource_cache
+from streamlit.testing.v1 import AppTest
+
+from pages.shell import own_models
+from pages.shell.own_models import own_name
+from pages.training import live, live_desk
+from pages.training.live_desk import DESK, Desk, Line
+from tests.pages.apps import on_page, shown
+from transformer import CheckpointError, Pipeline
+from transformer.training.live import LiveTraining
+from transformer.training.settings import LiveSettings
+
+PAGE = "pages/training/page.py"
+SESSION = "test session id"  # of every app of these tests
+SECONDS = 120.0  # a process can take long to start on a busy machine
+TINY = {
+    "live_d_model": "16",
+    "live_heads": "2",
+    "live_layers": "1",
+    "live_d_ff": "32",
+    "live_batch": "8",
+    "live_steps": "40",
+    "live_longest": "4",
+    "live_text": "abc",
+}
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
+    """A line of this test alone; its trainings are ended after the test."""
+    line = Line(1)
+    monkeypatch.setattr(live_desk, "LINE", line)
+    monkeypatch.setattr(live, "LINE", line)
+    monkeypatch.setattr(live_desk, "TRAINING_NICENESS", 0)
+    clear_session_resource_cache(SESSION)
+    yield line
+    clear_session_resource_cache(
+        SESSION
+    )  # as Streamlit does when a browser goes; it releases the desk, which stops the training
+    wait_for(lambda: not line._running)
+
+
+def desk_of(app: AppTest) -> Desk:
+    return app.session_state[DESK]
+
+
+def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
+    query = {
+        "live_world": "sort",
+        "live_longest": "7",
+        "live_d_model": "32",
+        "live_heads": "8",
+        "live_layers": "3",
+        "live_d_ff": "128",
+        "live_norm": "post-norm",
+        "live_learning_rate": "0.01",
+        "live_batch": "16",
+        "live_warmup": "7",
+        "live_smoothing": "0.2",
+        "live_steps": "99",
+        "live_seed": "5",
+    }
+    app = on_page(PAGE, **query)
+    assert not app.exception
+    assert app.button(key="live_start").label == "Start training"
+    assert chosen(app) == LiveSettings(
+        world="sort",
+        longest=7,
+        d_model=32,
+        heads=8,
+        layers=3,
+        d_ff=128,
+        pre_norm=False,
+        learning_rate=0.01,
+        batch=16,
+        warmup=7,
+        label_smoothing=0.2,
+        steps=99,
+        seed=5,
+    )
+    nonsense = dict.fromkeys(query, "<b>-1e999</b>")
+    assert chosen(on_page(PAGE, **nonsense)) == LiveSettings()
+
+
+def chosen(app: AppTest) -> LiveSettings:
+    """What a press of the button would train; nothing is started."""
+    started: list[LiveSettings] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Desk, "start", lambda _, settings: started.append(settings))
+        app.run()  # a button has the method of the run that drew it
+        app.button(key="live_start").click().run()
+    assert not app.exception
+    return started[0]
+
+
+def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_path: Path) -> None:
+    app = on_page(PAGE, **TINY)
+    assert any("Nothing is being trained" in info.value for info in app.info)
+    app.button(key="live_start").click().run()
+    assert not app.exception
+    training = desk_of(app).training
+    assert training is not None
+    wait_for(lambda: training.progress.status == "running" or not training.progress.alive)
+    app.run()  # asks for a view
+    assert training.join(SECONDS)
+    app.run()
+    assert not app.exception
+    assert training.progress.status == "done"
+    assert any("Step **40** of 40" in shown(element.value) for element in app.markdown)
+    picker = app.sidebar.selectbox(key="model")
+    assert picker.options[0] == "my-reverse"
+    # A page works on it.
+    picker.set_value("my-reverse").run()
+    app.switch_page("pages/attention/page.py").run()
+    assert not app.exception
+    assert not app.error
+    assert any("trained here on reverse: 40 of 40 steps" in shown(caption.value) for caption in app.sidebar.caption)
+    # What is downloaded is that model.
+    copy = training.progress.copy
+    assert copy is not None
+    (tmp_path / "mine.safetensors").write_bytes(copy.data)
+    assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
+
+
+def test_a_link_to_a_model_of_another_tab_says_so() -> None:
+    app = on_page("pages/attention/page.py", model="my-reverse")
+    assert not app.exception
+    assert any("Only that tab has it" in warning.value for warning in app.sidebar.warning)
+
+
+class Fake(LiveTraining):
+    """A training without a process."""
+
+    def __init__(self) -> None:
+        super().__init__(LiveSettings())
+        self.starts = self.stops = 0
+
+    def start(self) -> None:
+        self.starts += 1
+        self.become("running")
+
+    def stop(self) -> None:
+        self.stops += 1
+
+    def become(self, status: str) -> None:
+        self.progress = live.Progress(status=status)  # type: ignore[arg-type]
+
+
+def test_trainings_wait_in_line_for_a_place() -> None:
+    line, (a, b, c) = Line(1), (Fake(), Fake(), Fake())
+    for training in (a, b, c, b):
+        line.enter(training)
+    assert [line.place(training) for training in (a, b, c)] == [0, 1, 2]
+    assert [training.starts for training in (a, b, c)] == [1, 0, 0]
+    line.leave(b)
+    assert [line.place(training) for training in (b, c)] == [0, 1]
+    a.become("done")
+    line.ended(a)
+    assert (line.place(c), c.starts, b.starts) == (0, 1, 0)
+
+
+def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
+    line, (a, b) = Line(1), (Fake(), Fake())
+    line.enter(a)
+    a.become("paused")
+    assert a.stops == 0
+    line.enter(b)
+    assert a.stops == 1
+    a.become("stopped")
+    line.ended(a)
+    assert b.starts == 1
+
+
+def test_a_curve_has_a_limit_on_its_points() -> None:
+    assert live.thinned((3.0, 1.0)) == [[1, 3.0], [2, 1.0]]
+    points = live.thinned(tuple(range(1000)), 10)
+    assert [step for step, _ in points] == list(range(100, 1001, 100))
+    assert points[0][1] == pytest.approx(49.5)
+
+
+def test_the_name_of_an_own_model_is_plain() -> None:
+    assert own_name("reverse") == "my-reverse"
+    assert own_name("../<b>Größe</b> 2!") == "my-b-gr-e-b-2"
+    assert own_name("☃") == "my-model"
+    assert own_name("my-reverse") == "my-reverse"
+    assert len(own_name("x" * 1000)) < 50
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is not a whole safetensors file"),
+        (b"PK\x03\x04 a zip file with a pickle", "is not a whole safetensors file"),
+        (b"\x02\0\0\0\0\0\0\0{}", "Headlight did not write it"),
+        (b"\xff" * 64, "is not a whole safetensors file"),
+    ],
+)
+def test_a_foreign_file_is_refused_with_its_reason(data: bytes, reason: str) -> None:
+    from pages.training.live_files import accept
+
+    with pytest.raises(CheckpointError, match=reason):
+        accept("x.safetensors", data)
+
+
+def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Pipeline.load("reverse").to_bytes()
+    app = on_page(PAGE, model="copy")
+    app.file_uploader[0].upload("Mine.safetensors", data[:-1]).run()
+    assert not app.exception
+    assert "Refused, and nothing has changed" in shown(app.error[0].value)
+    assert app.session_state["model"] == "copy"
+    monkeypatch.setattr(own_models, "OWN_MEGABYTES", 0)
+    app.file_uploader[0].upload("Mine.safetensors", data).run()
+    assert "has no room" in shown(app.error[0].value)
+    monkeypatch.undo()
+    app.file_uploader[0].upload("Mine.safetensors", data).run()
+    assert not app.error
+    assert app.session_state["model"] == "my-mine"
+    assert "my-mine" in app.sidebar.selectbox(key="model").options
+    assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
