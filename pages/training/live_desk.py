@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.caches import of_session
 from pages.ui.limits import TRAINING_NICENESS, TRAININGS
 from transformer.training.live import LiveTraining, Progress
 from transformer.training.settings import LiveSettings
@@ -120,10 +121,11 @@ class Desk:
         self.stop()
 
 
-# Streamlit releases what belongs to a session some milliseconds after its browser has gone.
-@st.cache_resource(scope="session", show_spinner=False, on_release=Desk.leave)
-def _connected_desk() -> Desk:
+def _new_desk() -> Desk:
     return Desk()
+
+
+_connected_desk = of_session(_new_desk, Desk.leave)
 
 
 def desk() -> Desk:

@@ -15,11 +15,13 @@ from typing import Any, TypeVar, cast
 
 import cachetools
 import numpy as np
+import streamlit as st
 from cachetools.keys import hashkey
 
 from pages.ui.limits import CACHE_MEGABYTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 class Store:
@@ -107,6 +109,17 @@ RESULTS = Store(CACHE_MEGABYTES << 20)
 def cached(function: Function) -> Function:
     """The same function with its results in the common cache (see `Store.cached`); use it as a decorator."""
     return RESULTS.cached(function)
+
+
+def of_session(make: Callable[[], Result], release: Callable[[Result], None]) -> Callable[[], Result]:
+    """A function that returns an object of the session that calls it, made at its first call.
+
+    Args:
+        make: a function of a module; makes the object.
+        release: called with the object, outside of any run, some milliseconds after the session's browser has gone. If the
+            browser finds its session again, it gets a new object.
+    """
+    return st.cache_resource(scope="session", show_spinner=False, on_release=release)(make)
 
 
 def content_key(*values: Any) -> bytes:
