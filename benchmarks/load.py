@@ -1,7 +1,7 @@
 """A class at once: many sessions over the websocket, each a person who thinks between two clicks.
 
     python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5] [--heavy]
-                              [--replicas 1]
+                              [--training] [--replicas 1]
 
 The client runs beside the server on the same machine, and what it costs is said. Half of the sessions look at one shared text,
 as a class does that opened one link; the others type a text of their own before every third click. Every other click is on a
@@ -9,7 +9,8 @@ picker of the page; with `--page mix` every fifth opens another page.
 
 Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
 connecting to the end of the first run. With `--heavy`, one more person asks without a pause for work that is dear (the largest
-model that can be built, the importance of every head); the figures are of all the others.
+model that can be built, the importance of every head); the figures are of all the others. With `--training`, the same people
+come twice, the second time beside one more person whose model is in training all the time.
 
 With `--replicas 2`, or more, as many servers run behind nginx (Debian's) with the settings of `deploy/nginx.conf`; memory and
 processor time are those of all of them together.
@@ -127,6 +128,20 @@ async def heavy_work(server: Server | Replicas) -> None:
         await session.close()
 
 
+async def train(server: Server | Replicas) -> Session:
+    """One person whose model is in training until the session is closed."""
+    query = {"model": MODEL, "source": SHARED_TEXT, "live_steps": "10000"}
+    session = Session(server, "training", query)
+    await session.open()
+    while session.unseen:
+        await session.scroll()
+    await session.click(live_start=True)
+    while not any("running" in text for text in session.texts):
+        await asyncio.sleep(1)
+        await session.rerun()
+    return session
+
+
 async def measure(server: Server | Replicas, options: argparse.Namespace) -> Figures:
     pages = [options.page] if options.page != "mix" else [name_of(file) for file in page_files()]
     pages = ["" if name == "home" else name for name in pages]
@@ -149,6 +164,20 @@ async def measure(server: Server | Replicas, options: argparse.Namespace) -> Fig
     return figures
 
 
+async def measure_alone(server: Server | Replicas, options: argparse.Namespace) -> list[Figures]:
+    return [await measure(server, options)]
+
+
+async def measure_both(server: Server | Replicas, options: argparse.Namespace) -> list[Figures]:
+    """The figures without a training, then beside one."""
+    without = await measure(server, options)
+    session = await train(server)
+    try:
+        return [without, await measure(server, options)]
+    finally:
+        await session.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=100)
@@ -156,21 +185,26 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=10, help="of each session")
     parser.add_argument("--think", type=float, default=5.0, help="mean seconds between two clicks")
     parser.add_argument("--heavy", action="store_true", help="one more person asks for heavy work all the time")
+    parser.add_argument("--training", action="store_true", help="once without and once beside a person who trains a model")
     parser.add_argument("--replicas", type=int, default=1, help="servers; behind nginx if more than one")
     parser.add_argument("--json", help="file for all the figures")
     options = parser.parse_args()
     app = ROOT / "app.py"
     with serving(app) if options.replicas == 1 else serving_replicas(app, options.replicas) as server:
-        figures = asyncio.run(measure(server, options))
-    summary = figures.summary()
-    print("| " + " | ".join(summary) + " |")
-    print("|" + " --- |" * len(summary))
-    print("| " + " | ".join(map(str, summary.values())) + " |")
-    for error in sorted(set(figures.errors))[:5]:
+        runs = asyncio.run(measure_both(server, options) if options.training else measure_alone(server, options))
+    print("| " + " | ".join(runs[0].summary()) + " |")
+    print("|" + " --- |" * len(runs[0].summary()))
+    for figures in runs:
+        print("| " + " | ".join(map(str, figures.summary().values())) + " |")
+    for error in sorted({error for figures in runs for error in figures.errors})[:5]:
         print("error:", error)
+    if options.training:
+        without, beside = (figures.summary() for figures in runs)
+        ratios = {name: float(beside[name]) / float(without[name]) for name in ("click p50", "click p95")}
+        print("beside a training ÷ without:", ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items()))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(asdict(figures), file)
+            json.dump([asdict(figures) for figures in runs], file)
 
 
 if __name__ == "__main__":

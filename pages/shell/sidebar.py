@@ -32,7 +32,7 @@ def sidebar() -> None:
     with st.sidebar, explained():
         model = st.selectbox(
             words["model"],
-            [*own_models(), *available(), *_open_snapshot(), *PRESETS, OWN_SIZES],
+            [*available(), *own_models(), *_open_snapshot(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
             help=_models(),

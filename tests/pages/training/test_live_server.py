@@ -1,0 +1,89 @@
+"""The section in which a visitor trains a model: with a server, and with a browser."""
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from playwright.sync_api import Browser, expect
+
+from benchmarks.session import Server, Session, serving
+from tests.pages.conftest import ROOT, Visitor
+from tests.pages.training.test_live import TINY
+
+SECONDS = 90  # a process can take long to start on a busy machine
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving(ROOT / "app.py", environment={"HEADLIGHT_TRAINING_NICENESS": "1"}) as server:
+        yield server
+
+
+def children(server: Server) -> list[psutil.Process]:
+    return server.process.children(recursive=True)
+
+
+async def start(server: Server) -> Session:
+    """A visitor who has pressed start, in a new session."""
+    session = Session(server, "training", {"model": "reverse", "source": "abc", **TINY, "live_steps": "10000"})
+    await session.open()
+    while session.unseen:
+        await session.scroll()
+    await session.click(live_start=True)
+    return session
+
+
+def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> None:
+    async def visits() -> float:
+        sessions = [await start(server) for _ in range(20)]
+        waiting = [text for text in sessions[-1].elements.values() if text.kind == "alert"]
+        assert waiting
+        assert len(children(server)) == 1  # the others wait in line
+        closed = time.monotonic()
+        await asyncio.gather(*(session.close() for session in sessions))
+        return closed
+
+    async def one_visit() -> None:  # what the first visit leaves for good is no leak
+        await (await start(server)).close()
+
+    asyncio.run(one_visit())
+    end = time.monotonic() + SECONDS
+    while children(server):
+        assert time.monotonic() < end
+    threads, megabytes = server.process.num_threads(), server.megabytes
+    closed = asyncio.run(visits())
+    while children(server):
+        assert time.monotonic() - closed < 2.5  # two seconds, and half a second in which the test asks
+        time.sleep(0.02)
+    while server.process.num_threads() > threads:
+        assert time.monotonic() < closed + SECONDS
+        time.sleep(0.1)
+    assert server.megabytes < megabytes + 60
+
+
+@pytest.mark.browser
+def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Browser, server: Server) -> None:
+    visitor = Visitor(browser, server.address)
+    query = "&".join(f"{name}={value}" for name, value in TINY.items())
+    page = visitor.open(f"training?model=reverse&source=abc&{query}", whole=True)
+    page.get_by_role("button", name="Start training").click()
+    done = page.get_by_text(re.compile("done.*Step 40 of 40"))
+    expect(done).to_be_visible(timeout=1000 * SECONDS)
+    expect(page.locator(".live_curves")).to_have_attribute("data-painted", "40")
+    expect(page.locator(".live_curves .tokens li").first).to_be_visible()
+    # At rest: nothing is redrawn any more.
+    visitor.settle()
+    page.get_by_role("button", name="Look inside, on Attention").click()
+    expect(page.get_by_role("heading", level=1, name="Attention")).to_be_visible()
+    visitor.settle()
+    assert "model=my-reverse" in page.url
+    expect(page.get_by_text("trained here on reverse: 40 of 40 steps").first).to_be_visible()
+    # Without a connection to it, the model is gone, and the page says so.
+    page.goto(f"{server.address}/attention?model=my-reverse")
+    expect(page.get_by_text("Only that tab has it")).to_be_visible()
+    visitor.close()
+    assert visitor.complaints == []
+    assert children(server) == []
