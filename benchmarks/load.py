@@ -130,7 +130,7 @@ async def heavy_work(server: Server | Replicas) -> None:
 
 async def train(server: Server | Replicas) -> Session:
     """One person whose model is in training until the session is closed."""
-    query = {"model": MODEL, "source": SHARED_TEXT, "live_steps": "10000"}
+    query = {"model": "copy", "source": SHARED_TEXT, "live_steps": "10000"}
     session = Session(server, "training", query)
     await session.open()
     while session.unseen:
