@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer.errors import InputError
@@ -28,6 +28,16 @@ class HeldOut(NamedTuple):
     exact: float
 
 
+def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
+    """Ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded.
+
+    Raises:
+        InputError: the model cannot read one of them.
+    """
+    rows = [[*pipeline.read(pair.target, "target").ids, pipeline.target_vocabulary.eos] for pair in pairs]
+    return pipeline.batch([pipeline.read(pair.source).ids for pair in pairs], "source"), pipeline.batch(rows, "target")
+
+
 @torch.no_grad()
 def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) -> HeldOut:
     """Test a model under teacher forcing: the decoder reads the right target.
@@ -42,13 +52,10 @@ def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) 
     """
     if not pairs:
         raise InputError("There are no pairs to test on.")
-    source = pipeline.batch([pipeline.read(pair.source).ids for pair in pairs], "source")
-    vocabulary = pipeline.target_vocabulary
-    rows = [[*pipeline.read(pair.target, "target").ids, vocabulary.eos] for pair in pairs]
-    target = pipeline.batch(rows, "target")
+    source, target = batch_of(pipeline, pairs)
     logits: Float[Tensor, "batch target vocab"] = pipeline.model(source, target[:, :-1])
     expected = target[:, 1:]
-    counted = expected != vocabulary.pad
+    counted = expected != pipeline.target_vocabulary.pad
     loss = nn.functional.cross_entropy(logits[counted], expected[counted], label_smoothing=smoothing)
     right = (logits.argmax(-1) == expected) | ~counted
     return HeldOut(len(pairs), loss.item(), right[counted].float().mean().item(), right.all(-1).float().mean().item())

@@ -1,0 +1,108 @@
+"""One gradient step opened: the same numbers as torch's loss, autograd and Adam, and as a nudge of the weight."""
+
+import copy
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from transformer import InputError, Pipeline
+from transformer.training.gradient_step import StepSettings, Weight, open_step
+from transformer.training.held_out import batch_of
+from transformer.training.run import BETAS, EPSILON
+from transformer.worlds import world
+
+SETTINGS = StepSettings(learning_rate=1e-3, smoothing=0.05, clip=1.0)
+WEIGHTS = [
+    Weight("decoder.layers.0.cross_attention.query.projection.weight", (3, 5)),
+    Weight("encoder.layers.1.feed_forward.expand.bias", (7,)),
+    Weight("output_projection.weight", (4, 2)),
+]
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Pipeline:
+    return Pipeline.load("reverse@000089")
+
+
+def batches(pipeline: Pipeline, count: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    pairs = world("reverse").pairs("train", "oracle")
+    return [batch_of(pipeline, list(itertools.islice(pairs, 5))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_step_is_the_step_of_torch(snapshot: Pipeline, weight: Weight, count: int):
+    given = batches(snapshot, count)
+    step = open_step(snapshot, given, weight, SETTINGS)
+    # The oracle: torch's cross-entropy, autograd, clipping and Adam, on a copy of the model.
+    model = copy.deepcopy(snapshot.model).double().eval()
+    criterion = nn.CrossEntropyLoss(ignore_index=snapshot.target_vocabulary.pad, label_smoothing=SETTINGS.smoothing)
+    optimizer = torch.optim.Adam(model.parameters(), SETTINGS.learning_rate, BETAS, EPSILON)
+    parameter = dict(model.named_parameters())[weight.name]
+    for number, (source, target) in enumerate(given, 1):
+        before = parameter[weight.index].item()
+        loss = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        gradient = parameter.grad[weight.index].item()  # type: ignore[index]
+        norm = nn.utils.clip_grad_norm_(model.parameters(), SETTINGS.clip).item()
+        optimizer.step()
+        assert number == step.update.number or number < count
+    after = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
+    assert step.loss == pytest.approx(loss.item(), rel=1e-12)
+    assert step.loss_after == pytest.approx(after.item(), rel=1e-9)
+    assert step.gradient == pytest.approx(gradient, rel=1e-9)
+    assert step.norm == pytest.approx(norm, rel=1e-9)
+    assert step.norm == pytest.approx(sum(value**2 for value in step.norms.values()) ** 0.5, rel=1e-9)
+    assert step.value == pytest.approx(before, rel=1e-12)
+    assert step.value_after == pytest.approx(parameter[weight.index].item(), rel=1e-9)
+    # Adam's formula gives the same change as torch's optimiser, and the nudge the same gradient as autograd.
+    assert step.value + step.update.change == pytest.approx(step.value_after, rel=1e-9)
+    assert step.finite_difference == pytest.approx(step.gradient, rel=1e-4, abs=1e-9)
+    assert step.loss == pytest.approx(step.losses[step.counted].mean(), rel=1e-12)
+    state = optimizer.state[parameter]
+    assert (step.update.mean, step.update.square) == pytest.approx(
+        (state["exp_avg"][weight.index].item(), state["exp_avg_sq"][weight.index].item()), rel=1e-9
+    )
+
+
+def test_the_first_step_is_as_long_as_the_learning_rate(snapshot: Pipeline):
+    step = open_step(snapshot, batches(snapshot, 1), WEIGHTS[0], SETTINGS)
+    assert step.update.corrected_mean == pytest.approx(step.update.gradient)
+    assert abs(step.update.change) == pytest.approx(SETTINGS.learning_rate, rel=1e-3)
+    assert np.sign(step.update.change) == -np.sign(step.gradient)
+    assert step.loss_after < step.loss
+
+
+def test_padding_does_not_count(snapshot: Pipeline):
+    ((source, target),) = batches(snapshot, 1)
+    step = open_step(snapshot, [(source, target)], WEIGHTS[0], SETTINGS)
+    assert (~step.counted).any()
+    assert np.array_equal(step.counted, (target[:, 1:] != snapshot.target_vocabulary.pad).numpy())
+    alone = open_step(snapshot, [(source[:1], target[:1])], WEIGHTS[0], SETTINGS)
+    np.testing.assert_allclose(alone.losses[0], step.losses[0], rtol=1e-9)
+
+
+def test_the_model_is_not_changed(snapshot: Pipeline):
+    before = {name: tensor.clone() for name, tensor in snapshot.model.state_dict().items()}
+    open_step(snapshot, batches(snapshot, 2), WEIGHTS[0], SETTINGS)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in snapshot.model.state_dict().items())
+    assert all(parameter.grad is None for parameter in snapshot.model.parameters())
+
+
+@pytest.mark.parametrize(
+    "weight", [Weight("none", (0,)), Weight("output_projection.weight", (0,)), Weight("output_projection.weight", (0, 10_000))]
+)
+def test_a_missing_weight_is_refused(snapshot: Pipeline, name: str, index: tuple[int, ...]):
+    with pytest.raises(InputError, match="has no weight"):
+        open_step(snapshot, batches(snapshot, 1), Weight(name, index), SETTINGS)
+
+
+def test_no_batch_and_negative_settings_are_refused(snapshot: Pipeline):
+    with pytest.raises(InputError, match="no batch"):
+        open_step(snapshot, [], WEIGHTS[0], SETTINGS)
+    with pytest.raises(InputError, match="none may be negative"):
+        open_step(snapshot, batches(snapshot, 1), WEIGHTS[0], SETTINGS._replace(clip=-1.0))

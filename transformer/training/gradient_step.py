@@ -1,0 +1,222 @@
+"""One gradient step, opened: the loss of each token, the gradient of one weight, and what Adam makes of it."""
+
+import copy
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer.errors import InputError
+from transformer.network.model import Transformer
+from transformer.pipeline.pipeline import Pipeline
+from transformer.training.run import BETAS, EPSILON
+
+NUDGE = 1e-4  # by which a weight is moved to check its gradient
+
+# Batches of one run differ in length, so their sizes are not compared.
+Batch = tuple[Int[Tensor, "_ _"], Int[Tensor, "_ _"]]
+
+
+class Weight(NamedTuple):
+    """One number of a model.
+
+    Attributes:
+        name: of its parameter, as in the checkpoint.
+        index: within the parameter.
+    """
+
+    name: str
+    index: tuple[int, ...]
+
+
+class StepSettings(NamedTuple):
+    """The settings of a step.
+
+    Attributes:
+        learning_rate: of this step.
+        smoothing: ε of label smoothing, 0 to 1.
+        clip: largest 2-norm of the gradient over all parameters.
+    """
+
+    learning_rate: float
+    smoothing: float
+    clip: float
+
+
+class AdamUpdate(NamedTuple):
+    """What Adam makes of the gradient of one weight (section 5.3).
+
+    Attributes:
+        number: of the step, from 1.
+        gradient: after clipping.
+        mean_before, square_before: the running means of the gradient and of its square, before this step.
+        mean, square: after it.
+        corrected_mean, corrected_square: divided by 1 − βᵗ, because both means start at 0.
+        change: −learning rate · corrected mean / (√corrected square + ε).
+    """
+
+    number: int
+    gradient: float
+    mean_before: float
+    square_before: float
+    mean: float
+    square: float
+    corrected_mean: float
+    corrected_square: float
+    change: float
+
+
+class OpenedStep(NamedTuple):
+    """One step of training on a batch, in double precision and without dropout.
+
+    Attributes:
+        losses: cross-entropy of each target token, in nats, label smoothing included; also where the target is padding.
+        probabilities: of the right tokens.
+        best: the most probable tokens.
+        counted: False where the target is padding.
+        loss: mean of the losses that count: what the step makes smaller.
+        loss_after: the same for the same batch after the step.
+        value, value_after: of the weight.
+        gradient: of the loss by the weight, from autograd.
+        nudged: the losses with the weight made smaller and larger by `NUDGE`.
+        norms: parameter → 2-norm of its gradient.
+        norm: of the whole gradient, before clipping.
+        update: of the weight.
+    """
+
+    losses: Float[np.ndarray, "batch target"]
+    probabilities: Float[np.ndarray, "batch target"]
+    best: Int[np.ndarray, "batch target"]
+    counted: Bool[np.ndarray, "batch target"]
+    loss: float
+    loss_after: float
+    value: float
+    value_after: float
+    gradient: float
+    nudged: tuple[float, float]
+    norms: dict[str, float]
+    norm: float
+    update: AdamUpdate
+
+    @property
+    def finite_difference(self) -> float:
+        """The gradient of the weight as the slope between the two nudged losses, without autograd."""
+        return (self.nudged[1] - self.nudged[0]) / (2 * NUDGE)
+
+
+def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, settings: StepSettings) -> OpenedStep:
+    """Take a step on a copy of a model, and keep every number on the way.
+
+    Args:
+        pipeline: of the model; it is not changed.
+        batches: ids of sources and of targets, with `<sos>` and `<eos>`. The step is taken on the last; ordinary steps on those
+            before it give Adam's running means a past.
+        weight: the number to follow.
+        settings: of all these steps.
+
+    Raises:
+        InputError: there is no batch, no such weight, or a learning rate, smoothing or clip below 0.
+    """
+    if not batches:
+        raise InputError("There is no batch to take a step on.")
+    if min(settings) < 0 or settings.smoothing > 1:
+        raise InputError(
+            "The settings of a step are {settings}; none may be negative, nor smoothing above 1.", settings=settings
+        )
+    model = copy.deepcopy(pipeline.model).double().eval()
+    parameters = dict(model.named_parameters())
+    shape = tuple(parameters[weight.name].shape) if weight.name in parameters else ()
+    if (
+        len(weight.index) != len(shape)
+        or not all(0 <= at < size for at, size in zip(weight.index, shape, strict=True))
+        or not shape
+    ):
+        raise InputError("The model has no weight {name}{index}.", name=weight.name, index=list(weight.index))
+    pad, parameter = pipeline.target_vocabulary.pad, parameters[weight.name]
+    optimizer = torch.optim.Adam(model.parameters(), settings.learning_rate, BETAS, EPSILON)
+    for batch in batches[:-1]:
+        optimizer.zero_grad()
+        _loss(model, batch, pad, settings.smoothing).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        optimizer.step()
+    state = optimizer.state.get(parameter, {})
+    means = [float(state[name][weight.index]) if state else 0.0 for name in ("exp_avg", "exp_avg_sq")]
+    value = float(parameter[weight.index])
+    source, target = batch = batches[-1]
+    optimizer.zero_grad()
+    logits: Float[Tensor, "batch target vocab"] = model(source, target[:, :-1])
+    expected, losses = target[:, 1:], token_losses(logits, target[:, 1:], settings.smoothing)
+    counted = expected != pad
+    loss = losses[counted].mean()
+    loss.backward()
+    gradients = {name: each.grad for name, each in parameters.items() if each.grad is not None}
+    norms = {name: float(gradient.norm()) for name, gradient in gradients.items()}
+    gradient = float(gradients[weight.name][weight.index]) if weight.name in gradients else 0.0
+    nudged = tuple(_nudged_loss(model, batch, pad, settings.smoothing, parameter, weight.index, by) for by in (-NUDGE, NUDGE))
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
+    clipped = float(gradients[weight.name][weight.index]) if weight.name in gradients else 0.0
+    update = adam_update(len(batches), clipped, means[0], means[1], settings.learning_rate)
+    optimizer.step()
+    with torch.no_grad():
+        after = _loss(model, batch, pad, settings.smoothing)
+    chosen = logits.softmax(-1).gather(-1, expected[..., None])[..., 0]
+    return OpenedStep(
+        losses.detach().numpy(),
+        chosen.detach().numpy(),
+        logits.argmax(-1).numpy(),
+        counted.numpy(),
+        loss.item(),
+        after.item(),
+        value,
+        float(parameter[weight.index]),
+        gradient,
+        (nudged[0], nudged[1]),
+        norms,
+        norm,
+        update,
+    )
+
+
+def adam_update(number: int, gradient: float, mean: float, square: float, learning_rate: float) -> AdamUpdate:
+    """Adam's formula for one weight.
+
+    Args:
+        number: of the step, from 1.
+        gradient: after clipping.
+        mean, square: the running means before this step.
+        learning_rate: of this step.
+    """
+    new_mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
+    new_square = BETAS[1] * square + (1 - BETAS[1]) * gradient**2
+    corrected, corrected_square = new_mean / (1 - BETAS[0] ** number), new_square / (1 - BETAS[1] ** number)
+    change = -learning_rate * corrected / (corrected_square**0.5 + EPSILON)
+    return AdamUpdate(number, gradient, mean, square, new_mean, new_square, corrected, corrected_square, change)
+
+
+def token_losses(
+    logits: Float[Tensor, "batch target vocab"], expected: Int[Tensor, "batch target"], smoothing: float
+) -> Float[Tensor, "batch target"]:
+    """Cross-entropy of each token against its smoothed target, in nats: −(1 − ε) log p(right) − ε · mean of log p."""
+    logs = logits.log_softmax(-1)
+    right = logs.gather(-1, expected[..., None])[..., 0]
+    return -(1 - smoothing) * right - smoothing * logs.mean(-1)
+
+
+def _loss(model: Transformer, batch: Batch, pad: int, smoothing: float) -> Float[Tensor, ""]:
+    source, target = batch
+    expected = target[:, 1:]
+    return token_losses(model(source, target[:, :-1]), expected, smoothing)[expected != pad].mean()
+
+
+@torch.no_grad()
+def _nudged_loss(
+    model: Transformer, batch: Batch, pad: int, smoothing: float, parameter: Tensor, index: tuple[int, ...], by: float
+) -> float:
+    before = parameter[index].clone()
+    parameter[index] += by
+    loss = _loss(model, batch, pad, smoothing).item()
+    parameter[index] = before
+    return loss
