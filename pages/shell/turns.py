@@ -8,11 +8,16 @@ A run that comes to heavy work, on a large model, gives up its turn until the wo
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
+from pages.ui.caches import RESULTS
 from pages.ui.limits import RUNS
+from pages.ui.waiting import waited
 from transformer.process import return_freed_memory
+
+Result = TypeVar("Result")
 
 _TURNS = threading.BoundedSemaphore(RUNS)
 # One heavy work at a time, because each takes hundreds of megabytes.
@@ -60,6 +65,21 @@ def aside() -> Iterator[None]:
         finally:
             _OF_THREAD.heavy = False
             return_freed_memory()
+
+
+def waited_aside(label: str, function: Callable[..., Result], *arguments: object) -> Result:
+    """The result of a cached function whose work is heavy. While it is computed, a spinner turns beside a label, and somebody
+    else has the turn.
+
+    Args:
+        label: text beside the spinner.
+        function: made by `caches.cached`, with none of its arguments ignored.
+        arguments: its arguments.
+    """
+    if RESULTS.has(function, *arguments):
+        return function(*arguments)
+    with aside():
+        return waited(label, function, *arguments)
 
 
 @contextmanager

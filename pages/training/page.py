@@ -6,8 +6,10 @@ from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
+from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import show_film
 from pages.training.frames import show_which
+from pages.training.gradient import show_schedule, show_smoothing, show_step
 from pages.training.head_history import show_head_history
 from pages.training.live import show_live
 from pages.ui.pickers import pick
@@ -20,7 +22,7 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run()
-    frames = show_which(view)
+    frames, frame = show_which(view), 0
     if frames:
         st.subheader(words["recorded_title"].format(model=frames.model))
         with st.container(horizontal=True):
@@ -33,5 +35,24 @@ with explained():
         if seen("turned", 560):
             show_head_history(film, frame, kind, layer, head)
     show_live()
+
+    if frames:
+        st.subheader(words["step_title"])
+        if seen("step", 1600):
+            show_step(frames, frame)
+
+        st.subheader(words["schedule_title"])
+        if seen("schedule", 420):
+            show_schedule(frames, frame)
+            show_smoothing(frames)
+
+    st.subheader(words["warmup_title"])
+    if seen("warmup", 420):
+        show_warmup()
+
+    st.subheader(words["overfit_title"])
+    if seen("overfit", 420):
+        show_overfitting()
+
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

@@ -65,6 +65,9 @@ PARAMETERS = setting("PARAMETERS", 64_000_000)
 # A pass of the model takes 10 ms and more, most of it outside of Python.
 HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 
+# Seconds of a short training on the page Watch it learn; it is heavy work, of which one is done at a time.
+EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
+
 # Largest sizes of an own model: layers of each stack, heads, d_model, d_ff. Up to these, a figure of all heads is readable.
 SIZES = {
     "n_layers": setting("LAYERS", 12),

@@ -144,7 +144,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
         optimizer.step()
     state = optimizer.state.get(parameter, {})
     means = [float(state[name][weight.index]) if state else 0.0 for name in ("exp_avg", "exp_avg_sq")]
-    value = float(parameter[weight.index])
+    value = parameter[weight.index].item()
     source, target = batch = batches[-1]
     optimizer.zero_grad()
     logits: Float[Tensor, "batch target vocab"] = model(source, target[:, :-1])
@@ -171,7 +171,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
         loss.item(),
         after.item(),
         value,
-        float(parameter[weight.index]),
+        parameter[weight.index].item(),
         gradient,
         (nudged[0], nudged[1]),
         norms,

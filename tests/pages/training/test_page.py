@@ -9,14 +9,21 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.training import experiments
 from pages.training.film import CHECKED
 from pages.training.frames import frames_of
+from pages.training.gradient import PAIRS
+from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
+from pages.ui.format import fixed, number
 from tests.pages.apps import on_page, shown, shown_errors
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.figures.attention import quantized
-from transformer.training.held_out import held_out
+from transformer.training.gradient_step import StepSettings, Weight, open_step
+from transformer.training.held_out import batch_of, held_out
+from transformer.training.recipe import recipe
+from transformer.training.short_run import ShortRun, short_run
 from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
@@ -134,3 +141,37 @@ def test_a_button_goes_to_the_frame_where_the_head_changed_most() -> None:
     (chart,) = [each.proto for each in app.main.get("plotly_chart") if re.search("alignment", each.proto.spec)]
     drawn = [trace for trace in json.loads(chart.spec)["data"] if trace["showlegend"]]
     assert drawn[0]["customdata"] == list(frames.steps)
+
+
+def test_the_step_has_the_numbers_of_the_library() -> None:
+    query = {"model": "reverse", "source": "abc", "snapshot": "168", "earlier": "1", "row": "3", "column": "5", "pair": "2"}
+    app = check(on_page(PAGE, 240, weight="output_projection.weight", count_padding="true", **query))
+    pipeline = Pipeline.load("reverse@000168")
+    weight = Weight("output_projection.weight", (2, 4))
+    settings = StepSettings(recipe("reverse").rate_at(168), 0.05, 1.0)
+    stream = world("reverse").pairs("train", "one step")
+    batches = [batch_of(pipeline, list(itertools.islice(stream, PAIRS))) for _ in range(2)]
+    step = open_step(pipeline, batches, weight, settings)
+    assert [metric.value for metric in app.metric] == [number(step.gradient, 6), number(step.finite_difference, 6)]
+    said = " ".join(shown(each.value) for each in app.markdown)
+    assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
+    assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
+    adam = app.dataframe[-1].value
+    assert adam.iloc[:, -1].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
+    predicted = app.dataframe[-2].value
+    assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
+
+
+def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = ShortRun("reverse", 3e-3, 5, 10, 4)
+    monkeypatch.setattr(experiments, "WARM", short)
+    monkeypatch.setattr(experiments, "COLD", short._replace(warmup=0))
+    app = check(on_page(PAGE, 240, model="copy", source="abc"))
+    assert not [each for each in app.markdown if "After 10 steps" in each.value]
+    app.button(key="run-warmup").click().run()
+    check(app)
+    (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
+    for settings in (short, short._replace(warmup=0)):
+        assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
+    # Known now, so it is drawn without a press.
+    assert [each for each in on_page(PAGE, 240, model="copy", source="abc").markdown if "After 10 steps" in each.value]

@@ -1,0 +1,209 @@
+"""One gradient step on a real batch, opened: predict, compare, blame, step, and the loss after."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.runs import runs
+from pages.shell.turns import waited_aside
+from pages.training.frames import Frames
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed, number, share
+from pages.ui.pickers import pick, pick_number, slide
+from pages.ui.text import text
+from transformer import Pipeline
+from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.figures.decoding import loss_bars
+from transformer.figures.training import Series, part_bars, step_lines
+from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
+from transformer.training.held_out import batch_of
+from transformer.training.recipe import Recipe
+from transformer.training.run import BETAS, EPSILON
+from transformer.worlds import WORLDS, Pair
+
+PAIRS = 6  # of the batch: few enough to read
+MOST_EARLIER = 5
+FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
+
+
+def batches(pipeline: Pipeline, count: int) -> list[list[Pair]]:
+    """Batches of the training split of a model's world: the first `count`."""
+    pairs = WORLDS[pipeline.card.world].pairs("train", "one step")
+    return [list(itertools.islice(pairs, PAIRS)) for _ in range(count)]
+
+
+def schedule(pipeline: Pipeline) -> Recipe:
+    """The learning rates of a model's training."""
+    names = ("world", "steps", "learning_rate", "warmup", "label_smoothing", "clip")
+    return Recipe(**{name: pipeline.card.recipe[name] for name in names})
+
+
+@cached
+def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
+    """The step of a frame on the batch that follows `earlier` others, with the settings of its training at this step."""
+    pipeline, recipe = runs().pipeline(name), schedule(runs().pipeline(name))
+    rate = recipe.rate_at(min(step, recipe.steps - 1))
+    settings = StepSettings(rate, recipe.label_smoothing, recipe.clip)
+    return open_step(pipeline, [batch_of(pipeline, pairs) for pairs in batches(pipeline, earlier + 1)], weight, settings)
+
+
+def show_step(frames: Frames, frame: int) -> None:
+    """Draw one step of training from the frame of the film on."""
+    words, name, pipeline = text("training"), frames.names[frame], frames.pipeline(frame)
+    if pipeline.card.world not in WORLDS:
+        st.info(words["no_world"], icon=":material/public_off:")
+        return
+    step = frames.steps[frame]
+    st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
+    weight = _pick_weight(pipeline)
+    earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
+    found = waited_aside(words["step_running"], opened, name, weight, step, earlier)
+    pairs = batches(pipeline, earlier + 1)[-1]
+    st.markdown(f"#### {words['predict_title']}")
+    item = pick(words["pair"], range(1, PAIRS + 1), "pair") - 1
+    _show_prediction(pipeline, pairs, found, item)
+    st.markdown(f"#### {words['blame_title']}")
+    _show_blame(found, weight)
+    st.markdown(f"#### {words['update_title']}")
+    _show_update(found, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))
+    st.markdown(words["after"].format(before=fixed(found.loss, 4), after=fixed(found.loss_after, 4)))
+    st.caption(words["after_note" if found.loss_after < found.loss else "after_rose"])
+
+
+def _pick_weight(pipeline: Pipeline) -> Weight:
+    """The number to follow."""
+    words = text("training")
+    shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
+    left, *others = st.columns([3, 1, 1], vertical_alignment="bottom")
+    with left:
+        first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
+        name = pick(words["weight"], list(shapes), "weight", help=words["weight_help"], first=first, as_list=True)
+    index = []
+    for column, key, size in zip(others, ("row", "column"), shapes[name], strict=False):
+        with column:
+            index.append(pick_number(words[key].format(most=size), key, 1, size, 1) or 1)
+    return Weight(name, tuple(at - 1 for at in index))
+
+
+def _show_prediction(pipeline: Pipeline, pairs: list[Pair], found: OpenedStep, item: int) -> None:
+    """Draw what the decoder reads, must predict and predicts, and the loss of each token of a pair."""
+    words, vocabulary = text("training"), pipeline.target_vocabulary
+    _, target = batch_of(pipeline, pairs)
+    rows = target.tolist()
+    columns = words["columns"]
+    listed = []
+    for number_, (pair, row, best, counted, losses) in enumerate(
+        zip(pairs, rows, found.best.tolist(), found.counted, found.losses, strict=True), 1
+    ):
+        real = int(counted.sum())
+        listed.append(
+            {
+                columns["number"]: number_,
+                columns["source"]: pair.source,
+                columns["reads"]: " ".join(vocabulary.tokens_of(row[:real])),
+                columns["expected"]: " ".join(vocabulary.tokens_of(row[1 : real + 1])),
+                columns["predicted"]: " ".join(vocabulary.tokens_of(best[:real])),
+                columns["loss"]: fixed(float(losses[:real].mean()), 3),
+            }
+        )
+    st.dataframe(pd.DataFrame(listed), hide_index=True, width="stretch")
+    st.caption(words["forced_note"])
+    st.markdown(f"#### {words['compare_title']}")
+    counted = not st.toggle(words["count_padding"], key="count_padding", bind="query-params", help=words["count_padding_help"])
+    real = int(found.counted[item].sum()) if counted else found.counted.shape[1]
+    tokens = vocabulary.tokens_of(rows[item][1 : real + 1])
+    right = found.best[item, :real] == np.array(rows[item][1 : real + 1])
+    figure = chart(loss_bars, tokens, found.losses[item, :real], right, words["token_loss"])
+    show(figure, "token-losses", words["token_losses_alt"].format(number=item + 1))
+    padding = ~found.counted
+    values = {
+        "loss": fixed(found.loss, 4),
+        "count": int(found.counted.sum()),
+        "padding": int(padding.sum()),
+        "all": fixed(float(found.losses.mean()), 4),
+        "only": fixed(float(found.losses[padding].mean()), 4) if padding.any() else "–",
+        "share": share(float(padding.mean())),
+    }
+    st.markdown(words["mean_loss" if counted else "mean_with_padding"].format(**values))
+    if not counted:
+        st.warning(words["padding_lie"].format(**values, lied=fixed(found.loss * float(found.counted.mean()), 4)))
+
+
+def _show_blame(found: OpenedStep, weight: Weight) -> None:
+    """Draw the gradient of the weight twice: from autograd, and from nudging the weight."""
+    words = text("training")
+    name = f"{weight.name}[{', '.join(str(at + 1) for at in weight.index)}]"
+    st.markdown(words["blame_text"].format(name=name, value=number(found.value, 6)))
+    with st.container(horizontal=True):
+        st.metric(words["autograd"], number(found.gradient, 6), help=words["autograd_help"], width=230)
+        st.metric(words["finite"], number(found.finite_difference, 6), help=words["finite_help"], width=230)
+    lower, upper = (number(loss, 10) for loss in found.nudged)
+    st.caption(words["nudged"].format(nudge=number(NUDGE, 1), lower=lower, upper=upper))
+    groups: dict[str, float] = {}
+    for parameter, norm in found.norms.items():
+        group = re.match(r"(?:encoder|decoder)\.layers\.\d+\.[a-z]+(?:_attention|_forward)|[a-z_]+", parameter)
+        assert group
+        groups[group[0]] = groups.get(group[0], 0.0) + norm**2
+    names = [_readable(group) for group in groups]
+    figure = chart(part_bars, names, np.sqrt(list(groups.values())), words["norm"])
+    st.markdown(f"**{words['norms_title']}**")
+    show(figure, "gradient-norms", words["norms_alt"])
+    st.caption(words["norms_caption"].format(total=number(found.norm, 4)))
+
+
+def _readable(group: str) -> str:
+    """`encoder.layers.0.self_attention` → `encoder 1, self attention`."""
+    match = re.fullmatch(r"(encoder|decoder)\.layers\.(\d+)\.(\w+)", group)
+    if match:
+        return f"{match[1]} {int(match[2]) + 1}, {match[3].replace('_', ' ')}"
+    return f"{group}, last norm" if group in ("encoder", "decoder") else group.replace("_", " ")
+
+
+def _show_update(found: OpenedStep, rate: float) -> None:
+    """Draw Adam's two running means and the change of the weight."""
+    words, update = text("training"), found.update
+    before = number(update.square_before, 3)
+    values = [
+        (words["adam"]["gradient"], "g", update.gradient),
+        (words["adam"]["mean"], f"m = {BETAS[0]} · {number(update.mean_before, 3)} + {1 - BETAS[0]:.1f} · g", update.mean),
+        (
+            words["adam"]["square"],
+            f"v = {BETAS[1]} · {before} + {1 - BETAS[1]:.2f} · g²",
+            update.square,
+        ),
+        (words["adam"]["corrected_mean"], f"m̂ = m / (1 − {BETAS[0]}^{update.number})", update.corrected_mean),
+        (words["adam"]["corrected_square"], f"v̂ = v / (1 − {BETAS[1]}^{update.number})", update.corrected_square),
+        (words["adam"]["change"], f"−{number(rate, 4)} · m̂ / (√v̂ + {EPSILON:g})", update.change),
+        (words["adam"]["after"], f"{number(found.value, 7)} + Δ", found.value_after),
+    ]
+    headings = words["adam_columns"]
+    table = pd.DataFrame([(name, formula, number(value, 6)) for name, formula, value in values], columns=list(headings))
+    st.dataframe(table, hide_index=True, width="stretch")
+    st.caption(words["adam_caption"].format(number=update.number))
+
+
+def show_schedule(frames: Frames, frame: int) -> None:
+    """Draw the learning rate over the steps of the training."""
+    words, recipe = text("training"), schedule(frames.pipeline(-1))
+    steps = sorted({*range(0, recipe.steps, max(1, recipe.steps // 60)), recipe.warmup, recipe.steps})
+    rates = [recipe.rate_at(step) for step in steps]
+    line = Series(words["rate"], steps, rates)
+    figure = chart(step_lines, [line], words["rate"], words["steps"], frames.steps[frame], None, False, False)
+    show(figure, "learning-rate", words["rate_alt"], f"{frames.model}-learning-rate")
+    st.caption(words["rate_caption"].format(warmup=recipe.warmup, rate=number(recipe.learning_rate, 3), steps=recipe.steps))
+
+
+def show_smoothing(frames: Frames) -> None:
+    """Say what label smoothing asked for, and the least loss that it leaves."""
+    words, pipeline = text("training"), frames.pipeline(-1)
+    smoothing, count = schedule(pipeline).label_smoothing, len(pipeline.target_vocabulary)
+    if not smoothing:
+        st.markdown(words["no_smoothing"])
+        return
+    target = smoothed_target(count, 0, smoothing)
+    values = {"smoothing": number(smoothing, 3), "asked": share(target[0], 2), "other": number(smoothing / count, 2)}
+    st.markdown(words["smoothing_text"].format(**values, count=count, least=fixed(entropy(target), 4)))

@@ -1,0 +1,108 @@
+"""A short training of a small model, to compare settings: with and without warm-up, on many pairs or on a few."""
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from transformer.errors import InputError
+from transformer.training.held_out import held_out
+from transformer.training.recipe import Recipe, sizes
+from transformer.training.run import Training
+from transformer.worlds import Pair
+
+CHECK_EVERY = 10  # steps between two points of a curve
+CHECKED = 48  # held-out pairs of a point
+SIZES = sizes(32, 4, 1, 64, dropout=0.0)
+
+
+class ShortRun(NamedTuple):
+    """The settings of a short training.
+
+    Attributes:
+        world: the name of the world to learn.
+        learning_rate: the peak.
+        warmup: steps of warm-up.
+        steps, batch: number of steps, and pairs of each.
+        pairs: the model sees only this many different pairs, again and again; 0 for new pairs in every step.
+        config: fields of the configuration.
+    """
+
+    world: str
+    learning_rate: float
+    warmup: int
+    steps: int
+    batch: int
+    pairs: int = 0
+    config: tuple[tuple[str, object], ...] = SIZES
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of this training; without label smoothing and dropout, so that a loss of 0 can be reached."""
+        return Recipe(
+            world=self.world,
+            steps=self.steps,
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            warmup=self.warmup,
+            label_smoothing=0.0,
+            bf16=False,
+            check_every=self.steps + 1,
+            check_pairs=1,
+            config=self.config,
+        )
+
+
+class Point(NamedTuple):
+    """One point of the curves.
+
+    Attributes:
+        step: steps done.
+        loss: of the last batch, before its step.
+        held_out_loss: on pairs that are never learnt.
+        exact: share of those that are answered exactly, 0 to 1.
+    """
+
+    step: int
+    loss: float
+    held_out_loss: float
+    exact: float
+
+
+class TrainingOnFewPairs(Training):
+    """A training whose batches are drawn from a few pairs in turn."""
+
+    def __init__(self, name: str, recipe: Recipe, pairs: int) -> None:
+        super().__init__(name, recipe)
+        self.few = list(itertools.islice(self.world.pairs("train", "few"), pairs))
+
+    def batches(self, pool: int) -> list[list[Pair]]:
+        """The next pairs in turn, as many as a batch takes."""
+        start, count = pool * self.recipe.batch, len(self.few)
+        return [[self.few[(start + index) % count] for index in range(self.recipe.batch)]]
+
+
+def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], None]) -> tuple[Point, ...]:
+    """Train from random weights, and test every `CHECK_EVERY` steps.
+
+    Args:
+        settings: of the training.
+        seconds: time limit.
+        report: called with the steps done and the steps in all; whatever it raises ends the training.
+
+    Raises:
+        InputError: there is no such world, or the training is not done within the limit.
+    """
+    recipe, start = settings.recipe, time.monotonic()
+    training = TrainingOnFewPairs("short", recipe, settings.pairs) if settings.pairs else Training("short", recipe)
+    tested = list(itertools.islice(training.world.pairs("held-out", "film"), CHECKED))
+    points = []
+    for step in training:
+        if step.step % CHECK_EVERY == 0 or step.step == 1:
+            checked = held_out(training.pipeline(), tested)
+            points.append(Point(step.step, step.loss, checked.loss, checked.exact))
+            report(step.step, step.steps)
+        if time.monotonic() - start > seconds:
+            template = "The training was stopped after {seconds:g} seconds, at step {step} of {steps}: the server is busy."
+            raise InputError(template, seconds=seconds, step=step.step, steps=step.steps)
+    return tuple(points)
