@@ -108,11 +108,6 @@ def load_own(key: OwnModel) -> Pipeline:
     return Pipeline.from_bytes(contents.data, key.name)
 
 
-def own_data(name: str) -> bytes:
-    """The contents of the file of a model that this session has."""
-    return st.session_state[OWN][name].contents.data
-
-
 def own_name(wanted: str) -> str:
     """The name for a model of one's own: lower-case letters, digits and hyphens after `my-`."""
     plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:LONGEST_NAME].strip("-")

@@ -1,6 +1,7 @@
 """A training on the visitor's own settings, here and now: growing curves, one answer and all heads, about twice a second."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell.error_boundary import explained
+from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import starts
-from pages.shell.own_models import add_own, own_models, own_name
+from pages.shell.own_models import OwnModel, add_own, own_models, own_name
 from pages.shell.parts import seen
+from pages.shell.runs import runs
 from pages.shell.sidebar import take
 from pages.shell.turns import turn
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
 from pages.training.live_settings import pick_training
+from pages.ui.caches import cached
 from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
@@ -26,11 +29,13 @@ from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import text
+from transformer import InputError
 from transformer.analysis.head_measures import alignment_mask, measure, strongest
 from transformer.figures import KIND_COLORS
 from transformer.tracing.paths import Kind
 from transformer.training.live import LiveTraining, Progress
-from transformer.training.live_view import LiveView
+from transformer.training.live_view import LiveView, live_view
+from transformer.training.settings import LiveSettings
 from transformer.worlds import world
 
 # Seconds between two pictures of a training that runs.
@@ -55,7 +60,7 @@ def show_live() -> None:
     here = desk()
     with explained():
         settings = pick_training()
-        watched = _watched(settings.world)
+        watched = _watched(settings)
         kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS))
         label = words["start_over"] if here.training else words["start"]
         icon = ":material/restart_alt:" if here.training else ":material/play_arrow:"
@@ -66,13 +71,15 @@ def show_live() -> None:
         else:
             busy = here.busy
             st.fragment(_show_training, key="live_training", run_every=PACE if busy else None)(here, watched, kind, busy)
-        show_files(model_name(here.training) if here.training else None)
+        show_files(here.training)
 
 
-def _watched(world_name: str) -> str:
-    """The text to watch; at first the first example of the world that is short."""
-    words = text("live")
-    first = min(world(world_name).examples[:1], key=lambda example: len(example.source)).source
+def _watched(settings: LiveSettings) -> str:
+    """The text to watch; at first an example of the world that is no longer than the texts of the training."""
+    words, task = text("live"), settings.make_world()
+    examples = [example.source for example in task.examples]
+    fitting = [source for source in examples if len(task.source_vocabulary.split(source)) <= task.longest]
+    first = (fitting or examples)[0]
     seed("live_text", lambda asked: first if asked is None else asked[:TEXT_CHARACTERS], lambda value: value)
     label, helps = words["example"], words["example_help"]
     value = st.text_input(label, key="live_text", max_chars=TEXT_CHARACTERS, help=helps, width=420)
@@ -98,10 +105,27 @@ def _show_training(here: Desk, watched: str, kind: str, was_busy: bool) -> None:
             st.rerun()
         _show_line(training, progress, place)
         _show_buttons(here, progress, place)
+        training.watch(watched)
+        progress = _with_view(training, progress, watched)
         _show_curves(training, progress)
         _show_heads(training, progress, kind)
-        if progress.view is None or progress.alive:
-            training.watch(watched)
+
+
+def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Progress:
+    """The progress with a view of the watched text; of a training that has ended, nobody else makes one."""
+    name = model_name(training)
+    shown = progress.view is not None and progress.view.text == watched
+    if progress.alive or shown or progress.copy is None or name not in own_models():
+        return progress
+    try:
+        return replace(progress, view=_view(own_models()[name], watched, progress.copy.step), unreadable=None)
+    except InputError as problem:
+        return replace(progress, unreadable=(watched, sentence(problem)))
+
+
+@cached
+def _view(key: OwnModel, watched: str, step: int) -> LiveView:
+    return live_view(runs().pipeline(key), watched, step)
 
 
 def _remember_end(training: LiveTraining) -> bool:

@@ -4,8 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.examples import starts
-from pages.shell.own_models import add_own, own_data, own_models, own_name
-from pages.shell.runs import runs
+from pages.shell.own_models import add_own, own_name
 from pages.shell.sidebar import take
 from pages.shell.turns import aside
 from pages.ui.escaping import literal
@@ -13,26 +12,23 @@ from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
 from transformer import CheckpointError, HeadlightError, Pipeline
+from transformer.training.live import LiveTraining
 
 # Session keys: what became of the last upload, as (accepted?, sentence), and the number of uploads. It is part of the key of
 # the box, because a new box lets Streamlit forget the file.
 RESULT, COUNT = "live_upload_result", "live_uploads"
 
 
-def show_files(name: str | None) -> None:
-    """Draw the buttons for the files of the model that was trained here, and the box for an upload.
-
-    Args:
-        name: of the model in `own_models`; None if nothing was trained yet.
-    """
+def show_files(training: LiveTraining | None) -> None:
+    """Draw the buttons for the files of the model that is trained here, and the box for an upload."""
     words = text("live")
     st.subheader(words["files_title"])
     left, right = st.columns(2)
     with left:
-        if name is None or name not in own_models():
+        if training is None or training.progress.copy is None:
             st.caption(words["nothing_to_download"])
         else:
-            _show_downloads(name)
+            _show_downloads(training)
     with right:
         key = f"live_upload_{st.session_state.get(COUNT, 0)}"
         st.file_uploader(
@@ -50,13 +46,16 @@ def show_files(name: str | None) -> None:
             (st.success if accepted else st.error)(says, icon=":material/check:" if accepted else ":material/block:")
 
 
-def _show_downloads(name: str) -> None:
-    words = text("live")
-    file = name.removeprefix("my-")
-    # The content is asked for at the click, so it is the newest copy then.
+def _show_downloads(training: LiveTraining) -> None:
+    words, file = text("live"), f"{training.settings.world}-trained"
+
+    def data() -> bytes:
+        copy = training.copy()  # of the moment of the click
+        return b"" if copy is None else copy.data
+
     st.download_button(
         words["download"],
-        lambda: own_data(name),
+        data,
         f"{file}.safetensors",
         "application/octet-stream",
         key="live_download",
@@ -66,7 +65,7 @@ def _show_downloads(name: str) -> None:
     )
     st.download_button(
         words["card"],
-        lambda: runs().pipeline(own_models()[name]).card.to_json(),
+        lambda: Pipeline.from_bytes(data(), file).card.to_json(),
         f"{file}-card.json",
         "application/json",
         key="live_card",

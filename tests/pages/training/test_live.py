@@ -1,8 +1,10 @@
 """The section in which a visitor trains a model: without a browser."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.runtime.caching import clear_session_resource_cache
@@ -121,6 +123,14 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert not app.exception
     assert training.progress.status == "done"
     assert any("Step **40** of 40" in shown(element.value) for element in app.markdown)
+    # Another text is answered by the model as it is at the end.
+    app.text_input(key="live_text").set_value("zyx").run()
+    assert not app.exception
+    (curves,) = [data for data in components(app) if "curves" in data]
+    assert [point[0] for point in curves["curves"]["loss"]] == list(range(1, 41))
+    assert (curves["answer"]["text"], curves["answer"]["expected"], curves["answer"]["step"]) == ("zyx", "xyz", 40)
+    app.text_input(key="live_text").set_value("☃ nonsense").run()
+    assert not app.exception
     picker = app.sidebar.selectbox(key="model")
     assert "my-reverse" in picker.options[1:]  # the first is what a link without a model means
     # A page works on it.
@@ -134,6 +144,12 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert copy is not None
     (tmp_path / "mine.safetensors").write_bytes(copy.data)
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    """The data of the page's components."""
+    sent = [json.loads(each.proto.json or "{}") for each in app.main.get("bidi_component")]
+    return [data for data in sent if isinstance(data, dict)]
 
 
 def test_a_link_to_a_model_of_another_tab_says_so() -> None:
