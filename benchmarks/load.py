@@ -10,7 +10,7 @@ picker of the page; with `--page mix` every fifth opens another page.
 Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
 connecting to the end of the first run. With `--heavy`, one more person asks without a pause for work that is dear (the largest
 model that can be built, the importance of every head); the figures are of all the others. With `--training`, the same people
-come twice, the second time beside one more person whose model is in training all the time.
+come again, beside one more person whose model is in training all the time.
 
 With `--replicas 2`, or more, as many servers run behind nginx (Debian's) with the settings of `deploy/nginx.conf`; memory and
 processor time are those of all of them together.
@@ -169,7 +169,8 @@ async def measure_alone(server: Server | Replicas, options: argparse.Namespace) 
 
 
 async def measure_both(server: Server | Replicas, options: argparse.Namespace) -> list[Figures]:
-    """The figures without a training, then beside one."""
+    """The figures without a training, then beside one; both with warm caches."""
+    await measure(server, options)
     without = await measure(server, options)
     session = await train(server)
     try:
