@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
@@ -17,6 +18,7 @@ from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number
 from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.conftest import Visitor
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.figures.attention import quantized
@@ -175,3 +177,44 @@ def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytes
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
     # Known now, so it is drawn without a press.
     assert [each for each in on_page(PAGE, 240, model="copy", source="abc").markdown if "After 10 steps" in each.value]
+
+
+@pytest.mark.browser
+def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Visitor) -> None:
+    page = visitor.open("training?model=reverse&source=abc")
+    root = page.locator(".film")
+    output = root.locator("output")
+    steps = Pipeline.snapshots("reverse")
+    assert output.text_content() == f"step 0 of {steps[-1]}"
+    slider = root.get_by_role("slider")
+    slider.focus()
+    # The frame is painted within the event, so the server is not asked.
+    frames = slider.evaluate(
+        """(slider) => [1, 4, 7].map((frame) => {
+            slider.value = String(frame);
+            slider.dispatchEvent(new Event('input'));
+            return slider.closest('.film').dataset.frame;
+        })"""
+    )
+    assert frames == ["1", "4", "7"]
+    assert output.text_content() == f"step {steps[7]} of {steps[-1]}"
+    slider.press("ArrowLeft")
+    assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
+    visitor.settle()
+    assert f"snapshot={steps[6]}" in page.url
+    root.locator(".chip").nth(1).click()
+    visitor.settle()
+    assert "token=2" in page.url
+    canvas = root.locator(".head_grid canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box
+    canvas.click(position={"x": 0.9 * box["width"], "y": 0.3 * box["height"]})
+    visitor.settle()
+    assert "head=4" in page.url
+    assert "layer=1" in page.url
+    page.reload()
+    page.locator(".film[data-painted]").wait_for()
+    assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
+    root.get_by_role("button", name="Play").click()
+    expect(output).to_have_text(f"step {steps[-1]} of {steps[-1]}", timeout=20_000)
