@@ -5,7 +5,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,14 @@ def known(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> I
     context.close()
 
 
+@pytest.fixture(scope="session")
+def stranger(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser of another person: it shares no cookies and no storage with `known`. Its cache becomes warm, too."""
+    context = browser.new_context(**SCREEN)
+    yield context
+    context.close()
+
+
 # Resolves to true once no script runs, no element is stale, all charts are drawn, and the page has not changed for `quiet` ms;
 # to false after 30 s.
 REST = """(quiet) => new Promise((resolve) => {
@@ -102,19 +110,25 @@ class Visitor:
     """A visitor with a browser: opens pages, waits until they are at rest, and records errors in `complaints`.
 
     Args:
-        browser: a browser, for a new context with the settings `context`; or a context, to use as it is.
+        browser: a browser, for a new context with the settings `context`, which starts with an empty cache; or a context, for
+            its one tab. The visitors of a context use that tab one after another: half the time to open a page is the scripts
+            of Streamlit and Plotly, and a tab keeps what it has compiled.
     """
 
     def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
         self.url, self.complaints = url, []
         self.fresh = isinstance(browser, Browser)
         self.context = browser.new_context(**(SCREEN | context)) if isinstance(browser, Browser) else browser
-        self.page: Page = self.context.new_page()
+        self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
         self.page.set_default_timeout(20_000)
-        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("console", lambda message: self._console(message.type, message.text))
-        self.page.on("request", lambda request: self._request(request.url))
-        self.page.on("response", lambda answer: self._response(answer.status, answer.url))
+        self.listeners: tuple[tuple[Any, Callable[[Any], None]], ...] = (
+            ("pageerror", lambda error: self.complaints.append(f"error: {error}")),
+            ("console", lambda message: self._console(message.type, message.text)),
+            ("request", lambda request: self._request(request.url)),
+            ("response", lambda answer: self._response(answer.status, answer.url)),
+        )
+        for event, listener in self.listeners:
+            self.page.on(event, listener)
 
     def open(self, path: str = "", whole: bool = False) -> Page:
         """Open a page and wait until it is at rest; with `whole`, with the parts below the first screen too."""
@@ -124,15 +138,23 @@ class Visitor:
         return self.see_all() if whole else self.page
 
     def close(self) -> None:
-        """Close all pages and clear cookies and storage, so that the next visit starts empty."""
+        """Leave the site, close further tabs, clear cookies and storage and reset the screen, so that the next visit starts
+        empty."""
         if self.fresh:
             self.context.close()
             return
+        for page in self.context.pages:
+            if page is not self.page:
+                page.close()
         if self.page.url.startswith(self.url):
-            self.page.evaluate("localStorage.clear()")
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        for event, listener in self.listeners:
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
         self.context.clear_cookies()
-        for page in self.context.pages[1:]:  # the first page keeps the context open
-            page.close()
+        self.page.set_viewport_size(SCREEN["viewport"])
+        self.page.emulate_media(color_scheme="light")
+        self.page.mouse.move(-9, -9)
 
     def settle(self) -> None:
         """Wait until no script runs, no element is stale, and the page has not changed for half a second."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.pages.conftest import Visitor
 
@@ -28,7 +28,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
     assert visitor.ticks(MAP, "y") == ["<sos>", "b", "a", "c"]
 
 
-def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Browser) -> None:
+def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "headlamp")
     visitor.choose("Kind of attention", "decoder")
@@ -38,7 +38,7 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Brows
     assert page.get_by_role("heading", name=heading).is_visible()
     cells = page.locator(".heatmaplayer").nth(MAP).inner_html()
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_role("heading", name=heading).is_visible()
     assert fresh.get_by_label("Source text", exact=True).input_value() == "headlamp"
@@ -54,13 +54,11 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, browser: Brows
     assert page.get_by_role("heading", name=heading).is_visible()
 
 
-def test_dark_and_light_both_show_the_tokens(browser: Browser, url: str) -> None:
+def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:
     for scheme in ("light", "dark"):
-        visitor = Visitor(browser, url, color_scheme=scheme)
+        visitor.page.emulate_media(color_scheme=scheme)
         visitor.open("attention?model=reverse&source=abc", whole=True)
         assert visitor.ticks(MAP, "x") == ["<sos>", "a", "b", "c", "<eos>"]
-        visitor.close()
-        assert visitor.complaints == []
 
 
 def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
@@ -76,7 +74,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     assert "head=4" in page.url
 
 
-def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, browser: Browser) -> None:
+def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if", whole=True)
     assert page.get_by_text("No edit is in force").is_visible()
     page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
@@ -89,7 +87,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     assert min(float(change.replace("−", "-")) for change in changes) < -0.1
     assert "edits=no+positions" in page.url.replace("%20", "+")
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_text(difference).is_visible()
     other.close()
@@ -101,8 +99,8 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, br
     assert "edits=" not in page.url
 
 
-def test_hovering_over_the_lines_sends_nothing_to_the_server(browser: Browser, url: str) -> None:
-    visitor, sent = Visitor(browser, url), []
+def test_hovering_over_the_lines_sends_nothing_to_the_server(visitor: Visitor) -> None:
+    sent: list[object] = []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
     before, lines = len(sent), page.locator(".lines")
@@ -114,8 +112,6 @@ def test_hovering_over_the_lines_sends_nothing_to_the_server(browser: Browser, u
     page.get_by_role("button", name=re.compile("query 1, c")).click()
     visitor.settle()
     assert len(sent) > before
-    visitor.close()
-    assert visitor.complaints == []
 
 
 def heads_on(page: Page) -> list[int]:
@@ -165,7 +161,7 @@ def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor)
     expect(page.locator(".lines")).to_have_attribute("data-lines", re.compile("[1-9]"))
 
 
-def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, browser: Browser) -> None:
+def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
     page.get_by_role("button", name="Head 3", exact=True).click()
     slider = page.get_by_role("slider", name="Hide lines below")
@@ -179,7 +175,7 @@ def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor
     assert re.search(r"heads=1(,|%2C)3(&|$)", link)
     drawn = page.locator(".lines").get_attribute("data-lines")
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     pressed = [fresh.get_by_role("button", name=f"Head {at}", exact=True).get_attribute("aria-pressed") for at in range(1, 5)]
     assert pressed == ["true", "false", "true", "false"]
@@ -237,8 +233,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
     assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
 
 
-def test_64_tokens_scroll_inside_the_map_on_a_phone(browser: Browser, url: str) -> None:
-    visitor = Visitor(browser, url)
+def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -255,12 +250,9 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(browser: Browser, url: str) 
         labels = page.locator(f".st-key-head-map .{axis}tick text")
         assert labels.count() == 32
         assert labels.evaluate_all(overlap, side) == 0
-    visitor.close()
-    assert visitor.complaints == []
 
 
-def test_titles_of_the_steps_do_not_overlap_on_a_phone(browser: Browser, url: str) -> None:
-    visitor = Visitor(browser, url)
+def test_titles_of_the_steps_do_not_overlap_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&source=abc&part=steps", whole=True)
     titles = page.locator(".st-key-steps .annotation-text")
@@ -270,4 +262,3 @@ def test_titles_of_the_steps_do_not_overlap_on_a_phone(browser: Browser, url: st
         for other in boxes:
             apart = box["right"] <= other["left"] or other["right"] <= box["left"] or box["bottom"] <= other["top"]
             assert box is other or apart or other["bottom"] <= box["top"]
-    visitor.close()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.home import links, overview
@@ -266,12 +265,12 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Browser, url: str) -> None:
+def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(visitor: Visitor) -> None:
+    visitor.page.emulate_media(color_scheme="dark")
     for width, height, query in (
         (390, 844, "?source=the+animal+did+not+cross+the+street+because+it+was+too+tired"),
         (1280, 720, "?model=own-sizes&n_layers=12&n_heads=16&source=supercalifragilisticexpialidocious+is+a+word"),
     ):
-        visitor = Visitor(browser, url, color_scheme="dark")
         visitor.page.set_viewport_size({"width": width, "height": height})
         page = visitor.open(query)
         counts = page.evaluate(
@@ -288,8 +287,6 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(browser: Brow
         )
         assert counts[0] > 15
         assert counts[1:] == [0, 0, False]
-        visitor.close()
-        assert visitor.complaints == []
 
 
 @pytest.mark.parametrize("count", [2, 11, 12])

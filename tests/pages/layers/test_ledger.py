@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.ledger import COUNTED
@@ -168,7 +168,7 @@ def test_downloads_hold_the_filtered_table(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("layers?part=ledger&model=reverse&source=abc", whole=True)
     visitor.type(WORDS["search"], "softmax")
     visitor.choose(WORDS["along"], "heads")
@@ -176,7 +176,7 @@ def test_a_link_opens_the_same_ledger_in_a_fresh_browser(visitor: Visitor, brows
     query = parse_qs(urlparse(page.url).query)
     assert (query["search"], query["along"], query["counted"]) == (["softmax"], ["heads"], ["bytes"])
     caption = page.get_by_text(OF_ALL_STEPS).inner_text()
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     again = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert again.get_by_text(OF_ALL_STEPS).inner_text() == caption
     assert again.get_by_label(WORDS["search"], exact=True).input_value() == "softmax"

@@ -43,7 +43,8 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 };"""
 
 
-def test_cells_show_token_ids_and_axes_are_named(walker: Walker) -> None:
+def test_cells_show_token_ids_and_axes_are_named(browser: Browser, url: str) -> None:
+    walker = Walker(browser, url)
     walker.page.add_init_script(WRITTEN)
     page = walker.at("model=reverse&source=abcd").page
     pipeline = Pipeline.load("reverse")
@@ -51,6 +52,8 @@ def test_cells_show_token_ids_and_axes_are_named(walker: Walker) -> None:
     ids = map(str, pipeline.vocabulary("source").ids(tokens))
     assert {*tokens, *ids} <= set(page.evaluate("written"))
     expect(walker.root.locator(".axes")).to_have_text(["↓ source", "↓ source → d_model"])
+    walker.close()
+    assert walker.complaints == []
 
 
 def test_hovering_shows_exact_numbers_also_in_cells_of_several_numbers(walker: Walker) -> None:

@@ -1,7 +1,7 @@
 """Navigation in the walk: buttons, links, arrow keys, the list, and playing."""
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import BrowserContext, expect
 
 from pages.layers.walk import STOP
 from tests.pages.conftest import Walker
@@ -60,7 +60,7 @@ def test_a_tensor_missing_in_the_next_model_gives_way_to_the_default_stop() -> N
 
 
 @pytest.mark.browser
-def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browser: Browser) -> None:
+def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, stranger: BrowserContext) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
     page.keyboard.press("ArrowRight")
     walker.is_at(f"{LAYER}.self_attention.scaled_scores")
@@ -71,7 +71,7 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, browse
     walker.settle()
     assert f"stop={LAYER}.self_attention.scaled_scores" in page.url
 
-    other = Walker(browser, walker.url).at(page.url.partition("layers?")[2])
+    other = Walker(stranger, walker.url).at(page.url.partition("layers?")[2])
     other.is_at(f"{LAYER}.self_attention.scaled_scores")
     assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
     other.close()

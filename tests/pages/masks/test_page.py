@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.masks.batch_table import batch_table
@@ -202,7 +202,7 @@ def test_batch_table_escapes_tokens_and_marks_padding() -> None:
 
 
 @pytest.mark.browser
-def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, browser: Browser) -> None:
+def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no-causal-mask", whole=True)
     visitor.choose("Word to change", "2 · chat")
     page.get_by_role("combobox", name=re.compile("Put in its place")).click()
@@ -213,7 +213,7 @@ def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, bro
     assert shown[0].strip() == "0"
     assert "word=chien" in page.url
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_test_id("stMetricValue").all_text_contents() == shown
     assert fresh.get_by_text("later word chien").first.is_visible()
@@ -234,12 +234,9 @@ def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_page_fits_a_phone_without_sideways_scrolling(browser: Browser, url: str) -> None:
-    visitor = Visitor(browser, url)
+def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("masks?model=reverse&batch=abc", whole=True)
     for part in ("broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"):
         visitor.choose("Look at", part)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), part
-    visitor.close()
-    assert visitor.complaints == []

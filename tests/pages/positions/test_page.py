@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.positions.table import Table, origin, trained_rows
@@ -276,7 +276,7 @@ def test_infinite_numbers_in_a_link_are_ignored() -> None:
 
 
 @pytest.mark.browser
-def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, browser: Browser) -> None:
+def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("positions?model=reverse&source=cab&part=waves", whole=True)
     assert visitor.ticks(0, "y").count("c") >= 1
     visitor.type("d_model: dimensions", "9")
@@ -286,7 +286,7 @@ def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor, browser: B
     names = page.locator(".legendtext").all_text_contents()
     assert not any(name.startswith("dimension 1:") for name in names)
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.locator(".legendtext").all_text_contents() == names
     assert fresh.get_by_label("d_model: dimensions", exact=True).input_value() == "9"

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
@@ -195,7 +195,7 @@ def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
 
 
 @pytest.mark.browser
-def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, browser: Browser) -> None:
+def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("tokens?model=reverse&source=cab", whole=True)
     tokens = ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(0, "y") == tokens
@@ -206,7 +206,7 @@ def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, b
     assert "side=target" in page.url
     assert "search=letter" in page.url
 
-    other = Visitor(browser, visitor.url)
+    other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert other.ticks(0, "y") == ["<sos>", "b", "a", "c"]
     assert fresh.get_by_text("26 of 30 tokens").is_visible()

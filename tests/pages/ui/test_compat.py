@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
@@ -217,11 +217,11 @@ st.plotly_chart(go.Figure(go.Bar(y=[1])), key="a chart: (1)")
 
 
 @pytest.mark.browser
-def test_key_class_and_scrolled_select_the_chart_in_the_browser(browser: Browser, tmp_path: Path) -> None:
+def test_key_class_and_scrolled_select_the_chart_in_the_browser(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "keys.py"
     script.write_text(SCRIPT)
     with serving(script) as address:
-        visitor = Visitor(browser, address)
+        visitor = Visitor(known, address)
         page = visitor.open()
         chart = page.locator(f".{compat.key_class('a chart: (1)')}")
         assert chart.count() == 1

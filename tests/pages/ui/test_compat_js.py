@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
 from pages.ui.component import joined
 from tests.pages.conftest import ROOT, Visitor
@@ -18,9 +18,9 @@ COMPAT = ROOT / "pages" / "ui" / "compat.js"
 
 
 @pytest.fixture(scope="module")
-def page(known: BrowserContext, url: str) -> Iterator[Page]:
+def page(browser: Browser, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
-    visitor = Visitor(known, url)
+    visitor = Visitor(browser, url)  # its history is short, so a new entry shows in its length
     page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
     names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
     page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")

@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 
 from pages.ui.escaping import TEXT, TOKEN, WORD, filled, literal, quoted, quoted_token
 from pages.ui.text import text
@@ -63,11 +63,11 @@ def test_filled_escapes_the_template_but_not_its_values() -> None:
 
 
 @pytest.mark.browser
-def test_typed_text_is_shown_and_copied_unchanged(browser: Browser, tmp_path: Path) -> None:
+def test_typed_text_is_shown_and_copied_unchanged(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "texts.py"
     script.write_text(SCRIPT)
     with serving(script) as address:
-        visitor = Visitor(browser, address)
+        visitor = Visitor(known, address)
         page = visitor.open()
         containers = '[data-testid="stMarkdownContainer"]'
         read = page.locator(f"{containers} :is(strong, em)").all_text_contents()

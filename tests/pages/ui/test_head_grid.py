@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import head_grid as module
 from pages.ui.head_grid import overview
-from tests.pages.conftest import Visitor, serving
+from tests.pages.conftest import SCREEN, Visitor, serving
 from transformer.figures import KIND_COLORS
 
 browser_only = pytest.mark.browser
@@ -151,6 +151,14 @@ class Overview(Visitor):
         assert room <= 0
         # Streamlit scrolls inside its own element.
         assert self.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Browser) -> Iterator[BrowserContext]:
+    """A telephone, with a touchscreen."""
+    context = browser.new_context(**(SCREEN | {"has_touch": True, "is_mobile": True, "device_scale_factor": 3}))
+    yield context
+    context.close()
 
 
 @pytest.fixture
@@ -315,8 +323,8 @@ def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(
 
 @browser_only
 @pytest.mark.parametrize("case", ["small", "big", "many", "flow"])
-def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(browser: Browser, demo: str, case: str) -> None:
-    visitor = Overview(browser, demo, has_touch=True, is_mobile=True, device_scale_factor=3)
+def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext, demo: str, case: str) -> None:
+    visitor = Overview(phone, demo)
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     visitor.show(case).fits()
     _picture(visitor, f"phone-{case}")
@@ -331,15 +339,13 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(browser: Browser, demo
 
 
 @browser_only
-def test_text_is_light_in_the_dark_theme(browser: Browser, demo: str) -> None:
-    visitor = Overview(browser, demo, color_scheme="dark")
-    visitor.show("big")
-    color = visitor.root.evaluate("root => getComputedStyle(root).color")
+def test_text_is_light_in_the_dark_theme(view: Overview) -> None:
+    view.page.emulate_media(color_scheme="dark")
+    view.show("big")
+    color = view.root.evaluate("root => getComputedStyle(root).color")
     assert min(map(int, re.findall(r"\d+", color))) > 200
-    visitor.canvas.hover(position=visitor.at(visitor.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
-    _picture(visitor, "dark-big")
-    visitor.close()
-    assert visitor.complaints == []
+    view.canvas.hover(position=view.at(view.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
+    _picture(view, "dark-big")
 
 
 @browser_only
