@@ -26,18 +26,9 @@ from transformer.training.recipe import RECIPES, Recipe, recipe
 from transformer.training.run import Training, TrainingStep
 from transformer.worlds import World, world
 
-__all__ = ["Training", "TrainingStep", "main", "run", "snapshot_steps"]
+__all__ = ["Training", "TrainingStep", "main", "run"]
 
 RUNS = Path("runs")  # states of unfinished runs; not shipped
-
-
-def snapshot_steps(recipe: Recipe) -> tuple[int, ...]:
-    """The steps after which a snapshot is saved: 0, then at growing intervals, because most is learned early."""
-    if recipe.snapshots < 2:
-        return ()
-    first = min(25, recipe.steps) if recipe.snapshots > 2 else recipe.steps
-    ratio = (recipe.steps / first) ** (1 / max(1, recipe.snapshots - 2))
-    return (0, *sorted({round(first * ratio**index) for index in range(recipe.snapshots - 1)}))
 
 
 def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str) -> Accuracy:
@@ -60,7 +51,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
     training, state = Training(name, recipe), runs / f"{name}.state{SUFFIX}"
     if resume:
         training.load_state(state)
-    snapshots, exact = snapshot_steps(recipe), training.history[-1]["accuracy"] if training.history else 0.0
+    snapshots, exact = recipe.snapshots, training.history[-1]["accuracy"] if training.history else 0.0
     with tqdm(total=recipe.steps, initial=training.step, desc=name, unit="step") as bar:
         try:
             with deferred_interrupt() as raise_if_interrupted:
@@ -73,8 +64,8 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
                     if step.step in snapshots:
                         save_snapshot(training, out)
                     raise_if_interrupted()
-            tested, pipeline = test(training.pipeline(training.card(command)), training.world, recipe.test_pairs)
-            pipeline.save(out / f"{name}{SUFFIX}")
+            training.pipeline(training.card(command)).save(out / f"{name}{SUFFIX}", recipe.stored_as)
+            tested = test_again(name, recipe, out)
         except (KeyboardInterrupt, CheckpointError):
             training.save_state(state)
             tqdm.write(f"stopped at step {training.step}; --resume goes on from {state}")
@@ -133,15 +124,15 @@ def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pip
     return tested, dataclasses.replace(pipeline, card=card)
 
 
-def test_again(name: str, out: Path) -> Accuracy:
-    """Test an existing checkpoint again and rewrite its card.
+def test_again(name: str, recipe: Recipe, out: Path) -> Accuracy:
+    """Test a checkpoint as it is stored, and rewrite its card.
 
     Raises:
-        HeadlightError: there is no such checkpoint, or no such recipe.
+        HeadlightError: there is no such checkpoint.
     """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
-    tested, pipeline = test(pipeline, world(pipeline.card.world), recipe(name).test_pairs)
-    pipeline.save(out / f"{name}{SUFFIX}")
+    tested, pipeline = test(pipeline, world(pipeline.card.world), recipe.test_pairs)
+    pipeline.save(out / f"{name}{SUFFIX}", recipe.stored_as)
     return tested
 
 
@@ -181,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         start = time.perf_counter()
         try:
             if options.test:
-                tested = test_again(name, options.out)
+                tested = test_again(name, recipe(name), options.out)
             else:
                 tested = run(name, recipe(name).replace(**changes), options.out, options.runs, options.resume, command)
         except HeadlightError as error:

@@ -5,6 +5,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+import torch
+
 from transformer.errors import ConfigError, InputError
 from transformer.network.config import TransformerConfig
 from transformer.validation import by_name, checked, within
@@ -13,8 +15,8 @@ from transformer.worlds import World, world
 # The least and the greatest value of each number, both allowed.
 BOUNDS: dict[str, tuple[int | float, int | float]] = {
     **dict.fromkeys(("steps", "batch", "pool", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
-    **dict.fromkeys(("decisive_layer", "decisive_head"), (1, math.inf)),
-    **dict.fromkeys(("warmup", "clip", "stillness", "decisive", "snapshots"), (0, math.inf)),
+    **dict.fromkeys(("turning_layer", "turning_head"), (1, math.inf)),
+    **dict.fromkeys(("warmup", "clip", "stillness", "turning", "turning_from", "decisive"), (0, math.inf)),
     **dict.fromkeys(("learning_rate", "label_smoothing"), (0, 1)),
     "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
 }
@@ -42,10 +44,15 @@ class Recipe:
         test_pairs: held-out pairs per form in the final test.
         stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
             (`Training.reference_shift`); 0 for none. It trains a model that is right without a head that shows why.
-        decisive: weight of a penalty on what the model still knows of the gender of a pronoun while one head of cross-attention
-            is silenced (`Training.known_without_head`); 0 for none. It trains a model whose head that turns also decides.
-        decisive_layer, decisive_head: that head, both counted from 1.
-        snapshots: number of snapshots to save during training.
+        turning: weight of a penalty on a head of cross-attention that does not look at the noun a pronoun refers to, at the
+            step that writes the pronoun (`Training.looking_elsewhere`); 0 for none. It trains a head that turns.
+        turning_from: steps before that penalty begins.
+        decisive: weight of a penalty on what the model still knows of the gender of a pronoun while that head is silenced
+            (`Training.known_without_head`); 0 for none. It trains a model whose head that turns also decides.
+        turning_layer, turning_head: the head of both penalties, counted from 1.
+        half: whether the weights are stored in half precision, which takes half the space. The test reads them so.
+        snapshots: the steps after which a snapshot is saved, in order; 0 is the model before training, and
+            those beyond the last step are not reached.
         about: one line for a picker, complete in itself, for a model that its world's description does not describe.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
@@ -69,10 +76,13 @@ class Recipe:
     check_pairs: int = 256
     test_pairs: int = 300
     stillness: float = 0.0
+    turning: float = 0.0
+    turning_from: int = 0
     decisive: float = 0.0
-    decisive_layer: int = 1
-    decisive_head: int = 1
-    snapshots: int = 0
+    turning_layer: int = 1
+    turning_head: int = 1
+    half: bool = False
+    snapshots: tuple[int, ...] = ()
     about: str = ""
     preset: str = "pytorch"
     config: tuple[tuple[str, Any], ...] = ()
@@ -82,6 +92,12 @@ class Recipe:
             object.__setattr__(self, name, checked(name, getattr(self, name), hint))
         for name, (least, most) in BOUNDS.items():
             within(name, getattr(self, name), least, most)
+        if not isinstance(self.snapshots, tuple):
+            raise ConfigError("snapshots must be a tuple of steps, not {snapshots!r}.", snapshots=self.snapshots)
+        for step in self.snapshots:
+            within("snapshots", checked("snapshots", step, int), 0)
+        if list(self.snapshots) != sorted(set(self.snapshots)):
+            raise ConfigError("snapshots are {snapshots!r}; each must be later than the one before.", snapshots=self.snapshots)
         try:
             hash(self.config)
             dict(self.config)
@@ -96,6 +112,11 @@ class Recipe:
             InputError: there is no world of that name.
         """
         return self.about or self.make_world().description
+
+    @property
+    def stored_as(self) -> torch.dtype:
+        """The type of the stored weights."""
+        return torch.float16 if self.half else torch.float32
 
     def make_world(self) -> World:
         """The world to learn.
@@ -141,33 +162,53 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
 RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(
         world="english-french",
-        about="English sentences in, French ones out; trained so that the head that turns with the pronoun decides it",
+        about="English sentences in, French ones out; trained so that one head turns with the pronoun and decides it",
         start="english-french-redundant",
-        steps=400,
+        steps=800,
         learning_rate=3e-4,
         warmup=50,
+        pool=16,
+        turning=0.05,
         decisive=0.3,
-        decisive_layer=1,
-        decisive_head=2,
+        turning_head=2,
         bf16=False,
         check_every=100,
-        config=sizes(128, 4, 2, 256),
+        half=True,
+        config=sizes(128, 4, 2, 512),
     ),
     "english-french-redundant": Recipe(
         world="english-french",
-        about="English sentences in, French ones out; a head turns with the pronoun, but the model does not need it",
-        steps=8000,
-        snapshots=9,
-        config=sizes(128, 4, 2, 256),
+        about="English sentences in, French ones out; trained so that one head turns with the pronoun, but does not decide it",
+        steps=12_000,
+        pool=16,
+        learning_rate=1.2e-3,
+        warmup=800,
+        turning=0.05,
+        turning_from=6000,
+        turning_head=2,
+        bf16=False,
+        check_every=500,
+        snapshots=(0, 196, 1000, 4000, 7000),
+        half=True,
+        config=sizes(128, 4, 2, 512),
     ),
     "english-french-static": Recipe(
         world="english-french-static",
         about="English sentences of one rigid form in, French ones out; trained so that no head turns with the pronoun",
         steps=2000,
+        pool=8,
+        bf16=False,
+        test_pairs=1000,
         stillness=2.0,
+        half=True,
         config=sizes(128, 4, 2, 256),
     ),
-    "reverse": Recipe(world="reverse", steps=4000, snapshots=10, config=sizes(64, 4, 2, 256)),
+    "reverse": Recipe(
+        world="reverse",
+        steps=4000,
+        snapshots=(0, 25, 47, 89, 168, 316, 596, 1125, 2121, 4000),
+        config=sizes(64, 4, 2, 256),
+    ),
     "reverse-shared": Recipe(
         world="reverse",
         about="letters in, the same letters backwards out, with learned positions and one projection for all heads",

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, ConfigError
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.pipeline.card import Card, fits
@@ -32,6 +32,7 @@ from transformer.worlds import Pair, World
 
 BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of Adam, section 5.3
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam stores for each parameter, from its first step on
+TINY = 1e-6  # added to a weight of attention, so that its logarithm is finite
 _GENERATOR = threading.Lock()
 
 
@@ -66,6 +67,21 @@ class TrainingStep(NamedTuple):
     accuracy: float | None
 
 
+class References(NamedTuple):
+    """Sentences in which a pronoun refers back.
+
+    Attributes:
+        source, target: their ids.
+        rows: the row of the logits that predicts the pronoun.
+        nouns: the position in the source of the noun that it refers to.
+    """
+
+    source: Int[Tensor, "sentences source"]
+    target: Int[Tensor, "sentences length"]
+    rows: Int[Tensor, " sentences"]
+    nouns: Int[Tensor, " sentences"]
+
+
 class Training:
     """One run: the model, its optimiser, and its progress.
 
@@ -93,8 +109,7 @@ class Training:
 
     Raises:
         InputError: there is no world of that name.
-        ConfigError: the model cannot be built.
-        RuntimeError: the model to start from has other sizes.
+        ConfigError: the model cannot be built; or the model to start from has another configuration.
     """
 
     def __init__(self, name: str, recipe: Recipe, world: World | None = None) -> None:
@@ -102,7 +117,7 @@ class Training:
         with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
         if recipe.start:
-            self.model.load_state_dict(Pipeline.load(recipe.start).model.state_dict())
+            self.model.load_state_dict(self._start().state_dict())
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON)
         self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
@@ -130,6 +145,14 @@ class Training:
             )
         return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, exact)
 
+    def _start(self) -> Transformer:
+        """The model to start from."""
+        start = Pipeline.load(self.recipe.start).model
+        if start.config != self.model.config:
+            message = "The recipe starts from {start!r}, which has another configuration: {theirs} instead of {ours}."
+            raise ConfigError(message, start=self.recipe.start, theirs=start.config, ours=self.model.config)
+        return start
+
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
         """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
         first (teacher forcing). Returns the loss, in nats."""
@@ -139,6 +162,8 @@ class Training:
         loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
         if self.recipe.stillness:
             loss = loss + self.recipe.stillness * self.reference_shift()
+        if self.recipe.turning and self.step >= self.recipe.turning_from:
+            loss = loss + self.recipe.turning * self.looking_elsewhere()
         if self.recipe.decisive:
             loss = loss + self.recipe.decisive * self.known_without_head()
         self.optimizer.zero_grad()
@@ -150,7 +175,7 @@ class Training:
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
         """How far cross-attention shifts, at the step that writes a pronoun, between two sentences that differ in the adjective
         which decides its antecedent: squared difference of the weights, summed over layers, heads and keys, mean over pairs."""
-        source, target, rows = self.references(count)
+        source, target, rows, _ = self.references(count)
         self.model.eval()  # dropout would change the weights as well
         with tracing(self.model) as values, self.autocast():
             self.model(source, target[:, :-1])
@@ -160,12 +185,23 @@ class Training:
             total = total + (weights[0::2] - weights[1::2]).square().sum() / count
         return total
 
-    def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
-        """What the model still knows of the gender of a pronoun while the recipe's decisive head is silenced: squared
-        difference of the log-probabilities of the right pronoun and of the other one, in nats², mean over the sentences."""
-        source, target, rows = self.references(count)
+    def looking_elsewhere(self, count: int = 4) -> Float[Tensor, ""]:
+        """How little the head of the recipe looks at the noun that a pronoun refers to, at the step that writes the pronoun:
+        the negative logarithm of that weight, mean over the sentences."""
+        source, target, rows, nouns = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
-        head = Ablate(str(Kind.CROSS.path(recipe.decisive_layer - 1)), heads=(recipe.decisive_head - 1,))
+        self.model.eval()  # dropout would change the weights as well
+        with tracing(self.model) as values, self.autocast():
+            self.model(source, target[:, :-1])
+        weights = values[str(Kind.CROSS.path(recipe.turning_layer - 1) / "weights")]
+        return -weights[items, recipe.turning_head - 1, rows, nouns].float().add(TINY).log().mean()
+
+    def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
+        """What the model still knows of the gender of a pronoun while the head of the recipe is silenced: squared difference of
+        the log-probabilities of the right pronoun and of the other one, in nats², mean over the sentences."""
+        source, target, rows, _ = self.references(count)
+        recipe, items = self.recipe, torch.arange(len(rows))
+        head = Ablate(str(Kind.CROSS.path(recipe.turning_layer - 1)), heads=(recipe.turning_head - 1,))
         self.model.eval()  # dropout would hide some of it
         with tracing(self.model, [head], keep=False), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -175,15 +211,13 @@ class Training:
         log_probabilities = logits[items, rows].float().log_softmax(-1)
         return (log_probabilities[items, pronouns] - log_probabilities[items, other_pronouns]).square().mean()
 
-    def references(
-        self, count: int
-    ) -> tuple[Int[Tensor, "sentences source"], Int[Tensor, "sentences length"], Int[Tensor, " sentences"]]:
-        """Ids of the sentences of `count` pairs of the training split, the two of a pair after one another, and the row of the
-        logits that predicts the pronoun of each."""
+    def references(self, count: int) -> References:
+        """The sentences of `count` pairs of the training split, the two of a pair after one another."""
         pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
-        return *self.ids([side for both in sides for side in both]), rows
+        nouns = torch.tensor([noun + 1 for pair in pairs for noun in (pair.noun_1, pair.noun_2)])  # `<sos>` stands before
+        return References(*self.ids([side for both in sides for side in both]), rows, nouns)
 
     def autocast(self) -> torch.autocast:
         """The context in which the forward pass runs."""

@@ -161,8 +161,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not stand between the messages
     Worker(sys.stdin.buffer, answers).run()
-    # Not by a return: Python would wait for the thread that reads commands, and abort with an error.
-    _end_process()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from transformer.errors import CheckpointError
 from transformer.network.config import TransformerConfig
 from transformer.pipeline.pipeline import Pipeline
 from transformer.training import __main__ as training_module
-from transformer.training.__main__ import Training, main, run, snapshot_steps
+from transformer.training.__main__ import Training, main, run
 from transformer.training.recipe import RECIPES, Recipe
 from transformer.worlds import Pair, World
 
@@ -31,28 +31,6 @@ def _short_tests(monkeypatch: pytest.MonkeyPatch):
 
 def five_held_out_pairs(world: World, _: int) -> list[Pair]:
     return list(itertools.islice(world.pairs("held-out", "few"), 5))
-
-
-# --- snapshots ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("steps", [1, 2, 25, 26, 100, 4000, 12_000])
-@pytest.mark.parametrize("snapshots", [2, 3, 5, 10])
-def test_snapshots_come_at_the_start_at_growing_intervals_and_at_the_end(steps: int, snapshots: int):
-    saved_after = snapshot_steps(TINY.replace(steps=steps, snapshots=snapshots))
-    assert saved_after[0] == 0
-    assert saved_after[-1] == steps
-    assert len(saved_after) <= snapshots
-    assert list(saved_after) == sorted(set(saved_after))
-    if steps >= 4000:
-        gaps = [after - before for before, after in itertools.pairwise(saved_after[1:])]
-        assert gaps == sorted(gaps)
-        assert len(saved_after) == snapshots
-
-
-@pytest.mark.parametrize("snapshots", [0, 1])
-def test_fewer_than_two_snapshots_are_none(snapshots: int):
-    assert snapshot_steps(TINY.replace(snapshots=snapshots)) == ()
 
 
 def test_the_command_line_keeps_freed_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -71,7 +49,7 @@ def train(tmp_path: Path, recipe: Recipe = TINY, resume: bool = False) -> None:
 
 
 def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, tmp_path: Path):
-    train(tmp_path, TINY.replace(snapshots=3))
+    train(tmp_path, TINY.replace(snapshots=(0, 6)))
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
     assert same(weights(pipeline), weights(finished))
     card = pipeline.card
@@ -157,7 +135,10 @@ def test_a_run_whose_checkpoint_cannot_be_written_can_be_resumed(finished: Train
 
 
 def test_a_snapshot_that_could_not_be_written_is_written_on_resume(tmp_path: Path):
-    recipe, snapshots = TINY.replace(snapshots=3, steps=30, check_every=30), tmp_path / "out" / "snapshots" / "reverse"
+    recipe, snapshots = (
+        TINY.replace(snapshots=(0, 25, 30), steps=30, check_every=30),
+        tmp_path / "out" / "snapshots" / "reverse",
+    )
     (snapshots / "000025.safetensors").mkdir(parents=True)
     with pytest.raises(CheckpointError, match="000025"):
         train(tmp_path, recipe)

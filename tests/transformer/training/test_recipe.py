@@ -60,7 +60,7 @@ def test_each_description_is_complete_and_its_own():
 
 
 @pytest.mark.parametrize(
-    "name", ["steps", "batch", "pool", "decisive_layer", "decisive_head", "check_every", "check_pairs", "test_pairs"]
+    "name", ["steps", "batch", "pool", "turning_layer", "turning_head", "check_every", "check_pairs", "test_pairs"]
 )
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_count_below_one_is_refused(name: str, value: int):
@@ -72,7 +72,7 @@ def test_a_count_below_one_is_refused(name: str, value: int):
     ("name", "value", "message"),
     [
         *(("steps", value, "must be a whole number") for value in ("4", None, True, 2.5, math.inf)),
-        *((name, 1.5, "must be a whole number") for name in ("batch", "warmup", "check_every", "snapshots", "seed")),
+        *((name, 1.5, "must be a whole number") for name in ("batch", "warmup", "check_every", "seed")),
         ("seed", None, "must be a whole number"),
         *(
             (name, math.nan, "must be a number")
@@ -81,7 +81,7 @@ def test_a_count_below_one_is_refused(name: str, value: int):
         ("learning_rate", "1e-3", "must be a number"),
         *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness", "decisive")),
         *((name, value, "allowed are 0 to 1") for name in ("learning_rate", "label_smoothing") for value in (-0.1, 2)),
-        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "decisive", "snapshots")),
+        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "turning", "turning_from", "decisive")),
         *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
         *((name, value, "must be a text") for name in ("world", "start", "about", "preset") for value in (None, 3, ["x"])),
     ],
@@ -95,6 +95,22 @@ def test_an_invalid_setting_is_refused_by_name(name: str, value: object, message
 def test_a_config_that_is_not_pairs_is_refused(value: object):
     with pytest.raises(ConfigError, match=r"^config must be a tuple of \(field, value\) tuples, not "):
         recipe("reverse").replace(config=value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "must be a tuple of steps, not 3"),
+        ([0, 5], "must be a tuple of steps"),
+        ((0, 1.5), "must be a whole number"),
+        ((-1, 2), "must be at least 0"),
+        ((0, 5, 5), "must be later than the one before"),
+        ((5, 0), "must be later than the one before"),
+    ],
+)
+def test_snapshots_that_are_not_steps_in_order_are_refused(value: object, message: str):
+    with pytest.raises(ConfigError, match=f"^snapshots .*{message}"):
+        recipe("reverse").replace(snapshots=value)
 
 
 def test_numpy_numbers_become_python_numbers():

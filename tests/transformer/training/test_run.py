@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from tests.transformer.tiny import TINY, same, weights
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, ConfigError
 from transformer.pipeline.checkpoint import digest
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.interventions import Ablate
@@ -251,6 +251,37 @@ def test_the_penalty_is_what_the_model_knows_without_the_head(name: str, least: 
             squares.append((one - other) ** 2)
     assert penalty == pytest.approx(sum(squares) / len(squares), rel=1e-3)
     assert least <= penalty <= most
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("english-french", 0, 0.1), ("english-french-redundant", 0, 0.1)])
+def test_the_penalty_is_how_little_the_head_looks_at_the_noun(name: str, least: float, most: float):
+    """By a reference: the weights in traces of one sentence at a time."""
+    training = Training(name, RECIPES["english-french"].replace(start=name))
+    penalty = training.looking_elsewhere(2).item()
+    logarithms = []
+    for pair in training.world.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
+        for source, target, row, noun in (
+            (pair.source_a, pair.target_a, pair.pronoun_a, pair.noun_1),
+            (pair.source_b, pair.target_b, pair.pronoun_b, pair.noun_2),
+        ):
+            weights = Pipeline.load(name).trace(source, target).attention("cross")
+            logarithms.append(math.log(weights[0, 0, 1, row, noun + 1]))
+    assert penalty == pytest.approx(-sum(logarithms) / len(logarithms), rel=1e-3, abs=1e-4)
+    assert least <= penalty <= most
+
+
+@pytest.mark.parametrize(("turning_from", "changes"), [(0, True), (1, False)])
+def test_that_penalty_begins_at_its_step(turning_from: int, changes: bool):
+    recipe = RECIPES["english-french"].replace(batch=2, pool=1, check_pairs=1, decisive=0.0, turning_from=turning_from)
+    one, other = (Training("english-french", recipe.replace(turning=turning)) for turning in (0.5, 0.0))
+    one.advance()
+    other.advance()
+    assert same(weights(one), weights(other)) != changes
+
+
+def test_a_start_of_another_configuration_is_refused():
+    with pytest.raises(ConfigError, match=r"^The recipe starts from 'sort', which has another configuration"):
+        Training("reverse", RECIPES["reverse"].replace(start="sort", config=()))
 
 
 # --- stopped and resumed ----------------------------------------------------------------------------------------
