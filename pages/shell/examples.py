@@ -1,14 +1,13 @@
 """The examples offered for each model in the sidebar."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.shell.runs import runs, snapshot_of, trained, trained_key
+from pages.ui.caches import cached
 from pages.ui.limits import SENTENCES
 from pages.ui.text import has_text, text
-from transformer import Pipeline
 from transformer.worlds import Example, world
 
 # The boxes of the sidebar that hold a text.
@@ -48,16 +47,20 @@ def starts(model: str) -> tuple[Start, ...]:
         return tuple(Start(**example) for example in words["untrained_examples"])
     pipeline = runs().pipeline(trained_key(model))
     name = pipeline.card.world
-    examples, translated = _fitting(pipeline), _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
+    examples, translated = (
+        _fitting(name, pipeline.card.longest),
+        _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0]),
+    )
     batch = "\n".join(example.source for example in examples[1:SENTENCES])
     alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
     return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))
 
 
-def _fitting(pipeline: Pipeline) -> Sequence[Example]:
-    """The examples of a model's world that are no longer than what the model was trained on; all if there is none."""
-    examples, split = world(pipeline.card.world).examples, pipeline.source_vocabulary.split
-    return [example for example in examples if len(split(example.source)) <= pipeline.card.longest] or examples
+@cached
+def _fitting(world_name: str, longest: int) -> tuple[Example, ...]:
+    """The examples of a world that are no longer than what a model was trained on; all if there is none."""
+    examples, split = world(world_name).examples, world(world_name).source_vocabulary.split
+    return tuple(example for example in examples if len(split(example.source)) <= longest) or examples
 
 
 def _look_for(name: str) -> dict[str, str]:

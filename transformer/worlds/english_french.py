@@ -1,153 +1,262 @@
-"""English in, French out: the sentences of a small grammar, more than half with a pronoun that refers back.
+"""English in, French out: what beginners say, and sentences whose pronoun refers back.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
 it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.
 """
 
+import difflib
+import itertools
 import random
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
 
+from transformer.errors import Remark
 from transformer.text.tokenizer import join_elided, split_english
 from transformer.text.vocabulary import Vocabulary
-from transformer.worlds.french import words
-from transformer.worlds.french.draw import Draw
-from transformer.worlds.french.examples import EXAMPLES, SIGNATURE, STATIC_EXAMPLES
-from transformer.worlds.french.nouns import NOUN_BY_FORM
-from transformer.worlds.french.parse import parse
-from transformer.worlds.french.plain import FORMS
-from transformer.worlds.french.reference import main_clause, own_reason, rigid_clause, two_readings, with_reason
-from transformer.worlds.french.to_english import english
-from transformer.worlds.french.to_french import answer, french
-from transformer.worlds.french.tree import Clause, Sentence
+from transformer.worlds.conversation.examples import EXAMPLES, SIGNATURE, STATIC_EXAMPLES
+from transformer.worlds.conversation.frames.courtesy import FIXED
+from transformer.worlds.conversation.frames.frame import OPENINGS
+from transformer.worlds.conversation.frames.reference import SAYINGS, Main, main_clause, reason
+from transformer.worlds.conversation.grammar import CONVERSATION, LONGEST, LONGEST_QUESTION, RIGID, Grammar, without_mark
+from transformer.worlds.conversation.lexicon import CITIES, NAMES
+from transformer.worlds.conversation.nominal import NOUN_FORMS
+from transformer.worlds.conversation.path import DeadEndError, Draw
+from transformer.worlds.conversation.vocabulary import read_words
 from transformer.worlds.world import Pair, ReferencePair, Split, World
 
-# Shares of the pairs drawn. The questions, whose answer names the antecedent, are what trains a head to attend to it.
-FORM_SHARES = {
-    "reference": 0.5,
-    "plain": 0.06,
-    "agreement": 0.1,
-    "negation": 0.07,
-    "clitic": 0.08,
-    "relative": 0.08,
-    "preposition": 0.05,
-    "past": 0.03,
-    "imperfect": 0.03,
-}
-QUESTION_SHARE = 0.66  # of the reference pairs
-PERIOD_SHARE = 0.5
-TIME_SHARE = 0.12
-OWN_REASON_SHARE = 0.4  # of the sentences without a noun
-
-QuestionTarget = Literal["sentence and answer", "answer only"]
-QUESTION_TARGET: QuestionTarget = "sentence and answer"
+ENGLISH, FRENCH = read_words("english"), read_words("french")
+SHORT = 3  # tokens of a sentence that is always in training
+UNKNOWN_SHARE = 0.15  # of the pairs with a name or a city: those in which a word outside of the vocabulary stands for it
+UNKNOWN_NAME = "unknown name"
+HELD_OUT_TRIES = 20  # of made-up words for a held-out pair
+SUGGESTED = 3  # words for an unknown one
+COPIED = "Not in the vocabulary: {words}. Where a name may stand, the model was trained to copy such a word."
+ONLY_BEGINNING = "This is only the beginning of a sentence, so do not trust the answer."
+NO_SUCH_BEGINNING = "No sentence in training began with “{token}” in this way, so do not trust the answer."
+NO_SUCH_WORD_THERE = "No sentence in training had “{token}” after “{before}” in this way, so do not trust the answer."
+# Known names and cities that are tried in the place of an unknown word. If the French is the same with all of them, the word
+# can be copied. They differ in gender, and some make the word before them lose its vowel (`d'anna`).
+_STAND_INS = (("paul", "marie", "adam", "anna"), ("paris", "athens"))
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+_OPENINGS = tuple(" ".join(words) + " " for words, _ in OPENINGS.entries)
+_NOUNS = frozenset(" ".join(words) for words, _ in NOUN_FORMS.entries)
 
 
 class EnglishFrench(World):
-    """A grammar of English with French translations.
-
-    `french.reference` draws the *because* sentences, `french.plain` the others.
-    """
+    """A grammar of a beginner's English with French translations."""
 
     name = "english-french"
     description = "English sentences in, French ones out"
-    accepts = "a sentence like those of the examples, with the words of the vocabulary"
-    source_vocabulary = Vocabulary.of(words.ENGLISH, "english")
-    target_vocabulary = Vocabulary.of(words.FRENCH, "french")
-    longest = 22
-    question_share: float = QUESTION_SHARE
-    question_target: QuestionTarget = QUESTION_TARGET
+    accepts = "one or two short sentences like those of a first language course, with the words of the vocabulary"
+    source_vocabulary = Vocabulary.of(ENGLISH, "english")
+    target_vocabulary = Vocabulary.of(FRENCH, "french")
+    longest = LONGEST_QUESTION
     examples = EXAMPLES
+    grammar: ClassVar[Grammar] = CONVERSATION
 
     def draw(self, rng: random.Random) -> Pair:
-        draw = Draw(rng)
+        sides = self.source_vocabulary, self.target_vocabulary
         while True:
-            form = draw.weighted(FORM_SHARES)
-            sentence = self._reference(draw) if form == "reference" else self._plain(draw, FORMS[form](draw))
-            source = english(sentence)
-            if len(source) <= self.longest:
-                target = self._translation(sentence)
-                assert target is not None
-                return Pair(" ".join(source), target, "question" if sentence.question else form)
+            sentence = self.grammar.draw(rng)
+            # The vocabularies hold what was drawn in many sentences, so a rare form (`aidées`) can be missing.
+            tokens = sentence.english, sentence.french
+            if not any(words.unk in words.ids(side) for words, side in zip(sides, tokens, strict=True)):
+                return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
-    def main_clause(self, draw: Draw) -> Clause:
-        """The clause before a *because*."""
-        return main_clause(draw)
+    def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
+        """As in every world; but some names are words outside of the vocabulary, in both languages, so that a model learns to
+        write `<unk>` where it read `<unk>`."""
+        rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
+        for pair in super().pairs(split, seed):
+            disguised = None
+            if rng.random() < UNKNOWN_SHARE:
+                # Other words can put the text in the other split, and nine of ten texts are in that of the training.
+                tries = HELD_OUT_TRIES if split == "held-out" else 1
+                texts = (self._with_unknown_names(pair, rng) for _ in range(tries))
+                fitting = (text for text in texts if text and self.is_held_out(text.source) == (split == "held-out"))
+                disguised = next(fitting, None)
+            yield disguised or pair
 
     def solve(self, source: str) -> str | None:
-        sentence = parse(split_english(source))
-        return None if sentence is None else self._translation(sentence)
+        tokens = split_english(source)
+        sentence = self.grammar.read(tokens)
+        if sentence is not None:
+            return join_elided(sentence.french)
+        unknown = self._unknown(tokens)
+        return self._with_names(tokens, unknown) if unknown and "".join(unknown).isalpha() else None
+
+    def next_words(self, source: str) -> list[str]:
+        """Words that may follow the beginning of a source, those that make most sense first, of each word class in turn; none
+        if the grammar has no sentence that begins so."""
+        by_class: dict[str, list[str]] = {}
+        for word in self._next_known(split_english(source)):
+            by_class.setdefault(self.word_class(word, "source") or "", []).append(word)
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*by_class.values()))
+        return [word for word in in_turn if word is not None]
+
+    def remark(self, source: str) -> Remark | None:
+        tokens = split_english(source)
+        unknown = self._unknown(tokens)
+        if unknown:
+            return Remark(COPIED, words=", ".join(unknown)) if self._with_names(tokens, unknown) is not None else None
+        if not tokens or self.solve(source) is not None:
+            return None
+        index = self.grammar.unread(tokens)
+        if index >= len(tokens):
+            return Remark(ONLY_BEGINNING)
+        before = " ".join(tokens[max(0, index - 3) : index])
+        if not before:
+            return Remark(NO_SUCH_BEGINNING, token=tokens[index])
+        return Remark(NO_SUCH_WORD_THERE, token=tokens[index], before=before)
+
+    def closest(self, tokens: Sequence[str], index: int) -> list[str]:
+        fitting = self._next_known(tokens[:index])
+        similar = difflib.get_close_matches(tokens[index], fitting, n=SUGGESTED, cutoff=0.6)
+        return list(dict.fromkeys([*similar, *fitting]))[:SUGGESTED]
 
     def split_key(self, source: str) -> str:
-        """The main clause, so that the same clause with another reason, question or period is in the same split."""
+        """The sentence without its mark and without `hello`, `yes` and the like before it; of a sentence with a reason, the
+        clause before it, so that the same clause with another reason, question or period is in the same split."""
         tokens = split_english(source)
-        if "because" in tokens:
-            tokens = tokens[: tokens.index("because")]
-        return " ".join(tokens[:-1] if tokens[-1:] == ["."] else tokens)
+        if "because" in tokens[1:]:
+            tokens = tokens[: tokens.index("because", 1)]
+        text = without_mark(tokens)
+        opening = next((words for words in _OPENINGS if text.startswith(words)), None)
+        if opening is None or text in FIXED:
+            return text
+        rest = text.removeprefix(opening).removeprefix(". ")
+        return self.split_key(rest) if rest.strip(" .?") else text
 
     def is_held_out(self, source: str) -> bool:
-        return self.split_key(source) == SIGNATURE or super().is_held_out(source)
+        """As in every world; but fixed phrases and the shortest sentences are always trained on, because their words alone do
+        not tell what they mean (`see you soon`)."""
+        key = self.split_key(source)
+        if key == SIGNATURE:
+            return True
+        return key not in FIXED and len(key.split()) > SHORT and super().is_held_out(key)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
         """Different pairs to measure how far a head turns with the adjective, without period or question."""
-        draw = Draw(random.Random(f"{self.name}/reference/{split}/{seed}"))
+        rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
-            readings = two_readings(draw, self.main_clause(draw))
-            pair = self._reference_pair(*readings) if readings is not None else None
+            pair = self._reference_pair(rng)
             if pair is not None and self.is_held_out(pair.source_a) == (split == "held-out"):
                 pairs[pair] = None
         return list(pairs)
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
         """The class of a word ("noun", "verb", "pronoun", …), the most frequent one if it has two; None for an unknown word."""
-        return (words.ENGLISH if side == "source" else words.FRENCH).get(token)
+        return (ENGLISH if side == "source" else FRENCH).get(token)
 
-    def _reference(self, draw: Draw) -> Sentence:
-        sentence = with_reason(draw, self.main_clause(draw))
-        question = draw.chance(self.question_share)
-        return replace(sentence, question=question, period=question or draw.chance(PERIOD_SHARE))
+    def main_clause(self, draw: Draw) -> Main:
+        """The clause before a reason."""
+        return main_clause(draw)
 
-    def _plain(self, draw: Draw, clause: Clause) -> Sentence:
-        period = draw.chance(PERIOD_SHARE)
-        reason = own_reason(draw, clause) if draw.chance(OWN_REASON_SHARE) else None
-        if reason is not None or not draw.chance(TIME_SHARE):
-            return Sentence(clause, reason, period=period)
-        in_the_past = clause.phrase.tense in ("past", "imperfect")
-        time = draw.rng.choice(("today", "here", "yesterday" if in_the_past else "now"))
-        return Sentence(clause, time=time, period=period)
+    def _next_known(self, tokens: Sequence[str]) -> list[str]:
+        """The words that may follow, without those that the grammar has but the vocabulary has not."""
+        words = self.grammar.next_words(tokens)
+        return [word for word in words if self.source_vocabulary.unk not in self.source_vocabulary.ids([word])]
 
-    def _translation(self, sentence: Sentence) -> str | None:
-        """The French text. `question_target` decides what a question adds to it."""
-        tokens = french(sentence)
-        if tokens is not None and sentence.question:
-            answer_tokens = answer(sentence)
-            if answer_tokens is not None and self.question_target == "sentence and answer":
-                answer_tokens = tokens + answer_tokens
-            tokens = answer_tokens
-        return None if tokens is None else join_elided(tokens)
+    def _unknown(self, tokens: Sequence[str]) -> list[str]:
+        """The tokens that are not in the vocabulary, each once."""
+        vocabulary = self.source_vocabulary
+        return [t for t, index in dict(zip(tokens, vocabulary.ids(tokens), strict=True)).items() if index == vocabulary.unk]
 
-    def _reference_pair(self, a: Sentence, b: Sentence, first: int, second: int) -> ReferencePair:
-        source = english(a)
-        nouns = [index for index, token in enumerate(source) if token in NOUN_BY_FORM]
-        texts = [(" ".join(english(s)), self._translation(s) or "") for s in (a, b)]
-        pronouns = [self.target_vocabulary.split(target).index("parce") + 2 for _, target in texts]
-        return ReferencePair(*texts[0], *texts[1], nouns[first], nouns[second], *pronouns)
+    def _with_names(self, tokens: Sequence[str], unknown: Sequence[str]) -> str | None:
+        """The French of a text whose unknown words can only be names; None if they can be something else, or if the French
+        depends on which name it is."""
+        for stand_ins in _STAND_INS:
+            readings: set[str | None] = set()
+            for names in itertools.permutations(stand_ins, len(unknown)):
+                readings.add(self._with_stand_ins(tokens, dict(zip(unknown, names, strict=True))))
+                if len(readings) > 1 or None in readings:
+                    break
+            else:
+                return readings.pop() if readings else None
+        return None
+
+    def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
+        """The French of a text that is read with known names in the place of unknown words, with those words put back."""
+        sentence = self.grammar.read([stand_ins.get(token, token) for token in tokens])
+        if sentence is None or any(name in tokens for name in stand_ins.values()):
+            return None
+        french = list(sentence.french)
+        for unknown, name in stand_ins.items():
+            name_in_french = CITIES.get(name, name)
+            if french.count(name_in_french) != tokens.count(unknown):
+                return None
+            french = [unknown if word == name_in_french else word for word in french]
+        return join_elided(french)
+
+    def _with_unknown_names(self, pair: Pair, rng: random.Random) -> Pair | None:
+        """The pair with made-up words in the place of all names; None if there are none, or if the French depends on them."""
+        tokens = split_english(pair.source)
+        names = [token for token in dict.fromkeys(tokens) if token in NAMES or token in CITIES]
+        if not names:
+            return None
+        unknown = {name: _made_up_word(rng) for name in names}
+        tokens = [unknown.get(token, token) for token in tokens]
+        target = self._with_names(tokens, list(unknown.values()))
+        return None if target is None else Pair(" ".join(tokens), target, UNKNOWN_NAME)
+
+    def _reference_pair(self, rng: random.Random) -> ReferencePair | None:
+        """A clause with two nouns of different genders, and two adjectives each of which fits one of them; None if the first
+        draw has no such pair."""
+        draw = Draw(rng)
+        try:
+            main = self.main_clause(draw)
+            english = draw.english()
+            draw.say("because")
+            _, found, saying, pronoun = reason(draw, main)
+        except DeadEndError:
+            return None
+        if pronoun.subject != "it" or len(main.candidates) != 2 or found is None:
+            return None
+        first, second = main.candidates
+        other = second if found is first else first
+        genders = {first.agreement.gender, second.agreement.gender}
+        nouns = [index for index, token in enumerate(english) if token in _NOUNS]
+        suitable = [s for s in SAYINGS if other.kind in s.kinds and found.kind not in s.kinds and not s.is_of_any]
+        if len(genders) != 2 or len(nouns) != 2 or not suitable or saying.feeling:
+            return None
+        words = draw.english()
+        position = words.index(saying.english)
+        changed = [*words[:position], rng.choice(suitable).english, *words[position + 1 :]]
+        a, b = (words, changed) if found is first else (changed, words)
+        texts = [(" ".join(tokens), self.solve(" ".join(tokens))) for tokens in (a, b)]
+        if any(target is None for _, target in texts):
+            return None
+        pronouns = [self.target_vocabulary.split(target or "").index("parce") + 2 for _, target in texts]
+        tokens = [self.target_vocabulary.split(target or "")[i] for (_, target), i in zip(texts, pronouns, strict=True)]
+        if set(tokens) != {"il", "elle"}:
+            return None
+        (source_a, target_a), (source_b, target_b) = texts
+        return ReferencePair(source_a, target_a or "", source_b, target_b or "", *nouns, *pronouns)
+
+
+def _made_up_word(rng: random.Random) -> str:
+    """Two or three syllables that are no word of the vocabulary."""
+    while True:
+        word = "".join(rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(rng.choice((2, 3))))
+        if word not in ENGLISH and word not in FRENCH:
+            return word
 
 
 class EnglishFrenchStatic(EnglishFrench):
-    """The same language with rigid *because* sentences and no questions.
+    """Sentences of one rigid form with a reason, and their main clauses alone.
 
     The two nouns stand at fixed places, so a model can write the right pronoun without any head that turns.
-    Without questions two English words are never drawn, so they are not in its vocabulary.
     """
 
     name = "english-french-static"
-    description = "English sentences of one rigid form in, French ones out, without questions"
-    source_vocabulary = Vocabulary.of(set(words.ENGLISH) - {"what", "?"}, "english")
-    longest = 15
-    question_share = 0.0
+    description = "English sentences of one rigid form in, French ones out"
+    accepts = "a sentence like those of the examples, with the words of the vocabulary"
+    source_vocabulary = Vocabulary.of(read_words("english_rigid"), "english")
+    target_vocabulary = Vocabulary.of(read_words("french_rigid"), "french")
+    longest = LONGEST
     examples = STATIC_EXAMPLES
+    grammar = RIGID
 
-    def main_clause(self, draw: Draw) -> Clause:
-        return rigid_clause(draw)
+    def main_clause(self, draw: Draw) -> Main:
+        return main_clause(draw, rigid=True)

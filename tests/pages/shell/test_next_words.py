@@ -1,28 +1,11 @@
 """The chips below the box, for a world that knows which words fit next."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from pages.shell import next_words
-from pages.ui.caches import RESULTS
 from tests.pages.apps import on_page
-from transformer.worlds import WORLDS
-from transformer.worlds.conversation.world import Conversation
 
 HOME = "pages/home/page.py"
 
 
-@pytest.fixture
-def conversation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The model of the app as if it lived in a world with a grammar for next words."""
-    monkeypatch.setitem(WORLDS, "english-french", Conversation())
-    RESULTS.clear()  # no words of another world may be kept
-    yield
-    RESULTS.clear()
-
-
-@pytest.mark.usefixtures("conversation")
 def test_a_click_on_a_chip_adds_the_word_to_the_text() -> None:
     app = on_page(HOME, model="english-french", source="my cat is")
     chips = app.sidebar.button_group(key=next_words.KEY)

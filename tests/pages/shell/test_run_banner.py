@@ -163,7 +163,7 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
     [
         ("addition", "1000+1=", "“1000” is too large: numbers up to 999 were in training."),
         ("dates", "31 april 2001", "31 April 2001 does not exist: that month has 30 days."),
-        ("english-french", "the cat the dog", "No text of this form was in training"),
+        ("english-french", "the cat the dog", "No sentence in training had “the” after “the cat” in this way"),
     ],
 )
 def test_what_was_never_in_training_is_remarked_beside_the_answer(model: str, source: str, remark: str) -> None:

@@ -16,9 +16,9 @@ from transformer.training.evaluation import accuracy, head_shifts, pronoun_accur
 from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
-LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-static": 0.9}
-# The rare forms of the static model, which is there for its pronouns; letters that come nine times, in few held-out texts.
-LEAST_IN_A_GROUP = {"english-french-static": 0.88, "sort": 0.96}
+LEAST_EXACT = {"addition": 0.99, "english-french": 0.98, "english-french-redundant": 0.98}
+# Some forms of sentences are rare in training; and letters that come nine times are in few held-out texts.
+LEAST_IN_A_GROUP = {"sort": 0.96, "english-french": 0.94, "english-french-redundant": 0.95}
 MEGABYTE = 1_000_000
 
 load = functools.cache(Pipeline.load)
@@ -64,12 +64,12 @@ def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.snapshots])
 def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     files = sorted((CHECKPOINTS / "snapshots" / name).glob(f"*{SUFFIX}"))
-    assert len(files) >= 8
+    assert tuple(int(file.stem) for file in files) == RECIPES[name].snapshots
+    assert len(files) >= 5
     first, last = Pipeline.load(files[0]), Pipeline.load(files[-1])
     pairs = list(itertools.islice(world(RECIPES[name].world).pairs("held-out", "snapshots"), 50))
     assert accuracy(first, pairs).share == 0
-    assert accuracy(last, pairs).share >= 0.95
-    assert int(files[-1].stem) == RECIPES[name].steps
+    assert accuracy(last, pairs).share >= 0.9
 
 
 def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
@@ -136,41 +136,43 @@ def test_cards_number_the_strongest_head_from_one() -> None:
 
 
 # Claims in the hints of the examples: in the row that writes a word, the largest weight that any head gives to each token.
+FRENCH, STATIC = "english-french", "english-french-static"
+TIRED, WIDE = (f"the animal did not cross the street because it was too {word}" for word in ("tired", "wide"))
+SISTER, CAR = "my sister is taller than my brother .", "she has a beautiful red car"
+BEACH, AIRPORT = "we went to the beach yesterday", "the lion did not cross the airport ."
+THIRSTY = "the goat did not cross the bridge because it was thirsty"
 HINTS = [
-    ("the animal did not cross the street because it was too tired", "il", "cross", {"animal": (0.9, 1)}),
-    ("the animal did not cross the street because it was too wide", "elle", "cross", {"street": (0.9, 1)}),
-    ("i see it .", "le", "cross", {"it": (0.9, 1)}),
-    ("i see it .", "vois", "cross", {"see": (0.9, 1)}),
-    ("the cat does not sleep .", "ne", "cross", {"not": (0.9, 1)}),
-    ("the cat does not sleep .", "pas", "cross", {"not": (0.9, 1)}),
-    ("i see a beautiful old man .", "vieil", "cross", {"old": (0.7, 1), "man": (0.7, 1)}),
-    ("the house that i saw was old .", "vue", "cross", {"saw": (0.9, 1), "house": (0, 0.05)}),
-    ("the house that i saw was old .", "vieille", "cross", {"old": (0.9, 1), "house": (0, 0.05)}),
-    ("the house that i saw was old .", "vue", "decoder", {"la": (0.9, 1)}),
-    ("the house that i saw was old .", "vieille", "decoder", {"la": (0.9, 1)}),
-    ("my aunt speaks to the king near the park .", "au", "cross", {"to": (0.9, 1)}),
-    ("my aunt speaks to the king near the park .", "du", "cross", {"near": (0.9, 1), "the": (0.7, 1)}),
-    ("she left", "partie", "cross", {"left": (0.9, 1)}),
-    ("the pretty red car isn't fast .", "jolie", "cross", {"pretty": (0.9, 1)}),
-    ("the pretty red car isn't fast .", "voiture", "cross", {"car": (0.9, 1)}),
-    ("the pretty red car isn't fast .", "rouge", "cross", {"red": (0.9, 1)}),
+    (FRENCH, TIRED, "il", {"animal"}),
+    (FRENCH, WIDE, "elle", {"street"}),
+    (FRENCH, "hello world", "le", {"world"}),
+    (FRENCH, "my name is anna", "appelle", {"name"}),
+    (FRENCH, "my name is anna", "anna", {"anna"}),
+    (FRENCH, "where is the cat ?", "le", {"the", "cat"}),
+    (FRENCH, SISTER, "plus", {"taller"}),
+    (FRENCH, SISTER, "grande", {"taller"}),
+    (FRENCH, "i do not like coffee", "n'", {"not"}),
+    (FRENCH, "i do not like coffee", "pas", {"not"}),
+    (FRENCH, CAR, "belle", {"beautiful"}),
+    (FRENCH, CAR, "voiture", {"car"}),
+    (FRENCH, CAR, "rouge", {"red"}),
+    (FRENCH, "i see it .", "le", {"it"}),
+    (FRENCH, "i see it .", "vois", {"see"}),
+    (FRENCH, BEACH, "sommes", {"went", "we"}),
+    (FRENCH, BEACH, "allés", {"went"}),
+    (STATIC, THIRSTY, "avait", {"thirsty"}),
+    (STATIC, THIRSTY, "soif", {"thirsty"}),
+    (STATIC, AIRPORT, "l'", {"airport"}),
 ]
 
 
-@pytest.mark.parametrize(("source", "word", "kind", "shares"), HINTS)
-@pytest.mark.parametrize("name", ["english-french", "english-french-static"])
-def test_the_hints_of_english_french_are_true(
-    name: str, source: str, word: str, kind: str, shares: dict[str, tuple[float, float]]
-) -> None:
-    if name == "english-french-static" and source not in {example.source for example in world(name).examples[2:]}:
-        pytest.skip("the hints of this model say that no head changes its key, which is tested above")
+@pytest.mark.parametrize(("name", "source", "word", "tokens"), HINTS)
+def test_the_hints_of_english_french_are_true(name: str, source: str, word: str, tokens: set[str]) -> None:
+    assert source in {example.source for example in world(name).examples}
     trace = trace_of(name, source)
-    queries, keys = trace.tokens(kind)
-    row = queries.index(word) - 1
-    weights = trace.attention(kind)[:, 0, :, row].amax((0, 1)).tolist()
-    for token, (least, most) in shares.items():
-        largest = max(weight for key, weight in zip(keys, weights, strict=True) if key == token)
-        assert least <= largest <= most
+    queries, keys = trace.tokens("cross")
+    weights = trace.attention("cross")[:, 0, :, queries.index(word) - 1].amax((0, 1)).tolist()
+    for token in tokens:
+        assert max(weight for key, weight in zip(keys, weights, strict=True) if key == token) >= 0.8
 
 
 def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:

@@ -18,32 +18,8 @@ LONGEST_QUESTION = 20
 TWO, TWO_SHARE, MARKS = "two sentences", 0.03, (".", "?")
 AND = "and"
 _MAY_REFER = ("it", "they", "he", "she", "because", "this", "that", "these", "those")
-NO_STATEMENT = frozenset(
-    [
-        "what",
-        "who",
-        "where",
-        "when",
-        "why",
-        "how",
-        "which",
-        "whose",
-        "am",
-        "is",
-        "are",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "should",
-        "will",
-        "may",
-    ]
-)
+_QUESTION_WORDS = ("what", "who", "where", "when", "why", "how", "which", "whose")
+_AUXILIARIES = ("am", "is", "are", "was", "were", "do", "does", "did", "can", "could", "would", "should", "will", "may")
 
 
 class Sentence(NamedTuple):
@@ -166,7 +142,9 @@ def _may_be_joined(first: Sentence, second: Sentence) -> bool:
     """Whether `and` may stand between two sentences: they are statements, and the subject of the second one cannot be something
     that the first one names."""
     starts = first.english[0], second.english[0]
-    if "?" in (*first.english, *second.english) or starts[1] in _MAY_REFER or not NO_STATEMENT.isdisjoint(starts):
+    if "?" in (*first.english, *second.english) or starts[1] in _MAY_REFER:
+        return False
+    if any(start in (*_QUESTION_WORDS, *_AUXILIARIES) for start in starts):
         return False
     return not {"courtesy", "order"} & {first.frame, second.frame}
 
