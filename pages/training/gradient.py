@@ -169,15 +169,19 @@ def _show_update(found: OpenedStep, rate: float) -> None:
     before = number(update.square_before, 3)
     values = [
         (words["adam"]["gradient"], "g", update.gradient),
-        (words["adam"]["mean"], f"m = {BETAS[0]} · {number(update.mean_before, 3)} + {1 - BETAS[0]:.1f} · g", update.mean),
+        (
+            words["adam"]["mean"],
+            f"m = {BETAS[0]} · {number(update.mean_before, 3)} + {number(1 - BETAS[0], 2)} · g",
+            update.mean,
+        ),
         (
             words["adam"]["square"],
-            f"v = {BETAS[1]} · {before} + {1 - BETAS[1]:.2f} · g²",
+            f"v = {BETAS[1]} · {before} + {number(1 - BETAS[1], 2)} · g²",
             update.square,
         ),
         (words["adam"]["corrected_mean"], f"m̂ = m / (1 − {BETAS[0]}^{update.number})", update.corrected_mean),
         (words["adam"]["corrected_square"], f"v̂ = v / (1 − {BETAS[1]}^{update.number})", update.corrected_square),
-        (words["adam"]["change"], f"−{number(rate, 4)} · m̂ / (√v̂ + {EPSILON:g})", update.change),
+        (words["adam"]["change"], f"−{number(rate, 4)} · m̂ / (√v̂ + {number(EPSILON, 2)})", update.change),
         (words["adam"]["after"], f"{number(found.value, 7)} + Δ", found.value_after),
     ]
     headings = words["adam_columns"]

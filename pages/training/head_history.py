@@ -61,6 +61,10 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     where it changed most."""
     words, frames = text("training"), film.frames
     st.markdown(words["turned_text"])
+    recipe = frames.pipeline(-1).card.recipe
+    if recipe.get("turning"):
+        place = {name: recipe[name] for name in ("turning_layer", "turning_head", "turning_from")}
+        st.markdown(words["told"].format(**place))
     found = dict(measures(film.source, film.target, frames, kind))
     names = list(found)
     if kind == Kind.CROSS and has_pronouns(frames):

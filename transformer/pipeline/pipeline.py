@@ -38,6 +38,7 @@ CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 CHARACTERS_PER_TOKEN = 100  # a longer text, in characters per allowed token, is refused before it is split
+UNKNOWN_SIGN = "□"  # typed, it is one token, and in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
 
@@ -285,7 +286,11 @@ class Pipeline:
         if not isinstance(answer, Answer):
             raise InputError("An answer must be one that `answers` gave, not {answer!r}.", answer=answer)
         vocabulary = self.target_vocabulary
-        return answer.text if vocabulary.framed else vocabulary.text((vocabulary.tokens[vocabulary.sos], *answer.tokens))
+        if not vocabulary.framed:
+            return vocabulary.text((vocabulary.tokens[vocabulary.sos], *answer.tokens))
+        if vocabulary.ids(vocabulary.split(answer.text)) == vocabulary.ids(answer.tokens):
+            return answer.text
+        return vocabulary.text(UNKNOWN_SIGN if token == UNK else token for token in answer.tokens)  # `<unk>` cannot be typed
 
     def trace(
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
@@ -378,15 +383,17 @@ class Pipeline:
 
     def _with_copies(self, reading: Reading, answer: Answer) -> Answer:
         """The answer whose text has the unknown words of the source in the place of `<unk>`, in their order, if there are
-        as many of each. The tokens stay as they are."""
+        as many of each, and if the text is still read as the same tokens. The tokens stay as they are."""
         known = self.source_vocabulary
         if not self.trained:
             return answer
         unknown = [token for token, index in zip(reading.typed, known.ids(reading.typed), strict=True) if index == known.unk]
         if not unknown or answer.tokens.count(UNK) != len(unknown):
             return answer
-        words = iter(unknown)
-        return replace(answer, text=self.target_vocabulary.text(next(words) if t == UNK else t for t in answer.tokens))
+        words, target = iter(unknown), self.target_vocabulary
+        text = target.text(next(words) if token == UNK else token for token in answer.tokens)
+        same = target.ids(target.split(text)) == target.ids(answer.tokens)
+        return replace(answer, text=text) if same else answer
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]

@@ -97,7 +97,9 @@ class Recipe:
         for step in self.snapshots:
             within("snapshots", checked("snapshots", step, int), 0)
         if list(self.snapshots) != sorted(set(self.snapshots)):
-            raise ConfigError("snapshots are {snapshots!r}; each must be later than the one before.", snapshots=self.snapshots)
+            raise ConfigError(
+                "snapshots is {snapshots!r}; each step must be later than the one before.", snapshots=self.snapshots
+            )
         try:
             hash(self.config)
             dict(self.config)

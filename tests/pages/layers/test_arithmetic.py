@@ -39,7 +39,7 @@ def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
 @pytest.mark.browser
 def test_vectors_of_one_position_are_drawn_with_one_cell_per_number(walker: Walker) -> None:
     walker.page.set_viewport_size({"width": 1280, "height": 720})
-    walker.at("model=english-french&part=arithmetic&sublayer=feed_forward")
+    walker.at("model=reverse&part=arithmetic&sublayer=feed_forward")
     for root in walker.page.locator(".stop").all():
         expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
         panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]

@@ -182,8 +182,8 @@ def test_without_the_causal_mask_a_later_token_changes_an_earlier_prediction(nam
             assert masked.same
             assert masked.largest == 0
             changes.append(change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos, off).largest)
-    # The model with shared projections depends less on the later tokens.
-    assert max(changes) >= (0.1 if name == "reverse-shared" else 0.25)
+    # The model with shared projections depends less on the later tokens, and that of rigid sentences hardly.
+    assert max(changes) >= {"reverse-shared": 0.1, "english-french-static": 0.05}.get(name, 0.25)
 
 
 @EVERY_MODEL
@@ -193,4 +193,4 @@ def test_without_the_padding_mask_padding_changes_the_predictions(name: str) -> 
     for source, target in examples(name):
         assert append_padding(pipeline, source, target, 8).largest <= 1e-5
         changes.append(append_padding(pipeline, source, target, 8, off).largest)
-    assert max(changes) >= 0.5
+    assert max(changes) >= (0.2 if name == "english-french-static" else 0.5)

@@ -354,3 +354,14 @@ def test_edits_leave_no_state_in_the_pipeline(reverse: Pipeline):
         reverse.trace("abc", "cba", [Scale(f"{CROSS}.head_output", factor=factor, heads=(head,))])
     after = reverse.trace("abc", "cba")
     assert all(torch.equal(step.values, after[step.path].values) for step in before)
+
+
+@pytest.mark.parametrize(
+    "source", ["🙂🙂", "<script>alert(1)</script>", "my name is a'b\"c`d", "my name is zorblax", "i see zorblax"]
+)
+def test_an_answer_with_unknown_words_is_read_again_as_the_same_tokens(source: str) -> None:
+    pipeline = Pipeline.load("english-french")
+    answer = pipeline.answers([source])[0]
+    again = pipeline.read(pipeline.as_target(answer), "target")
+    assert again.tokens == ("<sos>", *answer.tokens)
+    assert pipeline.trace(source, pipeline.as_target(answer)).target_ids == pipeline.trace(source, answer).target_ids

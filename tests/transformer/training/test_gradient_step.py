@@ -96,9 +96,9 @@ def test_the_model_is_not_changed(snapshot: Pipeline):
 @pytest.mark.parametrize(
     "weight", [Weight("none", (0,)), Weight("output_projection.weight", (0,)), Weight("output_projection.weight", (0, 10_000))]
 )
-def test_a_missing_weight_is_refused(snapshot: Pipeline, name: str, index: tuple[int, ...]):
+def test_a_missing_weight_is_refused(snapshot: Pipeline, weight: Weight):
     with pytest.raises(InputError, match="has no weight"):
-        open_step(snapshot, batches(snapshot, 1), Weight(name, index), SETTINGS)
+        open_step(snapshot, batches(snapshot, 1), weight, SETTINGS)
 
 
 def test_no_batch_and_negative_settings_are_refused(snapshot: Pipeline):

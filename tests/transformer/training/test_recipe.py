@@ -104,8 +104,8 @@ def test_a_config_that_is_not_pairs_is_refused(value: object):
         ([0, 5], "must be a tuple of steps"),
         ((0, 1.5), "must be a whole number"),
         ((-1, 2), "must be at least 0"),
-        ((0, 5, 5), "must be later than the one before"),
-        ((5, 0), "must be later than the one before"),
+        ((0, 5, 5), "each step must be later than the one before"),
+        ((5, 0), "each step must be later than the one before"),
     ],
 )
 def test_snapshots_that_are_not_steps_in_order_are_refused(value: object, message: str):

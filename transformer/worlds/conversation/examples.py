@@ -35,11 +35,11 @@ STATIC_EXAMPLES = (
     Example(EXAMPLES[1].source, "The pronoun has changed, and yet no head has turned from `animal` to `street`."),
     Example(
         "the monkey did not avoid the bank because it was expensive",
-        "`it` is the bank, so it is `elle` and `chère`. Which tokens does the row of `qu'` look at?",
+        "`it` is the bank, so it is `elle` and `chère`: see which tokens the row of `qu'` looks at.",
     ),
     Example(
         "the monkey did not avoid the bank because it was lazy",
-        "Now `it` is the monkey, so it is `il`. Silence one head after the other: which one costs the pronoun?",
+        "Now `it` is the monkey, so it is `il`: silence one head after the other, and find the one that costs the pronoun.",
     ),
     Example(
         "the goat did not cross the bridge because it was thirsty",
