@@ -141,7 +141,7 @@ def _show_blame(found: OpenedStep, weight: Weight) -> None:
     with st.container(horizontal=True):
         st.metric(words["autograd"], number(found.gradient, 6), help=words["autograd_help"], width=230)
         st.metric(words["finite"], number(found.finite_difference, 6), help=words["finite_help"], width=230)
-    lower, upper = (number(loss, 10) for loss in found.nudged)
+    lower, upper = (fixed(loss, 9) for loss in found.nudged)
     st.caption(words["nudged"].format(nudge=number(NUDGE, 1), lower=lower, upper=upper))
     groups: dict[str, float] = {}
     for parameter, norm in found.norms.items():

@@ -14,6 +14,7 @@ from pages.training.head_history import show_head_history
 from pages.training.live import show_live
 from pages.ui.pickers import pick
 from pages.ui.text import text
+from transformer.tracing.paths import Kind
 from transformer.training.run import Training
 
 words = text("training")
@@ -27,8 +28,11 @@ with explained():
         st.subheader(words["recorded_title"].format(model=frames.model))
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
-            layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=trace.layers(kind)) - 1
-            head = pick(words["head"], range(1, trace.heads(kind) + 1), "head") - 1
+            # At first the head that turns, where the card names one.
+            turning = view.pipeline.card.measures.get("pronouns", {}) if kind == Kind.CROSS else {}
+            layers, heads = trace.layers(kind), trace.heads(kind)
+            layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", layers)) - 1
+            head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
         film, frame = show_film(view, frames, kind, layer, head)
 
         st.subheader(words["turned_title"])
