@@ -47,10 +47,8 @@ def starts(model: str) -> tuple[Start, ...]:
         return tuple(Start(**example) for example in words["untrained_examples"])
     pipeline = runs().pipeline(trained_key(model))
     name = pipeline.card.world
-    examples, translated = (
-        _fitting(name, pipeline.card.longest),
-        _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0]),
-    )
+    examples = _fitting(name, pipeline.card.longest)
+    translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
     batch = "\n".join(example.source for example in examples[1:SENTENCES])
     alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
     return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))

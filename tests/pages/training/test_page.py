@@ -122,6 +122,8 @@ def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_
             app = check(on_page(PAGE, 240, model=name))
             assert any(f"`{start}`" in shown(info.value) for info in app.info)
             assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
+            told = [each.value for each in app.markdown if "rewards layer" in each.value]
+            assert len(told) == bool(Pipeline.load(start).card.recipe.get("turning"))
 
 
 def test_a_button_goes_to_the_frame_where_the_head_changed_most() -> None:
