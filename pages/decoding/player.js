@@ -3,13 +3,14 @@
 
 import { cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, unchanged, viewOf } from "../ui/component.js";
-import { fillIn, tokenText } from "../ui/format.js";
+import { fillIn, percent, tokenText } from "../ui/format.js";
 import { paintCells } from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
-import { alignmentLevels, percent, stepOfKey } from "./player_steps.js";
+import { Playback } from "../ui/playback.js";
+import { PlaybackRow } from "../ui/playback_row.js";
+import { alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
-const REST = 250; // ms without a move until the server is told
 const CELL = 21; // px of a cell of the alignment
 
 /** @typedef {import("./player_steps.js").Step} Step */
@@ -23,7 +24,7 @@ export default function player({ data, parentElement, setStateValue, setTriggerV
   view.tell = (step) => setStateValue("step", step);
   view.force = (place) => setTriggerValue("force", place);
   view.show(data);
-  return () => view.stop();
+  return () => root.isConnected || view.playback.halt();
 }
 
 class Player {
@@ -31,12 +32,8 @@ class Player {
   steps = [];
   /** @type {import("../ui/colors.js").Pixels} */
   pixels;
-  /** @type {HTMLButtonElement} */
-  playButton;
-  /** @type {HTMLInputElement} */
-  slider;
-  /** @type {HTMLOutputElement} */
-  place;
+  /** @type {PlaybackRow} */
+  row;
   /** @type {HTMLElement} */
   why;
   /** @type {HTMLElement} */
@@ -53,16 +50,17 @@ class Player {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.step = 0;
-    this.playing = false;
-    this.timer = 0;
-    this.rest = 0;
+    this.playback = new Playback(
+      PACE,
+      () => this.paint(),
+      (index) => this.tell(index + 1),
+    );
     /** @type {Data | undefined} */
     this.data = undefined;
     this.tell = (/** @type {number} */ _) => {};
     this.force = (/** @type {[number, string]} */ _) => {};
     answerWithPicture(root, () => this.drawn());
-    root.addEventListener("keydown", (event) => this.key(event));
+    root.addEventListener("keydown", (event) => this.row.key(event));
   }
 
   /** @param {Data} data */
@@ -71,27 +69,15 @@ class Player {
     const whole = !unchanged(this.data, data, "steps", "source", "text", "scale");
     if (this.data?.steps !== data.steps) this.steps = JSON.parse(data.steps);
     this.data = data;
-    // The server's step wins where it is new; an answer that comes back late must not undo a move.
-    if (moved && !this.playing && !this.rest) this.step = data.step;
-    this.step = Math.max(0, Math.min(this.step, this.steps.length - 1));
+    this.playback.take(this.steps.length, data.step, moved);
     if (whole) this.build();
     this.paint();
   }
 
   build() {
-    const { steps } = this;
     const { text, scale, source } = /** @type {Data} */ (this.data);
     this.pixels = pixelsOfScale(scale);
-    /** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
-    const button = (name, sign, act) => {
-      const made = make("button", { type: "button", class: name, title: text[name], "aria-label": text[name] }, sign);
-      made.addEventListener("click", act);
-      return made;
-    };
-    this.playButton = button("play", "▶", () => (this.playing ? this.pause() : this.play()));
-    this.slider = make("input", { type: "range", min: 1, max: steps.length, step: 1, "aria-label": text.scrubber });
-    this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
-    this.place = make("output", {});
+    this.row = new PlaybackRow(this.playback, text, () => fillIn(text.place, this.places()));
     this.why = make("p", { class: "why", "aria-live": "polite" });
     this.read = make("ol", { class: "read", "aria-label": text.read });
     this.bars = make("ol", { class: "bars", "aria-label": text.bars });
@@ -103,17 +89,7 @@ class Player {
     this.rows = make("div", { class: "rows" });
     this.grid.append(make("span", {}), columns, this.rows, this.canvas);
     this.root.replaceChildren(
-      make(
-        "div",
-        { class: "moves" },
-        button("first", "«", () => this.go(0)),
-        button("back", "‹", () => this.go(this.step - 1)),
-        this.playButton,
-        button("forward", "›", () => this.go(this.step + 1)),
-        button("last", "»", () => this.go(steps.length - 1)),
-        this.slider,
-        this.place,
-      ),
+      this.row.element,
       this.why,
       make(
         "div",
@@ -125,22 +101,26 @@ class Player {
     );
   }
 
+  /** The step that is shown, counted from 0. */
+  get step() {
+    return this.playback.index;
+  }
+
+  places() {
+    return { step: this.step + 1, count: this.steps.length };
+  }
+
   paint() {
-    const { steps } = this;
     const { text, source } = /** @type {Data} */ (this.data);
-    const step = steps[this.step];
-    const places = { step: this.step + 1, count: steps.length };
-    this.slider.value = String(this.step + 1);
-    this.place.textContent = fillIn(text.place, places);
-    this.playButton.textContent = this.playing ? "⏸" : "▶";
-    this.playButton.setAttribute("aria-label", this.playing ? text.pause : text.play);
+    const step = this.steps[this.step];
+    this.row.paint();
     this.why.textContent = step.why;
     this.read.replaceChildren(...step.read.map((token, index) => this.chip(token, step.self[index], index)), newest(step));
     const bars = step.bars.map((bar) => this.bar(bar));
     const rest = make("li", { class: "rest" }, make("span", { class: "name" }, text.rest), ...track(step.rest, step.rest));
     this.bars.replaceChildren(...bars, rest);
     this.paintAlignment(source.length);
-    const says = { ...places, token: step.token };
+    const says = { ...this.places(), token: step.token };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
   }
@@ -157,7 +137,7 @@ class Player {
     const chip = make("button", { type: "button", class: "chip" }, tokenText(token), share);
     chip.style.background = `color-mix(in srgb, var(--self) ${Math.round(70 * weight)}%, var(--page))`;
     chip.disabled = index === 0; // `<sos>` was given
-    chip.addEventListener("click", () => this.go(index - 1));
+    chip.addEventListener("click", () => this.playback.go(index - 1));
     return make("li", {}, chip);
   }
 
@@ -200,61 +180,6 @@ class Player {
     context.strokeStyle = getComputedStyle(this.root).color;
     context.lineWidth = 2 * ratio;
     context.strokeRect(ratio, (this.step * CELL + 1) * ratio, width - 2 * ratio, (CELL - 2) * ratio);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { steps } = this;
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const step = stepOfKey(event.key, this.step, steps.length);
-    if (step === null) return;
-    event.preventDefault();
-    this.go(step);
-  }
-
-  /** @param {number} step */
-  go(step) {
-    this.pause();
-    this.move(step);
-  }
-
-  /** @param {number} step */
-  move(step) {
-    const { steps } = this;
-    this.step = Math.max(0, Math.min(step, steps.length - 1));
-    this.paint();
-    clearTimeout(this.rest);
-    if (this.playing) return;
-    this.rest = setTimeout(() => {
-      this.rest = 0;
-      this.tell(this.step + 1);
-    }, REST);
-  }
-
-  play() {
-    const { steps } = this;
-    this.playing = true;
-    if (this.step === steps.length - 1) this.step = -1;
-    const next = () => {
-      this.move(this.step + 1);
-      if (this.step === steps.length - 1) this.go(this.step);
-    };
-    next();
-    if (this.playing) this.timer = setInterval(next, PACE);
-  }
-
-  pause() {
-    clearInterval(this.timer);
-    if (!this.playing) return;
-    this.playing = false;
-    this.playButton.textContent = "▶";
-  }
-
-  /** Called before the next call with new data, and when the player leaves the page. */
-  stop() {
-    if (this.root.isConnected) return;
-    clearInterval(this.timer);
-    clearTimeout(this.rest);
   }
 
   /** The step that is shown, as an SVG. */

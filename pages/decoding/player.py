@@ -13,7 +13,7 @@ from pages.decoding.steps import Run, as_json, player_steps, table
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
-from pages.ui.component import mounted, packed
+from pages.ui.component import PLAYBACK_STYLE, mounted, packed
 from pages.ui.export_menu import saving
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
@@ -25,7 +25,7 @@ from transformer.tracing.paths import Kind
 
 KEY, STEP, FORCE = "player", "step", "force"
 
-_mount = mounted(Path(__file__).with_suffix(""))
+_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
 
 def show_player(view: View, trace: Trace, run: Run) -> int:

@@ -1,4 +1,4 @@
-// The steps of an answer: which one comes next, and what a step shows. Nothing here touches the page.
+// The steps of an answer: what a step shows. Nothing here touches the page.
 
 import { clamp } from "../ui/component.js";
 
@@ -11,29 +11,6 @@ import { clamp } from "../ui/component.js";
  *   self: number[], cross: number[],
  * }} Step
  */
-
-/**
- * The step that a key leads to, counted from 0; null for a key that does nothing.
- *
- * @param {string} key
- * @param {number} step
- * @param {number} count
- */
-export function stepOfKey(key, step, count) {
-  /** @type {Record<string, number>} */
-  const targets = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: count - 1 };
-  return key in targets ? clamp(0, targets[key], count - 1) : null;
-}
-
-/**
- * A share in per cent: 0.123 is "12.3 %"; what rounds to nothing is "< 0.1 %".
- *
- * @param {number} share
- */
-export function percent(share) {
-  if (share > 0 && share < 0.0005) return "< 0.1 %";
-  return `${(100 * share).toFixed(1)} %`;
-}
 
 /**
  * The attention of all steps up to one as bytes, a row for each step; 0 to 254.

@@ -2,14 +2,15 @@
 // data, so moving between them asks the server nothing; it is told the frame once the slider stands still.
 
 import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
-import { fillIn, tokenText } from "../ui/format.js";
+import { fillIn, percent, tokenText } from "../ui/format.js";
 import { HeadGrid } from "../ui/head_grid_view.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
-import { axisSteps, frameAfterKey, frameAt, levelsOfFrame, placeOfStep } from "./film_frames.js";
+import { Playback } from "../ui/playback.js";
+import { PlaybackRow } from "../ui/playback_row.js";
+import { axisSteps, frameAt, levelsOfFrame, placeOfStep } from "./film_frames.js";
 
-const PLAY_PACE = 900; // ms between two frames
-const FILM_REST = 250; // ms without a move until the server is told
+const PACE = 900; // ms between two frames
 const [WIDE, HIGH] = [400, 150]; // px of a curve, in its own units
 const EDGES = { left: 44, right: 12, top: 10, bottom: 24 };
 const SVG = "http://www.w3.org/2000/svg";
@@ -31,22 +32,17 @@ export default function film({ data: parcel, parentElement, setStateValue, setTr
   view.send = setStateValue;
   view.sendTrigger = setTriggerValue;
   view.show(data, levels);
-  return () => view.stop();
+  return () => root.isConnected || view.playback.halt();
 }
 
 class Film {
   /** @type {FilmData} */ data;
   /** @type {Uint8Array<ArrayBuffer>} */ levels;
-  /** @type {HTMLButtonElement} */ playButton;
-  /** @type {HTMLInputElement} */ slider;
+  /** @type {PlaybackRow} */ moves;
   /** @type {(name: string, value: unknown) => void} */ send = () => {};
   /** @type {(name: string, value: unknown) => void} */ sendTrigger = () => {};
   /** @type {SVGElement[]} */ cursors = [];
-  frame = 0;
   row = 0;
-  playing = false;
-  timer = 0;
-  rest = 0;
   painted = 0;
 
   /**
@@ -55,19 +51,23 @@ class Film {
    */
   constructor(root, gridText) {
     this.root = root;
-    this.place = make("output", {});
+    this.playback = new Playback(
+      PACE,
+      () => this.paint(),
+      (index) => this.send("frame", index),
+    );
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
     this.tokens = make("ol", { class: "tokens" });
     this.bars = make("ol", { class: "bars" });
     this.curves = make("div", { class: "curves" });
-    this.moves = make("div", { class: "moves" });
     this.barsTitle = make("h4", {});
     this.gridRoot = make("div", { class: "head_grid" });
     this.grid = new HeadGrid(this.gridRoot, gridText, false);
-    const reading = make("section", {}, this.answer, this.barsTitle, this.tokens, this.bars);
-    this.root.replaceChildren(this.moves, make("div", { class: "parts" }, this.curves, reading), this.gridRoot);
     answerWithPicture(root, () => this.drawn());
-    root.addEventListener("keydown", (event) => this.key(event));
+    root.addEventListener("keydown", (event) => {
+      // The grid of heads has arrow keys of its own.
+      if (event.target !== this.grid.canvas) this.moves.key(event);
+    });
   }
 
   /**
@@ -79,34 +79,24 @@ class Film {
     const moved = !unchanged(before, data, "frame", "row") || !unchanged(before, data, "frames");
     const built = unchanged(before, data, "frames", "history", "text");
     [this.data, this.levels] = [data, levels];
-    // The server's frame wins where it is new; an answer that comes back late must not undo a move.
-    if (moved && !this.playing && !this.rest) [this.frame, this.row] = [data.frame, data.row];
-    this.frame = clamp(0, this.frame, data.frames.length - 1);
-    this.row = clamp(0, this.row, data.target.length - 1);
+    const row = moved && this.playback.still ? data.row : this.row;
+    this.row = clamp(0, row, data.target.length - 1);
+    this.playback.take(data.frames.length, data.frame, moved);
     if (!built) this.build();
     this.paint();
   }
 
+  /** The frame that is shown, counted from 0. */
+  get frame() {
+    return this.playback.index;
+  }
+
   build() {
     const { frames, text } = this.data;
-    /** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
-    const button = (name, sign, act) => {
-      const made = make("button", { type: "button", class: name, title: text[name], "aria-label": text[name] }, sign);
-      made.addEventListener("click", act);
-      return made;
-    };
-    this.playButton = button("play", "▶", () => (this.playing ? this.pause() : this.play()));
-    this.slider = make("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": text.scrubber });
-    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
-    this.moves.replaceChildren(
-      button("first", "«", () => this.go(0)),
-      button("back", "‹", () => this.go(this.frame - 1)),
-      this.playButton,
-      button("forward", "›", () => this.go(this.frame + 1)),
-      button("last", "»", () => this.go(frames.length - 1)),
-      this.slider,
-      this.place,
-    );
+    const steps = frames[frames.length - 1].step;
+    this.moves = new PlaybackRow(this.playback, text, () => fillIn(text.place, { step: frames[this.frame].step, steps }));
+    const reading = make("section", {}, this.answer, this.barsTitle, this.tokens, this.bars);
+    this.root.replaceChildren(this.moves.element, make("div", { class: "parts" }, this.curves, reading), this.gridRoot);
     this.cursors = [];
     this.curves.replaceChildren(this.curve("loss"), this.curve("accuracy"), this.legend());
   }
@@ -161,7 +151,7 @@ class Film {
     svg.addEventListener("click", (event) => {
       const box = svg.getBoundingClientRect();
       const across = ((event.clientX - box.left) / box.width) * WIDE - EDGES.left;
-      this.go(frameAt(frames, across / (WIDE - EDGES.left - EDGES.right)));
+      this.playback.go(frameAt(frames, across / (WIDE - EDGES.left - EDGES.right)));
     });
     return make("figure", {}, make("h4", {}, text[name]), svg);
   }
@@ -171,11 +161,7 @@ class Film {
     const { frames, text, target } = data;
     const shown = frames[frame];
     const last = frames[frames.length - 1].step;
-    this.slider.value = String(frame);
-    this.slider.setAttribute("aria-valuetext", fillIn(text.place, { step: shown.step, steps: last }));
-    this.place.textContent = fillIn(text.place, { step: shown.step, steps: last });
-    this.playButton.textContent = this.playing ? "⏸" : "▶";
-    this.playButton.setAttribute("aria-label", this.playing ? text.pause : text.play);
+    this.moves.paint();
     for (const cursor of this.cursors) {
       const x = EDGES.left + placeOfStep(shown.step, last) * (WIDE - EDGES.left - EDGES.right);
       cursor.setAttribute("x1", String(x));
@@ -222,7 +208,7 @@ class Film {
    */
   chip(token, row) {
     const [, share] = this.data.frames[this.frame].rows[row].bars.find(([, , expected]) => expected) ?? ["", 0];
-    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), make("small", {}, percentOf(share)));
+    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), make("small", {}, percent(share)));
     chip.setAttribute("aria-pressed", String(row === this.row));
     chip.style.background = `color-mix(in srgb, var(--expected) ${Math.round(60 * share)}%, var(--page))`;
     chip.addEventListener("click", () => {
@@ -231,60 +217,6 @@ class Film {
       this.send("row", row);
     });
     return make("li", {}, chip);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    // The grid of heads has arrow keys of its own.
-    if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented || event.target === this.grid.canvas) return;
-    const frame = frameAfterKey(event.key, this.frame, this.data.frames.length);
-    if (frame === null) return;
-    event.preventDefault();
-    this.go(frame);
-  }
-
-  /** @param {number} frame */
-  go(frame) {
-    this.pause();
-    this.move(frame);
-  }
-
-  /** @param {number} frame */
-  move(frame) {
-    this.frame = clamp(0, frame, this.data.frames.length - 1);
-    this.paint();
-    clearTimeout(this.rest);
-    if (this.playing) return;
-    this.rest = setTimeout(() => {
-      this.rest = 0;
-      this.send("frame", this.frame);
-    }, FILM_REST);
-  }
-
-  play() {
-    const last = this.data.frames.length - 1;
-    this.playing = true;
-    if (this.frame === last) this.frame = -1;
-    const next = () => {
-      this.move(this.frame + 1);
-      if (this.frame === last) this.go(this.frame);
-    };
-    next();
-    if (this.playing) this.timer = setInterval(next, PLAY_PACE);
-  }
-
-  pause() {
-    clearInterval(this.timer);
-    if (!this.playing) return;
-    this.playing = false;
-    this.playButton.textContent = "▶";
-  }
-
-  /** Called before the next call with new data, and when the film leaves the page. */
-  stop() {
-    if (this.root.isConnected) return;
-    clearInterval(this.timer);
-    clearTimeout(this.rest);
   }
 
   /** The frame that is shown, as an SVG. */
@@ -349,11 +281,6 @@ function barOf(token, share, kind) {
     { class: kind },
     name,
     make("span", { class: "track" }, fill),
-    make("span", { class: "share" }, percentOf(share)),
+    make("span", { class: "share" }, percent(share)),
   );
-}
-
-/** @param {number} share */
-function percentOf(share) {
-  return share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
 }

@@ -19,7 +19,7 @@ from pages.shell.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
 from pages.ui.caches import cached
-from pages.ui.component import mounted, parcel
+from pages.ui.component import PLAYBACK_STYLE, mounted, parcel
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
 from pages.ui.link_values import publish, seed
@@ -35,7 +35,7 @@ KEY, SNAPSHOT, ROW = "film", "snapshot", "token"
 CHECKED = 32  # held-out pairs on which each frame is tested
 MOST_BARS = 6  # tokens of a distribution that are drawn one by one
 
-_mount = mounted(Path(__file__).with_suffix(""), Path(head_grid.__file__).with_suffix(".css"))
+_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, Path(head_grid.__file__).with_suffix(".css"))
 
 
 class Film(NamedTuple):

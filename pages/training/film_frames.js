@@ -1,6 +1,4 @@
-// The frames of a training: where a step is on the axis, and which frame comes next. Nothing here touches the page.
-
-import { clamp } from "../ui/component.js";
+// The frames of a training: where a step is on the axis, and which frame is there. Nothing here touches the page.
 
 /**
  * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder.
@@ -43,19 +41,6 @@ export function frameAt(frames, place) {
   const last = frames[frames.length - 1].step;
   const distances = frames.map(({ step }) => Math.abs(placeOfStep(step, last) - place));
   return distances.indexOf(Math.min(...distances));
-}
-
-/**
- * The frame that a key leads to; null for a key that does nothing.
- *
- * @param {string} key
- * @param {number} frame
- * @param {number} count
- */
-export function frameAfterKey(key, frame, count) {
-  /** @type {Record<string, number>} */
-  const targets = { ArrowLeft: frame - 1, ArrowRight: frame + 1, Home: 0, End: count - 1 };
-  return key in targets ? clamp(0, targets[key], count - 1) : null;
 }
 
 /**

@@ -28,3 +28,13 @@ export function formatNumber(value) {
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   return String(Number(value.toPrecision(7))).replaceAll("-", "−");
 }
+
+/**
+ * A share in per cent: 0.123 is "12.3 %"; what rounds to nothing is "< 0.1 %".
+ *
+ * @param {number} share
+ */
+export function percent(share) {
+  if (share > 0 && share < 0.0005) return "< 0.1 %";
+  return `${(100 * share).toFixed(1)} %`;
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisSteps, frameAfterKey, frameAt, levelsOfFrame, placeOfStep } from "../../../pages/training/film_frames.js";
+import { axisSteps, frameAt, levelsOfFrame, placeOfStep } from "../../../pages/training/film_frames.js";
 
 const FRAMES = [0, 25, 316, 4000].map((step) => ({ step, answer: "", right: null, loss: null, accuracy: null, rows: [] }));
 
@@ -17,15 +17,6 @@ test("a place on the axis gives the nearest frame", () => {
   for (const [index, { step }] of FRAMES.entries()) assert.equal(frameAt(FRAMES, placeOfStep(step, 4000)), index);
   assert.equal(frameAt(FRAMES, -1), 0);
   assert.equal(frameAt(FRAMES, 2), 3);
-});
-
-test("arrow keys move by a frame and stop at the ends", () => {
-  assert.equal(frameAfterKey("ArrowRight", 1, 4), 2);
-  assert.equal(frameAfterKey("ArrowRight", 3, 4), 3);
-  assert.equal(frameAfterKey("ArrowLeft", 0, 4), 0);
-  assert.equal(frameAfterKey("End", 0, 4), 3);
-  assert.equal(frameAfterKey("Home", 3, 4), 0);
-  assert.equal(frameAfterKey("x", 3, 4), null);
 });
 
 test("the levels of a frame are its own", () => {

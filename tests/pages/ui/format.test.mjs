@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fillIn, formatNumber, tokenText } from "../../../pages/ui/format.js";
+import { fillIn, formatNumber, percent, tokenText } from "../../../pages/ui/format.js";
 
 test("fillIn fills each place, and leaves a place without a value", () => {
   assert.equal(fillIn("layer {layer} of {layers}: {name}", { layer: 0, layers: 2 }), "layer 0 of 2: {name}");
@@ -23,4 +23,10 @@ test("formatNumber writes at most seven digits, with a true minus, also in the e
     "−∞",
     "∞",
   ]);
+});
+
+test("a share that rounds to nothing is not written as nothing", () => {
+  assert.equal(percent(0.9612), "96.1 %");
+  assert.equal(percent(0.0001), "< 0.1 %");
+  assert.equal(percent(0), "0.0 %");
 });
