@@ -1,53 +1,35 @@
 """A training on the visitor's own settings, here and now: growing curves, one answer and all heads, about twice a second."""
 
-import itertools
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from pages.shell.error_boundary import explained, sentence
-from pages.shell.examples import starts
-from pages.shell.own_models import OwnModel, add_own, own_models, own_name
+from pages.shell.own_models import OwnModel, own_models
 from pages.shell.parts import seen
 from pages.shell.runs import runs
-from pages.shell.sidebar import take
 from pages.shell.turns import turn
+from pages.training.live_curves import show_curves
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
+from pages.training.live_heads import show_heads
 from pages.training.live_settings import pick_training
+from pages.training.live_sidebar import model_name, offer_when_new, open_copy
 from pages.ui.caches import cached
-from pages.ui.component import mounted
-from pages.ui.escaping import literal
-from pages.ui.export_menu import saving
 from pages.ui.format import fixed, share, whole
-from pages.ui.head_grid import overview
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import InputError
-from transformer.analysis.head_measures import alignment_mask, measure, strongest
-from transformer.figures import KIND_COLORS
 from transformer.tracing.paths import Kind
 from transformer.training.live import LiveTraining, Progress
 from transformer.training.live_view import LiveView, live_view
 from transformer.training.settings import LiveSettings
-from transformer.worlds import world
 
 # Seconds between two pictures of a training that runs.
 PACE = 0.5
-# Points of a curve; each is the mean of a stretch of steps.
-POINTS = 240
-CURVES, HEADS = "live_curves", "live_heads"
-# Session key: the training whose model is in the sidebar, and the step at which it ended, or None.
-REMEMBERED = "live_remembered"
 ATTENTION = "pages/attention/page.py"
-
-_mount = mounted(Path(__file__).with_name("live_curves"))
 
 
 def show_live() -> None:
@@ -57,21 +39,22 @@ def show_live() -> None:
     st.markdown(words["sentence"])
     if not seen("live", 900):
         return
-    here = desk()
+    session_desk = desk()
     with explained():
         settings = pick_training()
         watched = _watched(settings)
         kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS))
-        label = words["start_over"] if here.training else words["start"]
-        icon = ":material/restart_alt:" if here.training else ":material/play_arrow:"
-        st.button(label, key="live_start", icon=icon, type="primary", on_click=here.start, args=(settings,))
+        label = words["start_over"] if session_desk.training else words["start"]
+        icon = ":material/restart_alt:" if session_desk.training else ":material/play_arrow:"
+        st.button(label, key="live_start", icon=icon, type="primary", on_click=session_desk.start, args=(settings,))
         st.caption(words["away"])
-        if here.training is None:
+        if session_desk.training is None:
             st.info(words["nothing"], icon=":material/school:")
         else:
-            busy = here.busy
-            st.fragment(_show_training, key="live_training", run_every=PACE if busy else None)(here, watched, kind, busy)
-        show_files(here.training)
+            busy = session_desk.busy
+            every = PACE if busy else None
+            st.fragment(_show_training, key="live_training", run_every=every)(session_desk, watched, kind, busy)
+        show_files(session_desk.training)
 
 
 def _watched(settings: LiveSettings) -> str:
@@ -87,28 +70,22 @@ def _watched(settings: LiveSettings) -> str:
     return value
 
 
-def model_name(training: LiveTraining) -> str:
-    """The name in the sidebar of the model in training."""
-    return own_name(training.settings.world)
-
-
-def _show_training(here: Desk, watched: str, kind: str, was_busy: bool) -> None:
+def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) -> None:
     """Draw the training as it is now. While it runs, Streamlit calls this alone."""
-    training = here.training
+    training = session_desk.training
     if training is None:
         return
     with turn(), explained():
-        progress, place = training.progress, here.place
-        if (was_busy and not here.busy) or _remember_end(training):
-            st.rerun()  # so that this is not called any more, and the sidebar has the model as it is at the end
-        if not was_busy and here.busy:
+        progress, place = training.progress, session_desk.place
+        # A rerun starts or ends the calls by Streamlit, and gives the sidebar the model as it is at the end.
+        if was_busy != session_desk.busy or offer_when_new(training):
             st.rerun()
         _show_line(training, progress, place)
-        _show_buttons(here, progress, place)
+        _show_buttons(session_desk, progress, place)
         training.watch(watched)
         progress = _with_view(training, progress, watched)
-        _show_curves(training, progress)
-        _show_heads(training, progress, kind)
+        show_curves(training, progress)
+        show_heads(training, progress, kind)
 
 
 def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Progress:
@@ -126,30 +103,6 @@ def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Prog
 @cached
 def _view(key: OwnModel, watched: str, step: int) -> LiveView:
     return live_view(runs().pipeline(key), watched, step)
-
-
-def _remember_end(training: LiveTraining) -> bool:
-    """Put the model into this session's sidebar when it is there for the first time, and when it has come to an end; whether
-    that was now."""
-    progress, name = training.progress, model_name(training)
-    if progress.copy is None:
-        return False
-    known, end = st.session_state.get(REMEMBERED), None if progress.alive else progress.copy.step
-    if known and known[0] is training and name in own_models() and (progress.alive or known[1] == end):
-        return False
-    _remember(training, progress)
-    st.session_state[REMEMBERED] = training, end
-    return True
-
-
-def _remember(training: LiveTraining, progress: Progress) -> None:
-    """Give the session the latest copy of the model."""
-    copy, words = progress.copy, text("live")
-    if copy is not None:
-        about = words["about"].format(
-            world=training.settings.world, step=whole(copy.step), steps=whole(training.settings.steps)
-        )
-        add_own(model_name(training), copy.data, about)
 
 
 def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
@@ -197,9 +150,9 @@ def _time(seconds: float) -> str:
     return words["minutes"].format(minutes=count // 60, seconds=count % 60)
 
 
-def _show_buttons(here: Desk, progress: Progress, place: int) -> None:
+def _show_buttons(session_desk: Desk, progress: Progress, place: int) -> None:
     """Draw what can be done with the training now."""
-    words, training = text("live"), here.training
+    words, training = text("live"), session_desk.training
     assert training is not None
     with st.container(horizontal=True):
         if progress.status == "paused":
@@ -207,9 +160,9 @@ def _show_buttons(here: Desk, progress: Progress, place: int) -> None:
         elif progress.status == "running":
             st.button(words["pause"], key="live_pause", icon=":material/pause:", on_click=training.pause)
         if place or progress.status in ("starting", "running", "paused"):
-            st.button(words["stop"], key="live_stop", icon=":material/stop:", on_click=here.stop)
+            st.button(words["stop"], key="live_stop", icon=":material/stop:", on_click=session_desk.stop)
         if training.can_resume and not place:
-            st.button(words["resume"], key="live_resume", icon=":material/play_arrow:", on_click=here.resume)
+            st.button(words["resume"], key="live_resume", icon=":material/play_arrow:", on_click=session_desk.resume)
         if progress.copy is not None:
             name = model_name(training)
             opened = st.button(
@@ -217,110 +170,8 @@ def _show_buttons(here: Desk, progress: Progress, place: int) -> None:
                 key="live_open",
                 icon=":material/visibility:",
                 help=words["open_help"].format(name=name),
-                on_click=_open,
+                on_click=open_copy,
                 args=(training,),
             )
             if opened and name in own_models():
                 st.switch_page(ATTENTION, query_params={})
-
-
-def _open(training: LiveTraining) -> None:
-    """Make a copy of now the model of the sidebar. Called before the app runs again, so nobody's turn is used up by waiting."""
-    training.copy()
-    _remember(training, training.progress)
-    name = model_name(training)
-    if st.session_state["model"] != name:
-        take(starts(name)[0])
-        st.session_state["model"] = name
-
-
-def _show_curves(training: LiveTraining, progress: Progress) -> None:
-    """Draw the curves and the answer, and the menu that saves them."""
-    words = text("live")
-    data = {
-        "steps": progress.steps,
-        "curves": {
-            "loss": thinned(progress.losses),
-            "accuracy": [list(check) for check in progress.checks],
-            "rate": thinned(progress.rates),
-        },
-        "answer": answer_of(progress.view, training) if progress.view else None,
-        "text": words["curves"],
-    }
-    _mount(key=CURVES, data=data)
-    if progress.unreadable:
-        watched, problem = progress.unreadable
-        st.warning(words["unreadable"].format(text=literal(watched), problem=literal(problem)), icon=":material/help:")
-    saving(CURVES, f"{model_name(training)}-{words['curves_name']}", lambda: curve_table(training.progress))
-
-
-def thinned(values: tuple[float, ...], most: int = POINTS) -> list[list[float]]:
-    """(step, value) of a curve with at most so many points; each is the mean of a stretch of steps, and stands at its last."""
-    count = len(values)
-    if count <= most:
-        return [[step, value] for step, value in enumerate(values, 1)]
-    ends = [round(count * index / most) for index in range(most + 1)]
-    return [[end, float(np.mean(values[start:end]))] for start, end in itertools.pairwise(ends)]
-
-
-def curve_table(progress: Progress) -> pd.DataFrame:
-    """Loss and learning rate of each step, and the accuracy where it was tested."""
-    steps = range(1, len(progress.losses) + 1)
-    table = pd.DataFrame({"loss": progress.losses, "learning_rate": progress.rates}, index=pd.Index(steps, name="step"))
-    return table.assign(accuracy=pd.Series(dict(progress.checks), dtype=float))
-
-
-def answer_of(view: LiveView, training: LiveTraining) -> dict[str, Any]:
-    """The answer of a view for the component: each token with its probability and whether it is right."""
-    split = world(training.settings.world).target_vocabulary.split
-    expected = None if view.right is None else [*split(view.right), None]  # at the end it should end
-    tokens = []
-    for index, (token, probability) in enumerate(zip(view.written, view.probabilities, strict=True)):
-        right = None
-        if expected is not None:
-            ends = view.ended and index == len(view.written) - 1
-            right = index < len(expected) and (None if ends else token) == expected[index]
-        tokens.append({"token": token, "share": round(probability, 4), "right": right})
-    right = None if view.right is None else view.answer == view.right and view.ended
-    return {
-        "step": view.step,
-        "text": view.text,
-        "tokens": tokens,
-        "right": right,
-        "expected": view.right,
-        "ended": view.ended,
-    }
-
-
-def _show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
-    """Draw all heads of a kind, and the head that points best."""
-    words, view = text("live"), progress.view
-    if view is None:
-        st.caption(words["heads_waits"])
-        return
-    queries, keys = view.tokens[kind]
-    pointing = _pointing(training, view)
-    selected = pointing[0][:2] if pointing and kind == Kind.CROSS else (0, 0)
-    overview(view.weights[kind], view.allowed[kind], queries, keys, selected, KIND_COLORS[kind], HEADS)
-    saving(HEADS, f"{model_name(training)}-{kind}-all-heads")
-    for template, found in zip((words["head"], words["line_head"]), pointing, strict=False):
-        layer, head, value = found
-        st.markdown(template.format(layer=layer + 1, head=head + 1, share=share(value)))
-
-
-def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, float]]:
-    """The head of cross-attention with most weight on the tokens that the answer needs, and the one with most along the
-    anti-diagonal: layer, head and that share. Empty for a world without a rule for it, or an answer that is cut off."""
-    task = world(training.settings.world)
-    queries, keys = view.tokens["cross"]
-    source, target = list(keys[1:-1]), list(queries[1:])
-    pairs = task.alignment(source, target) if view.right is not None and len(target) <= len(source) else None
-    mask = alignment_mask(pairs, len(queries), len(keys)) if pairs else None
-    if mask is None or not mask.any():
-        return []
-    measures = measure(view.weights["cross"], mask)
-    found = []
-    for name in ("alignment", "anti-diagonal"):
-        layer, head = strongest(measures[name])
-        found.append((layer, head, float(measures[name][layer, head])))
-    return found if training.settings.world == "reverse" else found[:1]

@@ -13,10 +13,11 @@ from streamlit.testing.v1 import AppTest
 from pages.shell import own_models
 from pages.shell.own_models import own_name
 from pages.training import live, live_desk
+from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, Line
 from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline
-from transformer.training.live import LiveTraining
+from transformer.training.live import LiveTraining, Progress
 from transformer.training.settings import LiveSettings
 
 PAGE = "pages/training/page.py"
@@ -173,7 +174,7 @@ class Fake(LiveTraining):
         self.stops += 1
 
     def become(self, status: str) -> None:
-        self.progress = live.Progress(status=status)  # type: ignore[arg-type]
+        self.progress = Progress(status=status)  # type: ignore[arg-type]
 
 
 def test_trainings_wait_in_line_for_a_place() -> None:
@@ -202,8 +203,8 @@ def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
 
 
 def test_a_curve_has_a_limit_on_its_points() -> None:
-    assert live.thinned((3.0, 1.0)) == [[1, 3.0], [2, 1.0]]
-    points = live.thinned(tuple(range(1000)), 10)
+    assert thinned((3.0, 1.0)) == [[1, 3.0], [2, 1.0]]
+    points = thinned(tuple(range(1000)), 10)
     assert [step for step, _ in points] == list(range(100, 1001, 100))
     assert points[0][1] == pytest.approx(49.5)
 

@@ -1,0 +1,52 @@
+"""The model of a live training in the sidebar of its session, where every page works on it."""
+
+import streamlit as st
+
+from pages.shell.examples import starts
+from pages.shell.own_models import add_own, own_models, own_name
+from pages.shell.sidebar import take
+from pages.ui.format import whole
+from pages.ui.text import text
+from transformer.training.live import LiveTraining, Progress
+
+# Session key: the training whose model is in the sidebar, and the step at which it ended, or None.
+OFFERED = "live_offered"
+
+
+def model_name(training: LiveTraining) -> str:
+    """The name in the sidebar of the model in training."""
+    return own_name(training.settings.world)
+
+
+def offer_when_new(training: LiveTraining) -> bool:
+    """Put the model into this session's sidebar when it is there for the first time, and when it has come to an end; whether
+    that was now."""
+    progress, name = training.progress, model_name(training)
+    if progress.copy is None:
+        return False
+    known, end = st.session_state.get(OFFERED), None if progress.alive else progress.copy.step
+    if known and known[0] is training and name in own_models() and (progress.alive or known[1] == end):
+        return False
+    _offer(training, progress)
+    st.session_state[OFFERED] = training, end
+    return True
+
+
+def _offer(training: LiveTraining, progress: Progress) -> None:
+    """Give the session the latest copy of the model."""
+    copy, words = progress.copy, text("live")
+    if copy is not None:
+        about = words["about"].format(
+            world=training.settings.world, step=whole(copy.step), steps=whole(training.settings.steps)
+        )
+        add_own(model_name(training), copy.data, about)
+
+
+def open_copy(training: LiveTraining) -> None:
+    """Make a copy of now the model of the sidebar. Called before the app runs again, so nobody's turn is used up by waiting."""
+    training.copy()
+    _offer(training, training.progress)
+    name = model_name(training)
+    if st.session_state["model"] != name:
+        take(starts(name)[0])
+        st.session_state["model"] = name
