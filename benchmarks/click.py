@@ -22,7 +22,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.session import ROOT, SIDEBAR, Server, Session, serving
+from benchmarks.server import ROOT, Server, serving
+from benchmarks.session import SIDEBAR, Session
 from pages.shell.navigation import name_of, page_files
 
 MODEL = "reverse"

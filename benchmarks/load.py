@@ -29,7 +29,8 @@ import psutil
 
 from benchmarks.click import new_texts
 from benchmarks.replicas import Replicas, cookie_of, serving_replicas
-from benchmarks.session import ROOT, SIDEBAR, PageError, Server, Session, serving
+from benchmarks.server import ROOT, Server, serving
+from benchmarks.session import SIDEBAR, PageError, Session
 from pages.shell.navigation import name_of, page_files
 
 SHARED_TEXT = "headlight"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.session import ROOT, Server, serving
+from benchmarks.server import ROOT, Server, serving
 
 SETTINGS = ROOT / "deploy" / "nginx.conf"
 # Debian installs it where only root's PATH looks.

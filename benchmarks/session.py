@@ -4,23 +4,14 @@ The messages are Streamlit's own (`streamlit.proto`). They are no public interfa
 `requirements.txt` pins. What a browser does with the answer (drawing) is not part of any time measured here.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
 
-import psutil
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -28,8 +19,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.parts import WATCH
 
-LOG_CHARACTERS = 4_000  # of a server's log that are shown when something fails
-ROOT = Path(__file__).parents[1]
 # Element of the page → the field of `WidgetState` that holds its value.
 VALUE_FIELDS = {
     "selectbox": "string_value",
@@ -47,74 +36,6 @@ VALUE_FIELDS = {
 TRIGGERS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 SECONDS_ALLOWED = 60.0
-
-
-class Server(NamedTuple):
-    """A running Streamlit server.
-
-    Attributes:
-        address: `http://127.0.0.1:<port>`.
-        process: to ask for its memory and processor time.
-    """
-
-    address: str
-    process: psutil.Process
-
-    @property
-    def cpu_seconds(self) -> float:
-        """Processor time it has used so far, in all its threads."""
-        times = self.process.cpu_times()
-        return times.user + times.system
-
-    @property
-    def megabytes(self) -> float:
-        """Memory it holds now (resident)."""
-        return self.process.memory_info().rss / 1e6
-
-
-@contextlib.contextmanager
-def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
-    """A fresh server of a script on this machine only; stopped at the end of the context.
-
-    Args:
-        script: what `streamlit run` gets.
-        port: where it listens; 0 for any free port.
-        environment: variables besides those of this process.
-
-    Raises:
-        RuntimeError: it did not start within a minute.
-    """
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        free.bind(("127.0.0.1", port))
-        port = free.getsockname()[1]
-    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
-    log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), *options],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=log,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                break
-            time.sleep(0.1)
-        else:
-            raise RuntimeError("the server did not start within 60 s")
-        yield Server(address, psutil.Process(child.pid))
-    except BaseException as error:
-        # A page says no more than that something failed; why is in the log.
-        log.seek(0)
-        error.add_note(f"The server's log ends with:\n{log.read().decode(errors='replace')[-LOG_CHARACTERS:]}")
-        raise
-    finally:
-        child.terminate()
-        child.wait(60)  # can take more than 10 s on a busy machine
-        log.close()
 
 
 class Address(Protocol):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.session import ROOT
+from benchmarks.server import ROOT
 
 CONTAINERFILE = ROOT / "deploy" / "Containerfile"
 # pip puts it beside Python, which need not be on the PATH.

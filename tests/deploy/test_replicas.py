@@ -15,7 +15,8 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.load import percentile
 from benchmarks.replicas import Replicas, cookie_of, serving_replicas
-from benchmarks.session import ROOT, SIDEBAR, Element, Server, Session
+from benchmarks.server import ROOT, Server
+from benchmarks.session import SIDEBAR, Element, Session
 from pages.shell.navigation import name_of, page_files
 from pages.ui.link_values import SHARED
 from tests.deploy.needs import needs_nginx

@@ -12,7 +12,7 @@ import streamlit
 import streamlit as st
 import websockets
 
-from benchmarks.session import ROOT, serving
+from benchmarks.server import ROOT, serving
 from pages.shell.server import is_foreign
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()

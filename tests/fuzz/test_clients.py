@@ -24,7 +24,8 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.replicas import behind_nginx
-from benchmarks.session import ROOT, Server, Session, serving
+from benchmarks.server import ROOT, Server, serving
+from benchmarks.session import Session
 from pages.ui.limits import FILES
 from tests.deploy.needs import needs_nginx
 from tests.fuzz.hostile import QUICK

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
-from benchmarks import session
+from benchmarks import server
 
 # Called before these modules are imported, so that their failed asserts show values as in a test.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
@@ -42,8 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @contextlib.contextmanager
 def serving(script: Path) -> Iterator[str]:
     """The address of a new Streamlit server for a script, on this machine only; stopped at the end."""
-    with session.serving(script) as server:
-        yield server.address
+    with server.serving(script) as running:
+        yield running.address
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from benchmarks.replicas import behind_nginx
-from benchmarks.session import ROOT, serving
+from benchmarks.server import ROOT, serving
 from pages.shell.navigation import name_of, page_files
 from tests.deploy.needs import needs_nginx
 from tests.pages.conftest import Visitor

@@ -11,7 +11,8 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.session import Server, Session, serving
+from benchmarks.server import Server, serving
+from benchmarks.session import Session
 from tests.pages.conftest import ROOT, Visitor
 from tests.pages.training.test_live import TINY
 

@@ -1,0 +1,86 @@
+"""A Streamlit server of this checkout in a process of its own, for benchmarks and tests."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+LOG_CHARACTERS = 4_000  # of a server's log that are shown when something fails
+
+
+class Server(NamedTuple):
+    """A running Streamlit server.
+
+    Attributes:
+        address: `http://127.0.0.1:<port>`.
+        process: to ask for its memory and processor time.
+    """
+
+    address: str
+    process: psutil.Process
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time it has used so far, in all its threads."""
+        times = self.process.cpu_times()
+        return times.user + times.system
+
+    @property
+    def megabytes(self) -> float:
+        """Memory it holds now (resident)."""
+        return self.process.memory_info().rss / 1e6
+
+
+@contextlib.contextmanager
+def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
+    """A fresh server of a script on this machine only; stopped at the end of the context.
+
+    Args:
+        script: what `streamlit run` gets.
+        port: where it listens; 0 for any free port.
+        environment: variables besides those of this process.
+
+    Raises:
+        RuntimeError: it did not start within a minute.
+    """
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(script), *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+        stdout=subprocess.DEVNULL,
+        stderr=log,
+    )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                break
+            time.sleep(0.1)
+        else:
+            raise RuntimeError("the server did not start within 60 s")
+        yield Server(address, psutil.Process(child.pid))
+    except BaseException as error:
+        # A page says no more than that something failed; why is in the log.
+        log.seek(0)
+        error.add_note(f"The server's log ends with:\n{log.read().decode(errors='replace')[-LOG_CHARACTERS:]}")
+        raise
+    finally:
+        child.terminate()
+        child.wait(60)  # can take more than 10 s on a busy machine
+        log.close()
