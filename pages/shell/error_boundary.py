@@ -52,13 +52,14 @@ def sentence(said: Sentence) -> str:
 
 def warn_remark(world_name: str, source: str) -> None:
     """Draw what a person should know before they trust the answer to a text; nothing if there is nothing to say."""
-    remark = _remark(world_name, source)
+    remark = remark_on(world_name, source)
     if remark is not None:
         st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
 
 
 @cached
-def _remark(world_name: str, source: str) -> Remark | None:
+def remark_on(world_name: str, source: str) -> Remark | None:
+    """What `warn_remark` draws."""
     return world(world_name).remark(source) if world_name in WORLDS else None
 
 

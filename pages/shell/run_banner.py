@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shell.error_boundary import MOST_UNKNOWN, sentence, warn_remark, warn_unknown
+from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models import accepts
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
@@ -113,7 +113,8 @@ def _show(run: Run) -> None:
 def _warn(run: Run, item: int, number: int | None) -> None:
     """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
     words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
-    warn_unknown("source", _with_fitting(pipeline, run.sources[item]), accepts(run.view.model), number)
+    if not (pipeline.trained and _remark_names_unknown(run, item)):
+        warn_unknown("source", _with_fitting(pipeline, run.sources[item]), accepts(run.view.model), number)
     if target is not None:
         warn_unknown("target", target.unknown, accepts(run.view.model), number)
     if pipeline.trained:
@@ -123,6 +124,13 @@ def _warn(run: Run, item: int, number: int | None) -> None:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)
         warning = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
         st.warning(warning, icon=":material/straighten:")
+
+
+def _remark_names_unknown(run: Run, item: int) -> bool:
+    """Whether the remark of the model's world names all unknown words of a source, so that a second warning would repeat it."""
+    remark = remark_on(run.view.pipeline.card.world, run.view.sources[item])
+    unknown = [token.token for token in run.sources[item].unknown]
+    return remark is not None and any(all(token in str(value) for token in unknown) for value in remark.values.values())
 
 
 def _with_fitting(pipeline: Pipeline, reading: Reading) -> tuple[Unknown, ...]:
