@@ -181,6 +181,6 @@ def test_what_was_in_training_is_not_remarked() -> None:
 
 def test_an_unknown_name_is_warned_of_once_and_an_unknown_word_elsewhere_with_words_that_fit() -> None:
     (warning,) = on_page("pages/home/page.py", model="english-french", source="my name is zorblax").warning
-    assert "Where a name may stand, the model was trained to copy such a word." in warning.value
+    assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
     (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
     assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
