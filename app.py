@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.shell.body import COMPLETE, draw_page
 from pages.shell.former_links import read_former_link
+from pages.shell.lessons.player import follow_lesson, lesson_bar, lesson_is_open
 from pages.shell.navigation import foot, navigation
 from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
@@ -37,9 +38,12 @@ def visit() -> None:
     page = navigation()
     read_former_link()
     start_run()
+    follow_lesson()
     sidebar()
+    lesson_bar()
     draw_page(page)
-    foot()
+    if not lesson_is_open():  # its bar has the way on
+        foot()
     st.session_state[COMPLETE] = True
 
 

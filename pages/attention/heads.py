@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 
 from pages.attention.head_patterns import head_measures
 from pages.attention.lines import heads_on, lines
+from pages.shell.lessons.player import linked_lesson
 from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
 from pages.ui.charts import chart, show
@@ -129,7 +130,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
 def _show_writing(view: View) -> None:
     """Draw which row wrote which token of the answer, each with a link to that step."""
     words, answer, vocabulary = text("attention"), view.answer(), view.pipeline.target_vocabulary
-    query = {**linked_language(), "model": view.model, **sizes_of(view.model), "source": view.source}
+    query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model), "source": view.source}
     written = [*answer.tokens, *(vocabulary.tokens_of([vocabulary.eos]) if answer.ended else ())]
     read = [vocabulary.tokens[vocabulary.sos], *answer.tokens]
     links = [
@@ -148,7 +149,7 @@ def show_training_link(view: View, kind: str, layer: int, head: int) -> None:
     """
     if filmed(view.model) is None:
         return
-    query = {**linked_language(), "model": view.model, "source": view.source}
+    query = {**linked_language(), **linked_lesson(), "model": view.model, "source": view.source}
     if view.target is not None:
         query["target"] = view.target
     query |= {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.shell.examples import TEXTS
+from pages.shell.lessons.player import linked_lesson
 from pages.shell.navigation import name_of, page_files
 from pages.shell.view import sizes_of
 from pages.ui.text import linked_language
@@ -47,4 +48,4 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """
     if not link.exists:
         return None
-    return {"page": link.page, "query": link.query, "base": {**linked_language(), **base}}
+    return {"page": link.page, "query": link.query, "base": {**linked_language(), **linked_lesson(), **base}}

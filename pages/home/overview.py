@@ -5,6 +5,8 @@ import streamlit as st
 from pages.home.cards import Card, show_cards
 from pages.home.links import Link, sidebar_query
 from pages.shell.examples import TEXTS
+from pages.shell.lessons.library import shipped
+from pages.shell.lessons.player import lesson_is_open, start_of
 from pages.shell.models import description
 from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
@@ -14,6 +16,9 @@ from pages.ui.format import share, whole
 from pages.ui.text import text
 from transformer import PRESETS, Trace
 from transformer.network.cost import parameters
+
+# The lesson for a first visit.
+FIRST_LESSON = "first-look"
 
 
 def show_numbers(view: View, trace: Trace) -> None:
@@ -50,11 +55,13 @@ def show_starts() -> None:
 
 
 def show_way_in() -> None:
-    """Draw a link to the first stop of the tour after this page."""
-    words, stops = text("home"), tour()
-    if len(stops) > 1:
-        label = words["tour_start"].format(count=_counted(len(stops)).lower())
-        st.page_link(stops[1], label=label, icon=":material/directions_walk:")
+    """Draw a link to the first lesson; nothing while a lesson is open."""
+    lesson = shipped().get(FIRST_LESSON)
+    if lesson and not lesson_is_open():
+        label = text("home")["first_lesson"].format(
+            title=lesson.title, count=_counted(len(lesson.stops)).lower(), minutes=round(lesson.minutes)
+        )
+        show_cards([Card(label, lesson.about, "", Link(*start_of(FIRST_LESSON, lesson)))], "way_in", label, base={})
 
 
 def show_tour() -> None:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.shell.lessons.player import linked_lesson
 from pages.shell.runs import available, filmed, runs, snapshot_of, snapshots
 from pages.shell.view import View
 from pages.ui.text import linked_language, text
@@ -45,7 +46,7 @@ def show_which(view: View) -> Frames | None:
         with st.container(horizontal=True):
             for name in available():
                 if snapshots(name):
-                    query = urlencode({**linked_language(), "model": name})
+                    query = urlencode({**linked_language(), **linked_lesson(), "model": name})
                     st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
         return None
     if source != view.model and snapshot_of(view.model) is None:

@@ -10,6 +10,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.error_boundary import sentence, warn_remark
+from pages.shell.lessons.player import linked_lesson
 from pages.shell.models import description
 from pages.shell.runs import available, runs
 from pages.ui.charts import chart, show
@@ -152,6 +153,7 @@ def show_turning(model: str, first: str, second: str) -> None:
     _show_silenced(model, pipeline, (a, b), turning)
     view = {
         **linked_language(),
+        **linked_lesson(),
         **{"model": model, "source": a.source, "kind": "cross", "layer": turning.layer + 1, "head": turning.head + 1},
     }
     st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")

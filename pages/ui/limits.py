@@ -92,3 +92,9 @@ MAP_BYTES = setting("MAP_BYTES", 100_000)
 # largest table is 4 MB on the wire; that of a shipped model's own table, 50 kB.
 POSITIONS, POSITION_DIMENSIONS = setting("POSITIONS", 512), setting("POSITION_DIMENSIONS", 1024)
 POSITIONS_FIRST = min(128, POSITIONS)
+
+# A lesson: bytes of its file, characters of the whole of it in a link (a proxy in front may take no more than 8,000 in an
+# address), its stops, and of a stop the characters of a text, the options of a question and the parameters of the view.
+LESSON_BYTES, LESSON_LINK = setting("LESSON_BYTES", 200_000), setting("LESSON_LINK", 6_000)
+LESSON_STOPS, LESSON_CHARACTERS = setting("LESSON_STOPS", 60), setting("LESSON_CHARACTERS", 4_000)
+LESSON_OPTIONS, LESSON_PARAMETERS = setting("LESSON_OPTIONS", 10), setting("LESSON_PARAMETERS", 30)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.home import links, overview
 from pages.home.links import Link
 from pages.shell.examples import TEXTS
+from pages.shell.lessons.library import shipped
 from pages.shell.navigation import page_files, tour
 from pages.shell.runs import runs
 from pages.ui.text import text
@@ -214,7 +215,7 @@ def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
     assert WORDS["map_heading"] not in headings
     assert sum(
         len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
-    ) == (len(WORDS["starts"]) + len(tour()))
+    ) == (1 + len(WORDS["starts"]) + len(tour()))  # one to the first lesson
 
 
 def test_a_link_exists_if_its_page_does() -> None:
@@ -289,11 +290,23 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(visitor: Visi
         assert counts[1:] == [0, 0, False]
 
 
+def test_the_way_in_is_the_first_lesson() -> None:
+    (card,) = sent(opened(**SHIPPED), "cards")["cards"]
+    lesson = shipped()[overview.FIRST_LESSON]
+    assert card["title"] == f"First visit? First look: seven stops, {round(lesson.minutes)} minutes"
+    assert card["link"]["page"] == lesson.stops[0].page == "home"
+    assert (
+        card["link"]["query"].items()
+        >= {"lesson": overview.FIRST_LESSON, "lesson_stop": "1", **dict(lesson.stops[0].view)}.items()
+    )
+
+
 @pytest.mark.parametrize("count", [2, 11, 12])
 def test_a_tour_of_any_length_is_counted(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = tour()[0]
-    monkeypatch.setattr(overview, "tour", lambda: [stop] * count)
-    monkeypatch.setattr(overview.st, "page_link", lambda _, label, **__: labels.append(label))
-    labels: list[str] = []
-    overview.show_way_in()
-    assert labels == [f"First visit? Take the tour: {'two' if count == 2 else count} stops, ten minutes"]
+    headings: list[str] = []
+    monkeypatch.setattr(overview, "tour", lambda: [tour()[0]] * count)
+    monkeypatch.setattr(overview.st, "subheader", headings.append)
+    monkeypatch.setattr(overview, "show_cards", lambda *_, **__: None)
+    monkeypatch.setattr(overview, "sidebar_query", dict)
+    overview.show_tour()
+    assert headings == [f"{'Two' if count == 2 else count} pages, in the order of a sentence's way"]

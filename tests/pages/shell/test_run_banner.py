@@ -136,7 +136,7 @@ def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None
     app = on_page("pages/home/page.py", model="reverse", source=" ")
     assert "nothing to read" in shown_errors(app)
     assert not any("page shows" in info.value for info in app.main.info)
-    assert len(app.main.get("bidi_component")) == 2  # examples and the tour, no map
+    assert len(app.main.get("bidi_component")) == 3  # the first lesson, examples and the tour, no map
     app.switch_page(ATTENTION).run()
     assert "nothing to read" in shown_errors(app)
     assert pictures(app) == []

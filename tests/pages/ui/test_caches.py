@@ -23,6 +23,7 @@ PAGES = Path(__file__).parents[3] / "pages"
 CONSTANTS = {
     "ui/text.py": (4, "the texts of a page in one language, the languages there are"),
     "shell/navigation.py": (2, "the pages of the app, and the stops of the tour"),
+    "shell/lessons/library.py": (1, "the lessons that ship with the app"),
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),
     "home/map.py": (1, "the colours of the levels of a weight"),
     "decoding/player.py": (1, "the colours of the levels of a weight"),

@@ -1,0 +1,413 @@
+// The bar of a lesson above a page: words, a question, the way back and on.
+
+import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
+import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
+import { fillIn, tokenText } from "../../ui/format.js";
+import { moved, toggled } from "./bar_moves.js";
+
+const PARAMETERS = ["lesson", "lesson_stop", "answers", "language"]; // of every address while a lesson is open
+const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
+
+/** Words with their style. @typedef {[style: "" | "strong" | "em" | "code", text: string][]} Runs */
+/** @typedef {[tag: "p" | "li", runs: Runs][]} Blocks */
+
+/**
+ * @typedef {{
+ *   stop: number, kind: "choose" | "tokens" | "order" | "number", title: string, ask: Blocks, options: Runs[], order: number[],
+ *   tokens: string[], weights: number[], most: number, given: number[] | string, says: string, right: boolean, settled: boolean,
+ *   open: boolean, may_change: boolean, held: boolean, was: string,
+ * }} Question
+ */
+
+/**
+ * @typedef {{
+ *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
+ *   target: string, covers: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks,
+ *   text: Record<string, string>,
+ * }} Data
+ */
+
+let moving = false; // whether a person has just gone to another stop: then the focus goes with them
+
+/** @param {import("../../ui/component.js").Mount<Data>} mount */
+export default function bar({ data, parentElement, setTriggerValue }) {
+  const root = rootOf(parentElement, "bar");
+  const view = viewOf(root, () => new Bar(root));
+  view.send = setTriggerValue;
+  view.show(data);
+}
+
+class Bar {
+  /** @type {Data} */ data;
+  /** Stops whose answer is being changed. @type {Set<number>} */ changing = new Set();
+  /** What is chosen and not yet checked, by stop. @type {Map<number, number[] | string>} */ drafts = new Map();
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {(name: string, value: unknown) => void} */
+    this.send = () => {};
+    this.folded = false; // whether only the first line is shown, to leave room for the page
+    this.uncovered = 0; // the stop whose page a person has asked for before the answer
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** @param {Data} data */
+  show(data) {
+    if (unchanged(this.data, data, .../** @type {(keyof Data)[]} */ (Object.keys(data)))) return;
+    const arrived = !this.data || this.data.stop !== data.stop || this.data.lesson !== data.lesson;
+    const questions = new Map((this.data?.questions ?? []).map((question) => [question.stop, JSON.stringify(question)]));
+    for (const question of data.questions) {
+      if (questions.get(question.stop) !== JSON.stringify(question)) this.changing.delete(question.stop);
+    }
+    if (arrived) {
+      this.drafts.clear();
+      this.folded = false;
+    }
+    this.data = data;
+    this.build();
+    if (arrived && !this.opened()) this.arrive();
+  }
+
+  build() {
+    const { data, root } = this;
+    this.cover();
+    const { text } = data;
+    const focused = this.focusedName();
+    const name = make("span", { class: "name", tabindex: -1 }, data.lesson);
+    const place = make("span", { class: "place" }, [data.place, data.left].filter(Boolean).join(" · "));
+    const moves = make(
+      "span",
+      { class: "moves" },
+      ...this.link(data.back, "back", `← ${text.back}`),
+      ...this.link(data.next, "next", data.last ? `${text.end} →` : `${text.next} →`),
+      ...this.link(data.here, "here", text.again),
+      ...(data.next ? [] : [...this.link(data.restart, "restart", text.restart), ...this.link(data.all, "all", text.all)]),
+      this.button("fold", this.folded ? "▾" : "▴", () => this.fold(), this.folded ? text.unfold : text.fold),
+      this.button("leave", "✕", () => this.send("leave", true), text.leave),
+    );
+    const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
+    const say = make("div", { class: "say" }, make("p", { class: "title" }, data.title), ...blocks(data.say));
+    const side = make("div", { class: "side" }, ...data.questions.map((question) => this.question(question)));
+    const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
+    if (data.questions.length) side.append(reveal);
+    else say.append(reveal);
+    if (this.covers()) {
+      const show = this.button("uncover", text.uncover, () => {
+        this.uncovered = data.stop;
+        this.build();
+      });
+      side.append(make("p", { class: "quiet" }, text.covered, " ", show));
+    }
+    const section = make(
+      "section",
+      { "aria-label": `${text.label}: ${data.lesson}` },
+      make("div", { class: "top" }, name, place, moves),
+      progress,
+      ...(this.folded ? [] : [make("div", { class: "columns" }, say, ...(data.questions.length ? [side] : []))]),
+    );
+    const before = root.querySelector("section")?.scrollTop ?? 0;
+    root.replaceChildren(section);
+    root.dataset.stop = String(data.stop);
+    section.scrollTop = before;
+    if (focused) this.focus(focused);
+  }
+
+  fold() {
+    this.folded = !this.folded;
+    this.build();
+  }
+
+  /** Whether the page is hidden until the question is answered. */
+  covers() {
+    return this.data.covers && this.uncovered !== this.data.stop;
+  }
+
+  /** Hide the page, or show it: app.css. */
+  cover() {
+    elementWithKey("lesson_bar")?.toggleAttribute("data-covers", this.covers());
+  }
+
+  /** A link that has the lesson alone, and no view, opens the view of its stop. */
+  opened() {
+    const others = [...new URLSearchParams(location.search).keys()].filter((name) => !PARAMETERS.includes(name));
+    if (others.length || new URL(this.data.here, location.href).search === location.search) return false;
+    openInSession(this.data.here);
+    return true;
+  }
+
+  /** Scroll to what the stop is about, and let the focus follow a person who has gone on. */
+  arrive() {
+    if (moving) {
+      moving = false;
+      const heading = /** @type {HTMLElement | null} */ (this.root.querySelector(".name"));
+      heading?.focus({ preventScroll: true });
+    }
+    const scroller = pageScroller();
+    if (!this.data.target) {
+      scroller.scrollTo(0, 0);
+      return;
+    }
+    const { stop, target } = this.data;
+    const until = performance.now() + PATIENCE;
+    const look = () => {
+      if (!this.root.isConnected || this.data.stop !== stop || performance.now() > until) return;
+      const found = document.querySelector(`[data-part="${target}"], .st-key-${target}`);
+      if (!found) {
+        // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
+        document.querySelector(".unseen")?.scrollIntoView({ block: "center" });
+        setTimeout(look, 200);
+        return;
+      }
+      const top = found.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom;
+      scroller.scrollBy(0, Math.max(0, top - 40));
+    };
+    look();
+  }
+
+  // --- the way
+
+  /**
+   * @param {string} href
+   * @param {string} name
+   * @param {string} label
+   */
+  link(href, name, label) {
+    if (!href) return [];
+    const link = make("a", { href, class: name, "data-name": name }, label);
+    link.addEventListener("click", (event) => {
+      // A plain click stays in this session; any other is the browser's own.
+      if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      moving = true;
+      openInSession(link.href);
+    });
+    return [link];
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} label
+   * @param {() => void} act
+   * @param {string} says
+   */
+  button(name, label, act, says = "") {
+    const button = make("button", { type: "button", class: name, "data-name": name }, label);
+    if (says) {
+      button.setAttribute("aria-label", says);
+      button.setAttribute("title", says);
+    }
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.composedPath()[0] instanceof HTMLInputElement) return;
+    const name = { ArrowRight: "next", ArrowLeft: "back" }[event.key];
+    const link = name && this.root.querySelector(`a.${name}`);
+    if (!(link instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    link.click();
+  }
+
+  /** The name of what has the focus, to give it back to what is built anew. */
+  focusedName() {
+    const root = this.root.getRootNode();
+    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
+    return active instanceof HTMLElement && this.root.contains(active) ? (active.dataset.name ?? "question") : "";
+  }
+
+  /** @param {string} name */
+  focus(name) {
+    const same = this.root.querySelector(`[data-name="${name}"]:not(:disabled)`);
+    const other = this.root.querySelector(".verdict") ?? this.root.querySelector(".name");
+    const element = same ?? other;
+    if (element instanceof HTMLElement) element.focus({ preventScroll: true });
+  }
+
+  // --- a question
+
+  /** @param {Question} question */
+  question(question) {
+    const { text } = this.data;
+    const open = question.open || this.changing.has(question.stop);
+    const parts = [];
+    if (question.title) parts.push(make("p", { class: "title" }, question.title));
+    parts.push(make("div", { class: "ask" }, ...blocks(question.ask)));
+    if (!question.says || question.given.length) parts.push(...this.asked(question, open));
+    if (question.was) parts.push(make("p", { class: "quiet" }, fillIn(text.was, { first: question.was })));
+    if (question.says && !this.changing.has(question.stop)) parts.push(this.verdict(question));
+    return make("div", { class: "question", "data-question": question.stop }, ...parts);
+  }
+
+  /** @param {Question} question */
+  verdict(question) {
+    const { text } = this.data;
+    const judged = !question.held && question.given.length > 0;
+    const sort = judged ? (question.right ? "right" : "wrong") : "";
+    const parts = judged ? [make("strong", {}, question.right ? text.right : text.wrong), " "] : [];
+    const verdict = make("div", { class: `verdict ${sort}`, role: "status", tabindex: -1 }, ...parts, question.says);
+    if (!question.may_change) return verdict;
+    const { stop } = question;
+    const change = this.button("change", text.change, () => {
+      this.changing.add(stop);
+      this.drafts.delete(stop);
+      this.build();
+    });
+    const keep = this.button("keep", text.show, () => this.send("keep", { stop }));
+    verdict.append(make("div", { class: "options" }, change, keep));
+    return verdict;
+  }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} open
+   */
+  asked(question, open) {
+    if (question.kind === "choose") return [this.choice(question, open)];
+    if (question.kind === "tokens") return this.chips(question, open);
+    if (question.kind === "order") return this.list(question, open);
+    return this.box(question, open);
+  }
+
+  /**
+   * @param {Question} question
+   * @param {string} value
+   */
+  answer({ stop }, value) {
+    this.changing.delete(stop);
+    this.send("answer", { stop, value });
+  }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} open
+   */
+  choice(question, open) {
+    const list = make("div", { class: "options", role: "group" });
+    question.options.forEach((option, index) => {
+      const button = this.button("", "", () => this.answer(question, String(index + 1)));
+      button.dataset.name = `option-${question.stop}-${index}`;
+      button.append(...runs(option));
+      button.disabled = !open;
+      if (question.given[0] === index + 1 && !open) button.classList.add("chosen");
+      list.append(button);
+    });
+    return list;
+  }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} open
+   */
+  chips(question, open) {
+    const { text } = this.data;
+    const draft = /** @type {number[]} */ (this.drafts.get(question.stop) ?? []);
+    const marked = open ? draft : /** @type {number[]} */ (question.given);
+    const list = make("div", { class: "options tokens", role: "group" });
+    question.tokens.forEach((token, index) => {
+      const button = this.button("", tokenText(token), () => {
+        this.drafts.set(question.stop, toggled(draft, index, question.most));
+        this.build();
+      });
+      button.dataset.name = `token-${question.stop}-${index}`;
+      button.setAttribute("aria-pressed", String(marked.includes(index)));
+      button.disabled = !open;
+      const weight = question.weights[index];
+      if (weight !== undefined) {
+        button.append(make("small", {}, weight.toFixed(2)));
+        button.style.boxShadow = `inset 0 -${Math.round(weight * 100) / 20}px var(--accent)`;
+      }
+      list.append(button);
+    });
+    if (!open) return [list];
+    const check = this.button("check", text.check, () => this.answer(question, [...draft].sort((a, b) => a - b).join("-")));
+    check.disabled = !draft.length;
+    return [list, make("p", { class: "quiet" }, fillIn(text.choose_tokens, { most: question.most })), check];
+  }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} open
+   */
+  list(question, open) {
+    const { text } = this.data;
+    const draft = /** @type {number[]} */ (this.drafts.get(question.stop) ?? question.order);
+    const order = open ? draft : /** @type {number[]} */ (question.given);
+    const list = make("ol", { class: "order" });
+    order.forEach((option, place) => {
+      const label = question.options[option].map(([, words]) => words).join("");
+      /** @type {(sign: string, by: number, name: string) => HTMLButtonElement} */
+      const arrow = (sign, by, name) => {
+        const act = () => {
+          this.drafts.set(question.stop, moved(order, place, by));
+          this.build();
+          this.focus(`${name}-${question.stop}-${option}`);
+        };
+        const button = this.button("", sign, act, fillIn(text[name], { option: label }));
+        button.dataset.name = `${name}-${question.stop}-${option}`;
+        button.disabled = !open || place + by < 0 || place + by >= order.length;
+        return button;
+      };
+      const words = make("span", {}, `${place + 1}. `, ...runs(question.options[option]));
+      list.append(make("li", {}, words, ...(open ? [arrow("↑", -1, "up"), arrow("↓", 1, "down")] : [])));
+    });
+    if (!open) return [list];
+    return [list, this.button("check", text.check, () => this.answer(question, order.join("-")))];
+  }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} open
+   */
+  box(question, open) {
+    const { text } = this.data;
+    const draft = this.drafts.get(question.stop) ?? "";
+    const value = open ? String(draft) : String(question.given);
+    const box = make("input", { "aria-label": text.number, inputmode: "decimal", maxlength: 20, value });
+    box.dataset.name = `number-${question.stop}`;
+    box.disabled = !open;
+    box.addEventListener("input", () => this.drafts.set(question.stop, box.value));
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.answer(question, box.value);
+    });
+    return open
+      ? [
+          make(
+            "div",
+            { class: "options" },
+            box,
+            this.button("check", text.check, () => this.answer(question, box.value)),
+          ),
+        ]
+      : [box];
+  }
+}
+
+/**
+ * Paragraphs and lists.
+ *
+ * @param {Blocks} of
+ */
+function blocks(of) {
+  /** @type {HTMLElement[]} */
+  const elements = [];
+  for (const [tag, words] of of) {
+    const element = make(tag, {}, ...runs(words));
+    const last = elements[elements.length - 1];
+    if (tag === "li" && last?.tagName === "UL") last.append(element);
+    else elements.push(tag === "li" ? make("ul", {}, element) : element);
+  }
+  return elements;
+}
+
+/**
+ * Words, each in an element of its style. All are text, never markup.
+ *
+ * @param {Runs} of
+ */
+function runs(of) {
+  return of.map(([style, words]) => (style ? make(style, {}, words) : words));
+}

@@ -1,0 +1,61 @@
+"""The lessons that ship with the app, and those that a visitor opens from a file or a link."""
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shell.lessons.lesson import Lesson, LessonError
+from pages.shell.lessons.packing import PACKED, unpack
+from pages.shell.lessons.reading import read_toml
+from pages.ui.caches import cached
+from pages.ui.text import ENGLISH, language
+
+FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
+# Session key of a dict: the lessons of this session alone, by name.
+OWN = "own_lessons"
+OWN_PREFIX = "my-"
+
+
+def shipped() -> dict[str, Lesson]:
+    """The lessons that ship with the app, in the language of the session, by the names of their files, in order."""
+    return _shipped(FOLDER, language())
+
+
+# Not the common cache: these are files of the app, which no visitor can change.
+@cache
+def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
+    files = {file.stem: file for name in (ENGLISH, language) for file in sorted((folder / name).glob("*.toml"))}
+    lessons = {name: read_toml(file.read_bytes()) for name, file in files.items()}
+    return dict(sorted(lessons.items(), key=lambda item: (item[1].order, item[0])))
+
+
+def lesson_of(name: str) -> Lesson:
+    """A lesson by its name in a link: a shipped one, one of this session, or one that is in the link itself.
+
+    Raises:
+        LessonError: there is none.
+    """
+    if name in shipped():
+        return shipped()[name]
+    own = st.session_state.get(OWN, {})
+    if name in own:
+        return own[name]
+    if name.startswith(PACKED):
+        return _unpacked(name)
+    if name.startswith(OWN_PREFIX):
+        raise LessonError(
+            "This lesson was opened from a file in another tab, or before this page was reloaded. Open the file again."
+        )
+    raise LessonError("There is no lesson {name!r}; the page Lessons lists all.", name=name)
+
+
+@cached
+def _unpacked(name: str) -> Lesson:
+    return unpack(name)
+
+
+def add_own(name: str, lesson: Lesson) -> str:
+    """Give this session a lesson; returns its name in links of this session."""
+    st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
+    return OWN_PREFIX + name

@@ -1,0 +1,56 @@
+"""A whole lesson in a link: as JSON, compressed, in the letters that an address can have."""
+
+import base64
+import binascii
+import json
+import re
+import zlib
+
+from pages.shell.lessons.lesson import Lesson, LessonError
+from pages.shell.lessons.reading import as_table, read_lesson
+from pages.ui.limits import LESSON_BYTES, LESSON_LINK
+
+# What a packed lesson begins with, so that it is not taken for a name.
+PACKED = "z."
+
+
+def pack(lesson: Lesson) -> str:
+    """A lesson as the value of the parameter `lesson`.
+
+    Raises:
+        LessonError: it is too long for a link.
+    """
+    data = json.dumps(as_table(lesson), ensure_ascii=False, separators=(",", ":")).encode()
+    value = PACKED + base64.urlsafe_b64encode(zlib.compress(data, 9)).decode("ascii").rstrip("=")
+    if len(value) > LESSON_LINK:
+        raise LessonError(
+            "This lesson would take {count:,} characters in a link; up to {most:,} are allowed. Save it as a file, or "
+            "shorten it.",
+            count=len(value),
+            most=LESSON_LINK,
+        )
+    return value
+
+
+def unpack(value: str) -> Lesson:
+    """The lesson that `pack` has packed.
+
+    Raises:
+        LessonError: the value is not a packed lesson.
+    """
+    if len(value) > LESSON_LINK:
+        template = "The link's lesson has {count:,} characters; up to {most:,} are allowed."
+        raise LessonError(template, count=len(value), most=LESSON_LINK)
+    body = value.removeprefix(PACKED)
+    try:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", body):
+            raise ValueError
+        stream = zlib.decompressobj()
+        # A few characters can unpack to gigabytes.
+        data = stream.decompress(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), LESSON_BYTES + 1)
+        if len(data) > LESSON_BYTES or not stream.eof:
+            raise ValueError
+        table = json.loads(data.decode("utf-8"))
+    except (ValueError, binascii.Error, zlib.error, RecursionError):
+        raise LessonError("The lesson in the link is cut off or damaged. Ask for the link again, or for the file.") from None
+    return read_lesson(table)

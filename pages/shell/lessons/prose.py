@@ -1,0 +1,78 @@
+"""The words of a lesson: paragraphs and lists, with **bold**, *italic* and `code`. Everything else is plain text: a lesson can
+come from anybody, so it has no HTML, no links and no pictures."""
+
+import re
+from typing import Literal, NamedTuple
+
+from markupsafe import Markup
+
+Style = Literal["", "strong", "em", "code"]
+MARKS = re.compile(r"`(?P<code>[^`\n]+)`|\*\*(?P<strong>[^*\n]+)\*\*|\*(?P<em>[^*\s](?:[^*\n]*[^*\s])?)\*")
+
+
+class Block(NamedTuple):
+    """A paragraph (`p`) or an item of a list (`li`).
+
+    Attributes:
+        tag: which of the two.
+        runs: its words, as (style, text) pairs.
+    """
+
+    tag: Literal["p", "li"]
+    runs: tuple[tuple[Style, str], ...]
+
+
+def prose(text: str) -> list[Block]:
+    """The blocks of a text. Blocks are apart by an empty line; a line that begins with `- ` is an item of a list."""
+    blocks: list[Block] = []
+    for part in re.split(r"\n\s*\n", text.strip()):
+        words: list[str] = []
+        for line in part.split("\n"):
+            if line.startswith("- "):
+                blocks += _block("p", words)
+                words = []
+                blocks += _block("li", [line[2:]])
+            elif blocks and blocks[-1].tag == "li" and line.startswith("  ") and not words:
+                blocks[-1] = Block("li", (*blocks[-1].runs, *inline(" " + line.strip())))
+            else:
+                words.append(line.strip())
+        blocks += _block("p", words)
+    return blocks
+
+
+def _block(tag: Literal["p", "li"], lines: list[str]) -> list[Block]:
+    text = " ".join(line for line in lines if line)
+    return [Block(tag, inline(text))] if text else []
+
+
+def inline(text: str) -> tuple[tuple[Style, str], ...]:
+    """The words of one line, as (style, text) pairs."""
+    runs: list[tuple[Style, str]] = []
+    end = 0
+    for match in MARKS.finditer(text):
+        if match.start() > end:
+            runs.append(("", text[end : match.start()]))
+        style = match.lastgroup or ""
+        runs.append((style, match[style]))  # type: ignore[arg-type]
+        end = match.end()
+    if end < len(text):
+        runs.append(("", text[end:]))
+    return tuple(runs)
+
+
+def as_html(text: str) -> Markup:
+    """A text as HTML, with every word escaped."""
+    html = Markup()
+    for block in prose(text):
+        html += Markup("<{tag}>{words}</{tag}>").format(tag=block.tag, words=_html_of(block.runs))
+    return Markup(re.sub(r"((?:<li>.*?</li>)+)", r"<ul>\1</ul>", html, flags=re.DOTALL))
+
+
+def line_as_html(text: str) -> Markup:
+    """One line as HTML without a paragraph."""
+    return _html_of(inline(" ".join(text.split())))
+
+
+def _html_of(runs: tuple[tuple[Style, str], ...]) -> Markup:
+    parts = [Markup("<{0}>{1}</{0}>").format(style, words) if style else Markup("{}").format(words) for style, words in runs]
+    return Markup("").join(parts)

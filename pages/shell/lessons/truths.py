@@ -1,0 +1,116 @@
+"""Truths: what the answers to questions are compared with, each computed from the run of the stop's own view."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pages.shell.lessons.lesson import LessonError, Stop, Truth
+from pages.shell.lessons.views import StopRun, run_of, view_of
+from pages.shell.runs import Edits, Key, runs
+from pages.ui.caches import cached
+from transformer import Trace
+from transformer.tracing.interventions import Ablate
+from transformer.tracing.paths import Kind
+from transformer.tracing.phrases import all_interventions
+
+
+class Value(NamedTuple):
+    """What a truth is on a run.
+
+    Attributes:
+        number: the number; of yes or no, 1 or 0.
+        row: of a row of attention, the weight of each token.
+        tokens: the tokens of that row.
+        words: further texts for the sentence on it, by name.
+    """
+
+    number: float = 0.0
+    row: tuple[float, ...] = ()
+    tokens: tuple[str, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
+
+
+def truth_of(stop: Stop) -> Value | None:
+    """The truth of a stop's question; None if the question has its answer in the lesson.
+
+    Raises:
+        HeadlightError: the model cannot read the stop's text, or has no such head or token.
+    """
+    question = stop.question
+    if question is None or question.truth is None:
+        return None
+    truth, view = question.truth, view_of(stop)
+    kind = truth.kind or view.get("kind", "encoder")
+    layer, head = (given or _whole(view.get(name, "1")) for name, given in (("layer", truth.layer), ("head", truth.head)))
+    run = run_of(stop)
+    return _truth(run.key, run.source, run.target, truth, kind, layer, head)
+
+
+def _whole(written: str) -> int:
+    return int(written) if written.isascii() and written.isdecimal() and len(written) < 4 else 0
+
+
+@cached
+def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, layer: int, head: int) -> Value:
+    run = StopRun(key, source, target)
+    trace = runs().trace(key, (source,), (target,), ())
+    if truth.name == "token-count":
+        tokens = trace.tokens_of("target" if truth.side == "target" else "source")[0]
+        return Value(len(tokens), words=(("tokens", " ".join(tokens)),))
+    if truth.name == "head-count":
+        return Value(trace.config.heads)
+    if truth.name == "vector-length":
+        return Value(trace.config.d_model)
+    if truth.name == "next-word-probability":
+        return _next_word(trace, run, truth)
+    if truth.name == "edit-changes-answer":
+        lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
+        return _edited(run, all_interventions([truth.edit], trace.config, lengths))
+    _check_head(trace, kind, layer, head)
+    if truth.name == "silence-changes-answer":
+        return _edited(run, (Ablate(str(Kind.of(kind).path(layer - 1)), heads=(head - 1,)),))
+    queries, keys = trace.tokens(kind)
+    query = place_of(truth.query, queries)
+    row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
+    words = (("query", queries[query]), ("most", keys[int(row.argmax())]))
+    shown = Value(0.0, tuple(row.tolist()), keys, words)
+    if truth.name == "attention-weight":
+        column = place_of(truth.key, keys)
+        return shown._replace(number=float(row[column]), words=(*words, ("key", keys[column])))
+    if truth.name == "most-attended-key":
+        return shown._replace(number=int(row.argmax()))
+    return shown._replace(number=float(row.sum()))
+
+
+def _check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
+    if kind not in trace.kinds or not 1 <= layer <= trace.layers(kind) or not 1 <= head <= trace.heads(kind):
+        template = "The model has no head {head} in layer {layer} of {kind} attention."
+        raise LessonError(template, head=head, layer=layer, kind=kind)
+
+
+def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
+    vocabulary = runs().pipeline(run.key).target_vocabulary
+    read = trace.tokens_of("target")[0]
+    query = place_of(truth.query, read)
+    row = trace.probabilities[0, query].double().numpy()
+    token = vocabulary.ids([truth.token])[0] if truth.token else int(np.argmax(row))
+    words = (("query", read[query]), ("token", vocabulary.tokens_of([token])[0]))
+    return Value(float(row[token]), words=words)
+
+
+def _edited(run: StopRun, edits: Edits) -> Value:
+    before, after = runs().answer(run.key, run.source, ()), runs().answer(run.key, run.source, edits)
+    return Value(float(before.tokens != after.tokens), words=(("before", before.text or "–"), ("after", after.text or "–")))
+
+
+def place_of(name: str, tokens: tuple[str, ...]) -> int:
+    """The position of a token: of the first that is called so, or the position itself as a number.
+
+    Raises:
+        LessonError: there is none.
+    """
+    if name in tokens:
+        return tokens.index(name)
+    if name.isascii() and name.isdecimal() and len(name) < 4 and int(name) < len(tokens):
+        return int(name)
+    raise LessonError("There is no token {name!r} among {tokens}.", name=name, tokens=" ".join(tokens))

@@ -1,0 +1,116 @@
+"""The view of a stop: the parameters of its link, with the head that the model's card names."""
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from pages.shell.examples import starts
+from pages.shell.lessons.lesson import LessonError, Stop
+from pages.shell.navigation import name_of, page_files
+from pages.shell.runs import Key, available, runs, trained, trained_key
+from pages.ui.text import text
+
+
+class CardHead(NamedTuple):
+    """A head that a model's card names; layer and head counted from 1."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+class StopRun(NamedTuple):
+    """What the model of a stop reads.
+
+    Attributes:
+        key: the cache key of the model.
+        source: the first text.
+        target: what the decoder reads; None for the model's own answer.
+    """
+
+    key: Key
+    source: str
+    target: str | None
+
+
+def card_head(model: str, name: str) -> CardHead:
+    """The head that a model's card names.
+
+    Args:
+        model: the name of a shipped model.
+        name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.
+
+    Raises:
+        LessonError: there is no such model, or its card names no such head.
+    """
+    measures = runs().pipeline(model).card.measures if model in available() else {}
+    try:
+        if name == "turning":
+            return CardHead("cross", measures["pronouns"]["layer"], measures["pronouns"]["head"])
+        if name == "needed":
+            needed = measures["pronouns"]["needed"]
+            return CardHead(needed["kind"], needed["layer"], needed["head"])
+        kind, _, measure = name.partition(".")
+        strongest = measures["strongest"][kind][measure]
+        return CardHead(kind, strongest["layer"], strongest["head"])
+    except (KeyError, TypeError):
+        raise LessonError("The card of the model {model!r} names no head {name!r}.", model=model, name=name) from None
+
+
+def view_of(stop: Stop) -> dict[str, str]:
+    """The parameters of a stop's link. A head of the card fills `{kind}`, `{layer}` and `{head}` in them, and is what the page
+    opens on.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    view = dict(stop.view)
+    if not stop.head:
+        return view
+    head = card_head(view.get("model", ""), stop.head)
+    named = {name: str(value) for name, value in head._asdict().items()}
+    return named | {name: _filled(value, named) for name, value in view.items()}
+
+
+def words_of(stop: Stop, words: str) -> str:
+    """A text of a stop, with `{kind}`, `{layer}` and `{head}` filled.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    if not stop.head:
+        return words
+    head = card_head(dict(stop.view).get("model", ""), stop.head)
+    kind = text("lesson")["kinds"].get(head.kind, head.kind)
+    return _filled(words, {"kind": kind, "layer": str(head.layer), "head": str(head.head)})
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def run_of(stop: Stop) -> StopRun:
+    """What the model of a stop reads.
+
+    Raises:
+        LessonError: the stop's model has random weights, or is not there.
+    """
+    view = dict(stop.view)
+    model = view.get("model") or next(iter(available()))
+    if not trained(model):
+        raise LessonError("A question needs a trained model; {model!r} is none of this app's.", model=model)
+    source = view.get("source") or starts(model)[0].source
+    return StopRun(trained_key(model), source, view.get("target") or None)
+
+
+def address(page: str, query: dict[str, str]) -> str:
+    """The address of a page, from any page of the app."""
+    search = urlencode({name: value for name, value in query.items() if value})
+    home = page == name_of(page_files()[0])
+    return ("." if home else page) + (f"?{search}" if search else "")
+
+
+def exists(page: str) -> bool:
+    """Whether the app has a page."""
+    return any(name_of(file) == page for file in page_files())

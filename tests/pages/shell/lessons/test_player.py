@@ -1,0 +1,324 @@
+"""The bar of a lesson: its stops open real pages, its truths are computed, and answers are kept in the address."""
+
+import functools
+import json
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.lessons import player
+from pages.shell.lessons.answers import Answer, fits, parse, write
+from pages.shell.lessons.grading import judge
+from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
+from pages.shell.lessons.library import shipped
+from pages.shell.lessons.packing import pack
+from pages.shell.lessons.truths import Value, truth_of
+from pages.shell.lessons.views import card_head, view_of, words_of
+from pages.shell.navigation import name_of, page_files
+from pages.shell.runs import available, runs
+from tests.fuzz.links import watched
+from tests.pages.apps import on_page
+from tests.pages.conftest import ROOT, Visitor
+from transformer import HeadlightError
+
+SCRIPTS = {name_of(file): str(file.relative_to(ROOT)) for file in page_files()}
+STOPS = [(name, index) for name, lesson in shipped().items() for index in range(len(lesson.stops))]
+SIDEBAR = {"model", "source", "target", "batch", "batch_targets"}
+
+
+def stop_of(name: str, index: int) -> Stop:
+    return shipped()[name].stops[index]
+
+
+def bar(app: AppTest) -> dict[str, Any]:
+    """What the bar of the lesson has got."""
+    for each in app.get("bidi_component"):
+        if '"questions"' in each.proto.json:
+            return json.loads(each.proto.json)
+    raise AssertionError("no lesson is open")
+
+
+# --- the shipped lessons -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "index"), STOPS, ids=str)
+def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> None:
+    stop = stop_of(name, index)
+    assert stop.page in SCRIPTS
+    view = view_of(stop)
+    assert view.get("model", "reverse") in available()
+    for words in (stop.say, stop.reveal, stop.question.ask if stop.question else ""):
+        filled = words_of(stop, words)
+        assert "{" not in filled, filled
+    if stop.question is None:
+        return
+    truth, question = truth_of(stop), stop.question
+    assert (truth is None) == (question.truth is None)
+    if question.kind == "tokens":
+        assert truth is not None
+        best = sorted(range(len(truth.row)), key=lambda place: -truth.row[place])[: question.most]
+        assert judge(question, "-".join(map(str, best)), truth).right
+        worst = str(min(range(len(truth.row)), key=lambda place: truth.row[place]))
+        assert not judge(question, worst, truth).right
+    elif question.kind == "number":
+        assert truth is not None
+        assert judge(question, str(round(truth.number, 6)), truth).right
+        assert not judge(question, str(round(truth.number + 2 * question.tolerance + 1, 6)), truth).right
+    else:
+        count = len(question.options)
+        answers = (
+            [str(option) for option in range(1, count + 1)] if question.kind == "choose" else ["-".join(map(str, range(count)))]
+        )
+        assert sum(judge(question, answer, truth).right for answer in answers) == 1
+        assert all(judge(question, answer, truth).says for answer in answers)
+
+
+@functools.cache
+def names_read(page: str, view: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """The names of parameters that a page reads when it is opened with a view; it must open without a complaint."""
+    with watched() as (names, _):
+        app = on_page(SCRIPTS[page], **dict(view))
+    assert not app.exception
+    assert not app.error
+    return frozenset(names)
+
+
+VIEWS = sorted({(stop.page, tuple(sorted(view_of(stop).items()))) for name, index in STOPS for stop in [stop_of(name, index)]})
+
+
+@pytest.mark.parametrize(("page", "view"), VIEWS, ids=str)
+def test_the_page_of_a_stop_reads_every_parameter_of_its_view(page: str, view: tuple[tuple[str, str], ...]) -> None:
+    assert dict(view).keys() <= names_read(page, view) | SIDEBAR
+
+
+def test_a_stop_takes_its_head_from_the_card_of_the_model() -> None:
+    stop = Stop(
+        title="a", say="layer {layer}, head {head}", page="attention", view=(("model", "english-french"),), head="turning"
+    )
+    measures = runs().pipeline("english-french").card.measures["pronouns"]
+    assert view_of(stop) == {
+        "kind": "cross",
+        "layer": str(measures["layer"]),
+        "head": str(measures["head"]),
+        "model": "english-french",
+    }
+    assert words_of(stop, stop.say) == f"layer {measures['layer']}, head {measures['head']}"
+    with pytest.raises(player.LessonError, match="names no head 'turning'"):
+        card_head("reverse", "turning")
+
+
+# --- truths and judgements -----------------------------------------------------------------------------------------------
+
+
+def asked(**truth: Any) -> Stop:
+    question = Question(kind="number", ask="?", truth=Truth(**truth))
+    view = (("model", "reverse"), ("source", "cab"), ("kind", "cross"), ("layer", "2"), ("head", "1"))
+    return Stop(title="a", say="b", page="attention", view=view, question=question)
+
+
+def test_truths_are_those_of_the_trace() -> None:
+    trace = runs().trace("reverse", ("cab",), (None,), ())
+    row = trace.weights("cross", 1)[0, 0, 0]
+
+    def value(**truth: Any) -> Value:
+        computed = truth_of(asked(**truth))
+        assert computed is not None
+        return computed
+
+    assert value(name="attention-weight", query="<sos>", key="b").number == pytest.approx(float(row[3]))
+    assert value(name="attention-weight", query="0", key="3", head=2).number == pytest.approx(
+        float(trace.weights("cross", 1)[0, 1, 0, 3])
+    )
+    assert value(name="most-attended-key", query="<sos>").number == int(row.argmax()) == 3
+    assert value(name="sum-of-weights", query="<sos>").number == pytest.approx(1)
+    assert value(name="attention-row", query="<sos>").row == pytest.approx(row.tolist())
+    assert value(name="token-count", side="source").number == 5
+    assert value(name="head-count").number == trace.config.heads
+    assert value(name="vector-length").number == trace.config.d_model
+    assert value(name="next-word-probability", query="<sos>").number == pytest.approx(float(trace.probabilities[0, 0].max()))
+    assert dict(value(name="next-word-probability", query="<sos>").words)["token"] == "b"
+    changed = value(name="edit-changes-answer", edit="no positions")
+    answers = [runs().answer("reverse", "cab", ()).text, dict(changed.words)["before"], dict(changed.words)["after"]]
+    assert changed.number == float(answers[1] != answers[2])
+    assert answers[0] == answers[1] == "bac"
+
+
+@pytest.mark.parametrize(
+    ("truth", "sentence"),
+    [
+        ({"name": "attention-row", "query": "z"}, "There is no token 'z' among"),
+        ({"name": "attention-row", "query": "99"}, "There is no token '99'"),
+        ({"name": "attention-row", "query": "0", "layer": 9}, "no head 1 in layer 9 of cross"),
+        ({"name": "edit-changes-answer", "edit": "__import__('os')"}, "__import__"),
+    ],
+)
+def test_a_truth_that_cannot_be_computed_is_refused(truth: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HeadlightError, match=re.escape(sentence)):
+        truth_of(asked(**truth))
+
+
+def test_a_judgement_gives_the_exact_reason() -> None:
+    row = Value(row=(0.1, 0.7, 0.2), tokens=("a", "b", "c"), words=(("query", "x"), ("most", "b")))
+    tokens = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="x"))
+    assert judge(tokens, "1", row) == (
+        True,
+        "What you marked (b) gets 70.0% of the attention of x; most of it is on b, 70.0%.",
+        0.7,
+    )
+    assert not judge(tokens, "0-2", row).right
+    number = Question(kind="number", ask="?", truth=Truth(name="sum-of-weights", query="x"), tolerance=0.1)
+    assert judge(number, "0.9", row._replace(number=1.0)).right
+    wrong = judge(number, "0,5", row._replace(number=1.0))
+    assert wrong.says.startswith("You said 0.5; that is off by 0.5. The weights of x add up to 1")
+    order = Question(kind="order", ask="?", options=("first", "second", "third"), reasons=("Because.",))
+    assert judge(order, "0-1-2", None).right
+    assert judge(order, "0-2-1", None).says == "Place 2 is “second”, not “third”. Because."
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------------
+
+
+def test_answers_survive_the_address() -> None:
+    answers = {
+        0: Answer("2"),
+        4: Answer("0-2-1", ""),
+        6: Answer("-0.5", "0,95"),
+        9: Answer("1", "", "3"),
+        11: Answer("1", "2", "3"),
+    }
+    assert write(answers) == "1~2_5~0-2-1~_7~-0.5~0,95_10~1~~3_12~1~2~3"
+    assert parse(write(answers)) == answers
+    assert parse("") == parse("0~1") == parse("x") == parse("1~") == parse("1~<b>") == parse("1~" + "1" * 50) == {}
+
+
+def test_an_answer_must_fit_its_question() -> None:
+    choose = Question(kind="choose", ask="?", options=("a", "b"), answer=1)
+    assert [fits(choose, given, 0) for given in ("1", "2", "0", "3", "1-2", "", "x")] == [True, True] + [False] * 5
+    order = Question(kind="order", ask="?", options=("a", "b"))
+    assert [fits(order, given, 0) for given in ("1-0", "0-0", "0", "0-1-2")] == [True, False, False, False]
+    tokens = Question(kind="tokens", ask="?", most=2)
+    assert [fits(tokens, given, 3) for given in ("2", "0-1", "3", "0-1-2", "1-1")] == [True, True, False, False, False]
+    number = Question(kind="number", ask="?")
+    assert [fits(number, given, 0) for given in ("-1.5", "1,5", "1e9", "nan", "")] == [True, True, False, False, False]
+
+
+# --- the bar ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
+    lesson = shipped()["first-look"]
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", answers="2~1~2", **view_of(lesson.stops[2]))
+    assert not app.exception
+    data = bar(app)
+    assert (data["place"], data["title"], data["covers"]) == ("3 of 7", lesson.stops[2].title, True)
+    assert data["next"].startswith("attention?")
+    assert "lesson_stop=4&answers=2~1~2" in data["next"]
+    (question,) = data["questions"]
+    assert question["tokens"][:2] == ["<sos>", "h"]
+    assert not question["weights"]  # the answer is not sent before it is due
+    assert data["reveal"] == []
+    assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no second way on below
+
+
+def test_a_wrong_answer_can_be_changed_once_and_both_stay() -> None:
+    question = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1"))["questions"][0]
+    assert (question["right"], question["may_change"], question["settled"]) == (False, True, False)
+    data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1~2"))
+    (question,) = data["questions"]
+    assert (question["right"], question["may_change"], question["given"]) == (True, False, [2])
+    assert "No, the letters" in question["was"]
+    assert data["reveal"]
+
+
+def test_the_end_asks_the_missed_questions_again() -> None:
+    lesson = shipped()["first-look"]
+    answers = "1~0-1-2-3-4_2~1~_3~9_4~2_5~2_6~0.95_7~1~~2"
+    data = bar(on_page(SCRIPTS["training"], lesson="first-look", lesson_stop="8", answers=answers))
+    assert [question["stop"] for question in data["questions"]] == [2, 7]
+    assert [question["open"] for question in data["questions"]] == [True, False]
+    assert data["questions"][1]["right"]
+    assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
+
+
+def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> None:
+    question = Question(kind="choose", ask="?", options=("a", "b"), reasons=("no", "yes"), answer=2)
+    lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
+    held = player._question(lesson, 0, Answer("2"))
+    kept = player._question(lesson, 0, Answer("2", ""))
+    assert held
+    assert kept
+    assert (held["held"], held["right"], held["may_change"]) == (True, False, True)
+    assert (kept["held"], kept["right"], kept["may_change"]) == (False, True, False)
+
+
+HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</script> {0.__class__} {kind}"
+
+
+def test_a_hostile_lesson_in_a_link_only_shows_its_words() -> None:
+    stop = Stop(
+        title=HOSTILE,
+        say=HOSTILE,
+        page="nowhere",
+        view=(("source", "javascript:alert(1)"), ("model", "../../etc/passwd")),
+        head="turning",
+        question=Question(kind="tokens", ask=HOSTILE, truth=Truth(name="attention-row", query=HOSTILE[:50])),
+    )
+    app = on_page(SCRIPTS["home"], lesson=pack(Lesson(title=HOSTILE, stops=(stop, stop))))
+    assert not app.exception
+    assert not app.error
+    data = bar(app)
+    assert data["say"] == [["p", [["", HOSTILE]]]]
+    assert data["next"].startswith(".?")
+    assert "names no head" in data["questions"][0]["says"] or "trained model" in data["questions"][0]["says"]
+    assert "page that this app does not have" in json.dumps(data["reveal"])
+
+
+@pytest.mark.parametrize("name", ["nothing", "<b>", "my-file", "z.AAAA"])
+def test_a_lesson_that_is_not_there_is_said(name: str) -> None:
+    app = on_page(SCRIPTS["home"], lesson=name, lesson_stop="x", answers="~~~")
+    assert not app.exception
+    assert [warning.icon for warning in app.warning] == [":material/school:"]
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
+    """One short link opens the lesson on its page; then keys alone: answers, the way on, and the missed question again."""
+    lesson = shipped()["first-look"]
+    page = visitor.open("?lesson=first-look&lesson_stop=2")
+    section = page.locator(".bar section")
+    section.get_by_text("2 of 7").wait_for()
+    page.wait_for_url("**/attention?*")
+    visitor.settle()
+    choice = section.get_by_role("button", name=lesson.stops[1].question.options[0] if lesson.stops[1].question else "")
+    choice.focus()
+    page.keyboard.press("Enter")
+    section.get_by_role("button", name="Keep it and show").wait_for()
+    page.keyboard.press("ArrowRight")
+    section.get_by_text("3 of 7").wait_for()
+    title = page.locator("h1").first
+    assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
+    for key in ("t",):
+        section.get_by_role("button", name=key, exact=True).press("Enter")
+    section.get_by_role("button", name="Check").press("Enter")
+    section.get_by_text("Right.").wait_for()
+    title.wait_for()
+    assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
+    for stop in range(4, len(lesson.stops) + 1):
+        page.keyboard.press("ArrowRight")
+        section.get_by_text(f"{stop} of 7").wait_for()
+        # The focus goes with the person: the next key is for the bar again.
+        page.wait_for_function("() => document.activeElement?.shadowRoot?.activeElement?.className === 'name'")
+    page.keyboard.press("ArrowRight")
+    section.get_by_text("The end of “First look”").wait_for()
+    asked_again = section.locator('[data-question="2"]')
+    asked_again.get_by_role("button").nth(1).press("Enter")
+    asked_again.get_by_text("Right.").wait_for()
+    assert "answers=2~1~~2_3~9" in page.url
+    section.get_by_role("button", name="Leave the lesson").press("Enter")
+    section.wait_for(state="detached")
+    assert "lesson" not in page.url
