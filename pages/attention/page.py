@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.attention.head_patterns import show_doing
 from pages.attention.heads import show_combined, show_lines, show_map, show_overview, show_training_link
+from pages.attention.prediction import head_question, show_question
 from pages.attention.silence import show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
@@ -22,18 +23,22 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run()
 
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind")
         layers, heads = trace.layers(kind), trace.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
         head = pick(words["head"], range(1, heads + 1), "head") - 1
+        question = head_question(view, trace, kind, layer, head)
     st.caption(words["kind_sentences"][kind])
 
-    st.subheader(words["overview"].format(layers=layers, heads=heads))
-    show_overview(view, trace, kind, layer, head)
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    hides = show_question(question, title)
+    if not hides:
+        st.subheader(words["overview"].format(layers=layers, heads=heads))
+        show_overview(view, trace, kind, layer, head)
 
-    st.subheader(words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1))
-    if seen("head", 920):
+        st.subheader(title)
+    if not hides and seen("head", 920):
         show_training_link(view, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])

@@ -29,6 +29,7 @@ from transformer.analysis.mask_conventions import conventions, empty_row, target
 from transformer.analysis.position_geometry import (
     by_distance, cell, dot_products, model_table, rotation, sinusoidal_table, spread, swap, turned, untrained_table, wave
 )
+from transformer.analysis.prediction_scores import caught_attention, drawn_mask, guessed_token, likeness
 from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
@@ -51,6 +52,7 @@ memory, mask = strict.encode(source)
 edited = lambda *edits: run_traced(model, source, target, list(edits))
 scores, ids = torch.zeros(3, 3), torch.tensor([1, 5, 2])
 array, ones = np.zeros((3, 4)), np.ones((2, 3, 4, 4))
+open_, square = np.ones((2, 2), bool), np.ones((2, 2))
 explained = explain(model, trace, "encoder", 0, 0, "scores", 0, 0)
 networked = "encoder.layers.0.feed_forward"
 worked = sublayer_steps.feed_forward(model, trace, networked, 0)
@@ -69,6 +71,14 @@ json.dump(outcomes, sys.stdout)
 """
 
 REFUSED = {
+    # predictions
+    "caught_attention(square, open_, open_[:1])": "marked must be an array of truth values with shape [2, 2]",
+    "caught_attention(square, square, open_)": "allowed must be an array of truth values with shape [2, 2], not float64",
+    "caught_attention([[1.0]], open_, open_)": "weights must be a NumPy array of numbers with axes query key",
+    "drawn_mask(open_, open_, np.ones(3, bool))": "real must be an array of truth values with shape [2]",
+    "drawn_mask(square, open_, open_[0])": "allowed must be an array of truth values",
+    "likeness(np.ones(3), 0)": "vectors has shape (3,); expected axes position d_model",
+    "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
     # edits
     "edited(Ablate(attention, heads=1))": "heads is 1; it must be a row of whole numbers, such as (0,)",
     "edited(Ablate(attention, heads='12'))": "heads is '12'; it must be a row of whole numbers",

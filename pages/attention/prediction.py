@@ -1,0 +1,194 @@
+"""Predict where a head looks: a row or the map is hidden, the learner marks cells, then both are shown together."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from pages.shell.view import View
+from pages.ui.escaping import literal
+from pages.ui.format import numbered_tokens, share
+from pages.ui.marking import marking, weights_truth
+from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, show_buttons
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
+
+ROW, MAP, PICKED_ROW = "attention", "map", "predict-row"
+SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
+MOST_MAP_CELLS = 400  # a larger map is too much to mark
+# A share of the largest possible one from which a prediction has found where the head looks; and how far the largest possible
+# share must be above that of equal weights for a row to have anything to find.
+FOUND, FLAT = 0.75, 0.1
+
+
+class Question(NamedTuple):
+    """A question about one head.
+
+    Attributes:
+        what: `ROW` or `MAP`.
+        prediction: its state.
+        rows: the queries asked about.
+        weights, allowed: of these rows.
+        queries, keys: all tokens of the two axes.
+    """
+
+    what: str
+    prediction: Prediction
+    rows: tuple[int, ...]
+    weights: Float[np.ndarray, "query key"]
+    allowed: Bool[np.ndarray, "query key"]
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
+    """The question about a head that the learner has opened; without one, draw the button that opens it and return None.
+
+    Args:
+        view, trace: the run shown.
+        kind, layer, head: the head; layer and head counted from 0.
+    """
+    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
+    subject = (view.key, view.source, view.target, kind, layer, head)
+    prediction = asked(ROW, subject, len(keys), len(queries))
+    if prediction is not None:
+        row = telling_row(weights, allowed, queries, keys) if prediction.place is None else prediction.place
+        return Question(ROW, prediction, (row,), weights[[row]], allowed[[row]], queries, keys)
+    prediction = asked(MAP, subject, weights.size) if weights.size <= MOST_MAP_CELLS else None
+    if prediction is not None:
+        return Question(MAP, prediction, tuple(range(len(queries))), weights, allowed, queries, keys)
+    words = text("prediction")["attention"]
+    offer(ROW, words["offer"], words["offer_help"])
+    return None
+
+
+def telling_row(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: tuple[str, ...],
+    keys: tuple[str, ...],
+) -> int:
+    """The query asked about at first: of those with three keys or more to choose from, the one with the largest weight on a
+    word, if possible neither special itself nor at the place of that word."""
+    words = np.array([token not in SPECIAL for token in keys])
+    own = np.eye(len(queries), len(keys), dtype=bool)
+    special = np.array([token in SPECIAL for token in queries])
+    strength = np.where(allowed & words & ~own, weights, 0).max(1) - special - 2.0 * (allowed.sum(1) < 3)
+    return int(strength.round(2).argmax())
+
+
+def show_question(question: Question | None, title: str) -> bool:
+    """Draw the question, or the true weights with the marks on them; returns whether the page must not tell the weights yet.
+
+    Args:
+        question: None for none.
+        title: the name of the head.
+    """
+    if question is None:
+        return False
+    words = text("prediction")["attention"]
+    st.subheader(text("prediction")["title"].format(subject=title))
+    (_show_truth if question.prediction.shown else _ask)(question)
+    show_buttons(question.what, question.prediction)
+    if not question.prediction.shown:
+        st.caption(words["hidden"])
+    return not question.prediction.shown
+
+
+def _ask(question: Question) -> None:
+    """Draw what is asked and the cells to mark."""
+    words, query = text("prediction")["attention"], question.queries[question.rows[0]]
+    st.markdown(words["row" if question.what == ROW else "map"].format(token=literal(query)))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if question.what == ROW:
+            st.session_state[PICKED_ROW] = question.rows[0]
+            names = numbered_tokens(question.queries)
+            st.selectbox(
+                words["pick_row"],
+                range(len(names)),
+                key=PICKED_ROW,
+                format_func=names.__getitem__,
+                on_change=_ask_about_picked_row,
+                width=220,
+            )
+        other = MAP if question.what == ROW else ROW
+        if other == ROW or len(question.queries) * len(question.keys) <= MOST_MAP_CELLS:
+            label = words["as_map" if other == MAP else "as_row"]
+            st.button(label, key=f"predict-{other}", on_click=ask_about, args=(other, None, question.what), type="tertiary")
+    _draw(question)
+
+
+def _show_truth(question: Question) -> None:
+    """Draw the true weights with the marks on them, and say what each answer caught."""
+    words, common = text("prediction")["attention"], text("prediction")
+    query = question.queries[question.rows[0]]
+    st.markdown(words["truth_row" if question.what == ROW else "truth_map"].format(token=literal(query)))
+    _draw(question)
+    sentences = [_sentence(question, answer) for answer in question.prediction.answers]
+    if len(sentences) > 1:
+        names = ("first_answer", "second_answer")
+        sentences = [common[name].format(sentence=said) for name, said in zip(names, sentences, strict=True)]
+    st.markdown("\n\n".join(sentences))
+
+
+def _ask_about_picked_row() -> None:
+    ask_about(ROW, st.session_state[PICKED_ROW])
+
+
+def _draw(question: Question) -> None:
+    words, whole = text("prediction")["attention"], question.what == MAP
+    label = words["map_alt" if whole else "row_alt"].format(token=question.queries[question.rows[0]])
+    shown = question.prediction.shown
+    marking(
+        question.what,
+        label,
+        question.queries if whole else [""],
+        question.keys,
+        question.prediction,
+        weights_truth(question.weights, question.allowed, words["masked"]) if shown else None,
+        np.flatnonzero(~question.allowed).tolist(),
+        subject=f"{question.rows[0]}|{len(question.rows)}|{len(question.keys)}",
+    )
+
+
+def _sentence(question: Question, answer: Cells) -> str:
+    """What an answer caught, and how far that is from what could be caught."""
+    words = text("prediction")["attention"]
+    caught = caught_of(question, answer)
+    values = {name: share(value) for name, value in (("share", caught.share), ("even", caught.even), ("most", caught.most))}
+    values |= {"weight": share(caught.missed_weight), "where": _where(question, caught)}
+    if not caught.count:
+        return words["nothing"].format(**values)
+    difference = words["difference"][difference_of(caught)].format(**values)
+    name = "caught" if caught.count > 1 else "caught_one"
+    return words[name].format(count=caught.count, difference=difference, **values)
+
+
+def caught_of(question: Question, answer: Cells) -> CaughtAttention:
+    """What the cells of an answer caught."""
+    marked = np.zeros(question.weights.size, dtype=bool)
+    marked[list(answer)] = True
+    return caught_attention(question.weights, question.allowed, marked.reshape(question.weights.shape))
+
+
+def difference_of(caught: CaughtAttention) -> str:
+    """The name of the sentence on the difference between a prediction and the truth."""
+    if caught.missed is None:
+        return "all"
+    if caught.most - caught.even < FLAT:
+        return "even_row"
+    if caught.share >= FOUND * caught.most:
+        return "found"
+    return "more" if caught.share > caught.even else "as_even"
+
+
+def _where(question: Question, caught: CaughtAttention) -> str:
+    if caught.missed is None:
+        return ""
+    query, key = caught.missed
+    name = "map" if question.what == MAP else "row"
+    tokens = {"query": literal(question.queries[question.rows[query]]), "key": literal(question.keys[key])}
+    return text("prediction")["attention"]["where"][name].format(**tokens)

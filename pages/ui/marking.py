@@ -1,0 +1,111 @@
+"""Cells for a learner to mark; once the truth is shown, the same cells with the truth and the marks on it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from pages.ui.component import mounted
+from pages.ui.format import fixed
+from pages.ui.prediction import Cells, Prediction, answer
+from pages.ui.text import text
+from transformer.figures.panels import shades
+from transformer.figures.theme import LINE, MASKED
+
+# Most cells on a side of a square for which each has its number written in it.
+MOST_WRITTEN = 8
+# What a browser may send: a list of at most so many cells.
+MOST_CELLS = 10_000
+
+_mount = mounted(Path(__file__).with_suffix(""))
+
+
+class Truth(NamedTuple):
+    """The truth of each cell, row by row.
+
+    Attributes:
+        colors: as CSS; empty for a cell that is drawn as masked.
+        values: as text, for the cell itself and for screen readers.
+        signs: written in the cells instead of the values, or None to write the values.
+    """
+
+    colors: tuple[str, ...]
+    values: tuple[str, ...]
+    signs: tuple[str, ...] | None = None
+
+
+def weights_truth(weights: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], masked: str) -> Truth:
+    """Attention weights as the truth of cells, in the colours of attention figures; `masked` is the value of masked cells."""
+    scale = shades("weights")
+    pairs = list(zip(weights.ravel().tolist(), allowed.ravel().tolist(), strict=True))
+    levels = [scale[round(min(max(weight, 0.0), 1.0) * (len(scale) - 1))] if may else None for weight, may in pairs]
+    colors = tuple("" if level is None else f"rgb({level[0]}, {level[1]}, {level[2]})" for level in levels)
+    values = tuple(fixed(weight, 2) if may else masked for weight, may in pairs)
+    small = max(weights.shape) <= MOST_WRITTEN or len(weights) == 1
+    signs = tuple(value if may and small else "" for value, (_, may) in zip(values, pairs, strict=True))
+    return Truth(colors, values, signs)
+
+
+def marking(
+    what: str,
+    label: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    prediction: Prediction,
+    truth: Truth | None = None,
+    closed: Sequence[int] = (),
+    single: bool = False,
+    subject: str = "",
+) -> None:
+    """Draw the cells of a question, to mark until the truth is shown. One row is drawn as a line of tokens that wraps.
+
+    Every change is taken over by `pages.ui.prediction.answer`.
+
+    Args:
+        what: name of the question.
+        label: what is to be marked, for screen readers.
+        rows, columns: the names of the cells; `rows` has one, which may be empty, for a line of tokens.
+        prediction: the marks, and whether they can be changed.
+        truth: drawn on the cells; None while the question is open.
+        closed: cells that cannot be marked and are drawn as masked.
+        single: whether a mark replaces the one before.
+        subject: marks that the browser keeps are dropped when it changes.
+    """
+    key = f"marking-{what}"
+    count = len(rows) * len(columns)
+    data = {
+        "rows": [str(name) for name in rows],
+        "columns": [str(name) for name in columns],
+        "marks": list(prediction.answer),
+        "before": None if prediction.first is None else list(prediction.first),
+        "closed": [int(cell) for cell in closed],
+        "truth": None if truth is None else {name: value and list(value) for name, value in truth._asdict().items()},
+        "single": single,
+        "label": label,
+        "round": f"{subject}|{prediction.place}|{len(prediction.answers)}|{prediction.shown}",
+        "colors": {"masked": MASKED, "line": LINE},
+        "text": text("prediction")["marking"],
+    }
+    _mount(key=key, data=data, on_marks_change=_marked(what, key, count, frozenset(closed), single))
+
+
+def _marked(what: str, key: str, count: int, closed: frozenset[int], single: bool) -> Callable[[], None]:
+    def take() -> None:
+        sent = st.session_state.get(key)
+        cells = cells_sent(sent.get("marks") if isinstance(sent, dict) else None, count, closed)
+        if cells is not None and not (single and len(cells) > 1):
+            answer(what, cells)
+
+    return take
+
+
+def cells_sent(sent: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:
+    """The cells that a browser sent, ascending; None if they are not a list of cells that can be marked."""
+    if not isinstance(sent, (list, tuple)) or len(sent) > MOST_CELLS:
+        return None
+    if any(isinstance(cell, bool) or not isinstance(cell, int) or not 0 <= cell < count or cell in closed for cell in sent):
+        return None
+    return tuple(sorted(set(sent)))

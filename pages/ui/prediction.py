@@ -1,0 +1,230 @@
+"""Predict, then see: what a learner expects is asked before the page shows it; afterwards the answer stays beside the truth.
+
+    prediction = asked("attention", subject=(view, kind, layer, head), cells=len(keys), places=len(queries))
+    if prediction is None:
+        offer("attention", words["offer"])      # a button; the page shows everything
+    elif not prediction.shown:
+        ...                                     # draw the question and nothing that tells the answer
+        show_buttons("attention", prediction)
+    else:
+        ...                                     # draw the truth with `prediction.answers` on it
+
+All of it stands in the address, in `predict`: `attention.7:3.5-8~3~shown` asks about place 7; the first answer was the cells 3
+and 5 to 8, the second cell 3, and the truth is shown. `attention:` asks and has no answer yet. Several questions are separated
+by commas. Nothing is stored, and the model computes the same with and without a prediction.
+"""
+
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.ui.compat import opens_from_history
+from pages.ui.link_values import publish, seed
+from pages.ui.text import text
+
+KEY = "predict"
+# Session key of a dict: page/question → what was asked about in the last run, and the state of the question then.
+ASKED = "predict_asked"
+SHOWN = "shown"
+# Limits on what an address may hold: questions, digits of a number, runs of cells in an answer.
+MOST_QUESTIONS, MOST_RUNS = 8, 400
+NAME = re.compile(r"([a-z]{1,20})(?:\.(\d{1,4}))?", re.ASCII)
+RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
+
+Cells = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The state of one question.
+
+    Attributes:
+        answers: one, or two if the answer was changed; each the marked cells, ascending. An answer can be empty.
+        place: what is asked about among several, such as a row, counted from 0; None for the page's own choice.
+        shown: whether the truth is shown.
+    """
+
+    answers: tuple[Cells, ...] = ((),)
+    place: int | None = None
+    shown: bool = False
+
+    @property
+    def answer(self) -> Cells:
+        """The last answer."""
+        return self.answers[-1]
+
+    @property
+    def first(self) -> Cells | None:
+        """The first answer if there are two, otherwise None."""
+        return self.answers[0] if len(self.answers) > 1 else None
+
+    def within(self, cells: int, places: int) -> "Prediction":
+        """The same without cells and places that do not exist."""
+        answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
+        place = self.place if self.place is not None and self.place < places else None
+        return replace(self, answers=answers, place=place)
+
+
+def written(predictions: Mapping[str, Prediction]) -> str:
+    """The questions as the value of `predict`; `read` is the inverse."""
+    return ",".join(_written(name, prediction) for name, prediction in predictions.items())
+
+
+def read(value: str) -> dict[str, Prediction]:
+    """The questions in a value of `predict`, by name. An address is untrusted: invalid questions are left out, and of a
+    question with an invalid answer only the question stays."""
+    predictions = {}
+    for part in value.split(",")[:MOST_QUESTIONS]:
+        head, colon, answers = part.partition(":")
+        named = NAME.fullmatch(head)
+        if not (named and colon):
+            continue
+        place = None if named[2] is None else int(named[2])
+        pieces = answers.split("~")
+        shown = pieces[-1] == SHOWN
+        cells = [_cells(piece) for piece in (pieces[:-1] if shown else pieces)]
+        known = [answer for answer in cells if answer is not None]
+        if len(known) < len(cells) or not 1 <= len(cells) <= 2:
+            predictions[named[1]] = Prediction(place=place)
+        else:
+            predictions[named[1]] = Prediction(tuple(known), place, shown)
+    return predictions
+
+
+def _written(name: str, prediction: Prediction) -> str:
+    place = "" if prediction.place is None else f".{prediction.place}"
+    pieces = [*map(_runs, prediction.answers), *([SHOWN] if prediction.shown else [])]
+    return f"{name}{place}:{'~'.join(pieces)}"
+
+
+def _runs(cells: Cells) -> str:
+    """Ascending cells as text; from three neighbours on as a run: `3.5-8`."""
+    parts: list[list[int]] = []
+    for cell in cells:
+        if parts and cell == parts[-1][-1] + 1:
+            parts[-1].append(cell)
+        else:
+            parts.append([cell])
+    pieces = [f"{part[0]}-{part[-1]}" if len(part) > 2 else ".".join(map(str, part)) for part in parts]
+    return ".".join(pieces)
+
+
+def _cells(piece: str) -> Cells | None:
+    """The cells of one answer; None if it is invalid."""
+    if not piece:
+        return ()
+    runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]
+    cells: set[int] = set()
+    for run in runs:
+        if run is None:
+            return None
+        first, last = int(run[1]), int(run[2] or run[1])
+        if not 0 <= last - first < 10_000:
+            return None
+        cells.update(range(first, last + 1))
+    return tuple(sorted(cells))
+
+
+# --- in a session ------------------------------------------------------------------------------------------------------
+
+
+def asked(what: str, subject: Hashable, cells: int, places: int = 0, stays_open: bool = False) -> Prediction | None:
+    """The state of a question of this page; None while it is not asked. Call it before anything that tells the answer.
+
+    An answer belongs to what it was given about: when the learner moves to another head or text, the question is asked anew.
+
+    Args:
+        what: name of the question, of small letters.
+        subject: everything that decides the true answer, but for the place.
+        cells: number of cells that can be marked.
+        places: number of places that can be asked about.
+        stays_open: a truth that was shown without an answer stays shown for other subjects.
+    """
+    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
+    state = st.session_state
+    prediction = read(state[KEY]).get(what)
+    name = f"{state['page']}/{what}"
+    before = state.setdefault(ASKED, {}).get(name)
+    if prediction is not None:
+        # Another value than that of the last run comes from a link or a click, and is meant for this subject.
+        moved = before is not None and before[0] != subject and before[1] == prediction and not opens_from_history()
+        if moved and not (stays_open and prediction.shown and not any(prediction.answers)):
+            prediction = Prediction()
+        prediction = prediction.within(cells, places)
+        state[ASKED][name] = (subject, prediction)
+        _put(what, prediction)
+    publish(KEY, state[KEY] or None)
+    return prediction
+
+
+def offer(what: str, label: str, help: str | None = None) -> None:
+    """Draw the button that asks a question."""
+    st.button(
+        label, key=f"predict {what}", on_click=_put, args=(what, Prediction()), help=help, icon=":material/psychology_alt:"
+    )
+
+
+def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> None:
+    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave it.
+
+    Args:
+        what: name of the question.
+        prediction: its state.
+        can_leave: whether there is a button that leaves it; not for a question that the page always asks.
+    """
+    words = text("prediction")
+    with st.container(horizontal=True, key=f"predict-buttons-{what}"):
+        if prediction.shown:
+            _button(what, "again", replace(prediction, answers=((),), shown=False), ":material/replay:")
+        else:
+            _button(
+                what,
+                "show" if prediction.answer else "show_without",
+                replace(prediction, shown=True),
+                ":material/visibility:",
+                primary=bool(prediction.answer),
+            )
+            if prediction.answer and prediction.first is None:
+                # The second answer starts as a copy of the first, which is changed after a discussion.
+                twice = replace(prediction, answers=(prediction.answer, prediction.answer))
+                _button(what, "second", twice, ":material/forum:", words["second_help"])
+        if can_leave:
+            _button(what, "leave", None, ":material/close:")
+
+
+def _button(what: str, name: str, then: Prediction | None, icon: str, help: str | None = None, primary: bool = False) -> None:
+    st.button(
+        text("prediction")[name],
+        key=f"predict {what} {name}",
+        on_click=_put,
+        args=(what, then),
+        help=help,
+        icon=icon,
+        type="primary" if primary else "tertiary" if name == "leave" else "secondary",
+    )
+
+
+def answer(what: str, cells: Cells) -> None:
+    """Take over an answer, in a callback. One that arrives after the truth was shown changes nothing."""
+    prediction = read(st.session_state.get(KEY, "")).get(what, Prediction())
+    if not prediction.shown:
+        _put(what, replace(prediction, answers=(*prediction.answers[:-1], tuple(sorted(set(cells))))))
+
+
+def ask_about(what: str, place: int | None, instead_of: str = "") -> None:
+    """Ask a question anew about another place, in a callback; `instead_of` another question, which is left."""
+    if instead_of:
+        _put(instead_of, None)
+    _put(what, Prediction(place=place))
+
+
+def _put(what: str, prediction: Prediction | None) -> None:
+    """Set the state of a question in the session; None leaves it."""
+    predictions = read(st.session_state.get(KEY, ""))
+    if prediction is None:
+        predictions.pop(what, None)
+    else:
+        predictions[what] = prediction
+    st.session_state[KEY] = written(predictions)

@@ -1,0 +1,124 @@
+"""Predicting a row or the map of a head before it is shown."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.runs import runs
+from tests.pages.apps import on_page, shown
+from transformer.analysis.prediction_scores import caught_attention
+
+ATTENTION = "pages/attention/page.py"
+SOURCE = "abcde"
+HEAD = {"model": "reverse", "source": SOURCE, "kind": "cross", "layer": "1", "head": "2"}
+
+
+def opened(**query: str) -> AppTest:
+    app = on_page(ATTENTION, **HEAD, **query)
+    assert not app.exception
+    return app
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    """The data of the components whose data are JSON."""
+    texts = [each.proto.json for each in app.main.get("bidi_component")]
+    return [data for data in map(json.loads, filter(None, texts)) if isinstance(data, dict)]
+
+
+def marked(app: AppTest) -> dict[str, Any]:
+    """The data of the cells to mark."""
+    (data,) = [data for data in components(app) if "round" in data]
+    return data
+
+
+def weights() -> np.ndarray:
+    return runs().trace("reverse", (SOURCE,), (None,), ()).weights("cross", 0)[0, 1].numpy()
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [button.label for button in app.main.button]
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    (button,) = [button for button in app.main.button if button.label == label]
+    app = button.click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_link_asks_and_tells_nothing_of_the_head() -> None:
+    app = opened(predict="attention:")
+    data = marked(app)
+    assert data["truth"] is None
+    assert data["columns"] == ["<sos>", *SOURCE, "<eos>"]
+    assert not app.main.get("plotly_chart")
+    assert len(components(app)) == 1  # nor the overview of all heads
+    assert not any("Silenced" in markdown.value or "%**" in markdown.value for markdown in app.markdown)
+    assert "Show without a guess" in buttons(app)
+
+
+def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
+    app = opened()
+    app = press(app, "Where will it look? Predict first")
+    assert app.query_params["predict"] == "attention:"
+    app.session_state["predict"] = "attention.2:0.3"  # what a click on two cells does
+    app = press(app.run(), "Answer once more")
+    assert app.query_params["predict"] == "attention.2:0.3~0.3"
+    assert "Answer once more" not in buttons(app)
+    app.session_state["predict"] = "attention.2:0.3~4"
+    app = press(app.run(), "Show")
+    assert app.query_params["predict"] == "attention.2:0.3~4~shown"
+    row = weights()[2]
+    data = marked(app)
+    assert (data["marks"], data["before"]) == ([4], [0, 3])
+    assert data["truth"]["values"] == [f"{weight:.2f}" for weight in row]
+    sentences = shown(next(markdown.value for markdown in app.markdown if markdown.value.startswith("First answer")))
+    first, second = sentences.split("\n\n")
+    assert re.findall(r"(\d+)%", first)[:2] == [f"{100 * (row[0] + row[3]):.0f}", f"{200 / 7:.0f}"]
+    assert re.findall(r"(\d+)%", second)[:2] == [f"{100 * row[4]:.0f}", f"{100 / 7:.0f}"]
+    assert app.main.get("plotly_chart")  # the page goes on as ever
+    app = press(app, "Try again")
+    assert app.query_params["predict"] == "attention.2:"
+    app = press(app, "Stop predicting")
+    assert "predict" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("marks", "says"), [("best", "You found where this head looks."), ("worst", "the head looks elsewhere")]
+)
+def test_the_sentence_tells_the_difference(marks: str, says: str) -> None:
+    trace = runs().trace("reverse", (SOURCE,), (None,), ())
+    every = np.stack([trace.weights("cross", layer)[0].numpy() for layer in range(trace.layers("cross"))])
+    layer, head, query, key = np.unravel_index(every.argmax(), every.shape)  # a row that looks at one token
+    cell = key if marks == "best" else every[layer, head, query].argmin()
+    which = {"kind": "cross", "layer": str(layer + 1), "head": str(head + 1)}
+    app = on_page(ATTENTION, **(HEAD | which), predict=f"attention.{query}:{cell}~shown")
+    assert not app.exception
+    (sentence,) = [markdown.value for markdown in app.markdown if "of the attention" in markdown.value]
+    assert says in sentence
+
+
+def test_the_map_can_be_asked_about_and_masked_cells_cannot_be_marked() -> None:
+    trace = runs().trace("reverse", (SOURCE,), (None,), ())
+    own, allowed = (values[0, 0].numpy() for values in (trace.weights("decoder", 0), trace.allowed("decoder")[0]))
+    app = on_page(ATTENTION, **(HEAD | {"kind": "decoder", "head": "1"}), predict="map:0.7~shown")
+    assert not app.exception
+    data = marked(app)
+    assert data["closed"] == np.flatnonzero(~allowed).tolist() != []
+    marks = np.zeros(own.size, bool)
+    marks[[0, 7]] = True
+    caught = caught_attention(own, allowed, marks.reshape(own.shape))
+    (sentence,) = [markdown.value for markdown in app.markdown if "of the attention" in markdown.value]
+    assert re.findall(r"(\d+)%", sentence)[:2] == [f"{100 * caught.share:.0f}", f"{100 * caught.even:.0f}"]
+
+
+def test_another_head_asks_anew() -> None:
+    app = opened(predict="attention.2:0.3~shown")
+    app.session_state["head"] = 1
+    app = app.run()
+    assert app.query_params["predict"] == "attention:"
+    assert marked(app)["truth"] is None

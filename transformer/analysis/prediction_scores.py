@@ -1,0 +1,210 @@
+"""Scores of what a learner predicted before the truth was shown: marked cells, a drawn mask, a position, a token."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from transformer.analysis.checks import check_array, check_filled_array, check_number
+from transformer.errors import InputError
+
+
+class CaughtAttention(NamedTuple):
+    """How much attention the marked cells of a head have. All shares are of the attention of all given rows, 0 to 1.
+
+    Attributes:
+        count: number of marked cells that are not masked.
+        share: of the marked cells.
+        even: of the same cells, if every query spread its attention equally over the keys that it may attend to.
+        most: the largest share that as many cells can have.
+        missed: (query, key) of the largest weight that is not marked; None if every cell is marked.
+        missed_weight: that weight, a share of its row; 0 if nothing is missed.
+    """
+
+    count: int
+    share: float
+    even: float
+    most: float
+    missed: tuple[int, int] | None
+    missed_weight: float
+
+
+class DrawnMask(NamedTuple):
+    """A drawn mask beside the true one.
+
+    Attributes:
+        right: number of cells that are open in both.
+        missed: (query, key) of cells that are open but were not drawn so.
+        too_many: (query, key) of cells that were drawn open but are hidden.
+        future: those of `too_many` whose key comes later than the query.
+        padding: those of `too_many` whose key is padding.
+    """
+
+    right: int
+    missed: tuple[tuple[int, int], ...]
+    too_many: tuple[tuple[int, int], ...]
+    future: tuple[tuple[int, int], ...]
+    padding: tuple[tuple[int, int], ...]
+
+
+class Likeness(NamedTuple):
+    """How alike one vector is to each of several, and a guess of the one that is most alike.
+
+    Attributes:
+        values: cosine of the angle to each vector, −1 to 1; 0 to or from a vector of zeros.
+        best: the places of the largest value without the vector itself; several if they are equal up to rounding.
+        rank: of the guess among the others, 1 for the most alike; equal values have the same rank.
+    """
+
+    values: Float[np.ndarray, " position"]
+    best: tuple[int, ...]
+    rank: int
+
+
+class GuessedToken(NamedTuple):
+    """A guessed token in a distribution.
+
+    Attributes:
+        probability: that the model gave to it, 0 to 1.
+        rank: 1 for the most probable; equal probabilities have the same rank.
+        best, best_probability: the id of the most probable token, and its probability.
+    """
+
+    probability: float
+    rank: int
+    best: int
+    best_probability: float
+
+
+# Cosines of rows of a sinusoidal table are equal up to the rounding of single precision.
+ALIKE = 1e-5
+
+
+def caught_attention(
+    weights: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], marked: Bool[np.ndarray, "query key"]
+) -> CaughtAttention:
+    """The share of the attention of some queries that marked cells have.
+
+    Args:
+        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
+        allowed: False where a query may not attend.
+        marked: True where the learner expects attention; marks on cells that are not allowed catch nothing.
+
+    Raises:
+        InputError: the arrays have not these axes, or not the same shape.
+    """
+    check_filled_array("weights", weights, "query key")
+    for name, values in (("allowed", allowed), ("marked", marked)):
+        _check_truth(name, values, weights.shape)
+    weights = np.where(allowed, weights, 0).astype(np.float64)
+    marked = marked & allowed
+    total = float(weights.sum()) or 1.0
+    keys = allowed.sum(1, keepdims=True)
+    even = np.divide(allowed, keys, out=np.zeros_like(weights), where=keys > 0)
+    count = int(marked.sum())
+    left = np.where(allowed & ~marked, weights, -1.0)
+    missed = _place(left.argmax(), left.shape) if left.max() >= 0 else None
+    return CaughtAttention(
+        count,
+        float(weights[marked].sum()) / total,
+        float(even[marked].sum()) / (float(even.sum()) or 1.0),
+        float(np.sort(weights, axis=None)[::-1][:count].sum()) / total,
+        missed,
+        0.0 if missed is None else float(weights[missed]),
+    )
+
+
+def drawn_mask(
+    allowed: Bool[np.ndarray, "query key"], drawn: Bool[np.ndarray, "query key"], real: Bool[np.ndarray, " key"]
+) -> DrawnMask:
+    """The cells of a drawn mask that are right, missed, and too many.
+
+    Args:
+        allowed: True where a query may attend to a key.
+        drawn: True where the learner expects that.
+        real: False for keys that are padding.
+
+    Raises:
+        InputError: the arrays have not these axes, or their shapes do not fit together.
+    """
+    check_array("allowed", allowed, "query key")
+    _check_truth("allowed", allowed, allowed.shape)
+    _check_truth("drawn", drawn, allowed.shape)
+    _check_truth("real", real, allowed.shape[1:])
+    too_many = _places(drawn & ~allowed)
+    return DrawnMask(
+        int((drawn & allowed).sum()),
+        _places(allowed & ~drawn),
+        too_many,
+        tuple((query, key) for query, key in too_many if key > query),
+        tuple((query, key) for query, key in too_many if not real[key]),
+    )
+
+
+def likeness(vectors: Float[np.ndarray, "position d_model"], position: int, guess: int | None = None) -> Likeness:
+    """How alike the vector of a position is to every other one, and where a guess of the most alike one stands.
+
+    Args:
+        vectors: one for each position, at least two.
+        position: whose vector is compared, counted from 0.
+        guess: another position; None for no guess, whose rank is 0.
+
+    Raises:
+        InputError: the vectors have not these axes, there is only one, a position does not exist, or the guess is the position.
+    """
+    check_filled_array("vectors", vectors, "position d_model")
+    if len(vectors) < 2:
+        raise InputError("There is only one vector; at least two are needed to compare them.")
+    check_number("position", position, 0, len(vectors) - 1)
+    if guess is not None:
+        check_number("guess", guess, 0, len(vectors) - 1)
+        if guess == position:
+            raise InputError("The guess is position {position} itself; it must be another position.", position=position)
+    rows = vectors.astype(np.float64)
+    products, lengths = rows @ rows[position], np.linalg.norm(rows, axis=1)
+    scale = lengths * lengths[position]
+    values = np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+    others = np.delete(values, position)
+    best = [place for place, value in enumerate(values) if place != position and value >= others.max() - ALIKE]
+    rank = 0 if guess is None else 1 + int((others > values[guess] + ALIKE).sum())
+    return Likeness(values, tuple(best), rank)
+
+
+def guessed_token(probabilities: Float[np.ndarray, " token"], guess: int) -> GuessedToken:
+    """The rank and the probability of a guessed token.
+
+    Args:
+        probabilities: of every token of the vocabulary.
+        guess: the id of a token.
+
+    Raises:
+        InputError: the probabilities have not this axis, or there is no such token.
+    """
+    check_filled_array("probabilities", probabilities, "token")
+    check_number("guess", guess, 0, len(probabilities) - 1)
+    best = int(probabilities.argmax())
+    rank = 1 + int((probabilities > probabilities[guess]).sum())
+    return GuessedToken(float(probabilities[guess]), rank, best, float(probabilities[best]))
+
+
+def _check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
+    """Refuse anything but an array of truth values with a shape.
+
+    Raises:
+        InputError: it is not.
+    """
+    kind = getattr(values, "dtype", None)
+    if not isinstance(values, np.ndarray) or kind != np.bool_ or values.shape != tuple(shape):
+        actual = list(getattr(values, "shape", ()))
+        template = "{name} must be an array of truth values with shape {shape}, not {kind} with shape {actual}."
+        raise InputError(template, name=name, shape=list(shape), kind=str(kind), actual=actual)
+
+
+def _places(cells: Bool[np.ndarray, "query key"]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(query), int(key)) for query, key in np.argwhere(cells))
+
+
+def _place(index: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+    query, key = np.unravel_index(int(index), shape)
+    return int(query), int(key)
