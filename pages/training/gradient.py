@@ -70,8 +70,7 @@ def show_step(frames: Frames, frame: int) -> None:
     _show_blame(found, weight)
     st.markdown(f"#### {words['update_title']}")
     _show_update(found, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))
-    st.markdown(words["after"].format(before=fixed(found.loss, 4), after=fixed(found.loss_after, 4)))
-    st.caption(words["after_note" if found.loss_after < found.loss else "after_rose"])
+    _show_after(found, earlier, pipeline.card.recipe["batch"])
 
 
 def _pick_weight(pipeline: Pipeline) -> Weight:
@@ -188,6 +187,23 @@ def _show_update(found: OpenedStep, rate: float) -> None:
     table = pd.DataFrame([(name, formula, number(value, 6)) for name, formula, value in values], columns=list(headings))
     st.dataframe(table, hide_index=True, width="stretch")
     st.caption(words["adam_caption"].format(number=update.number))
+
+
+def _show_after(found: OpenedStep, earlier: int, batch: int) -> None:
+    """Draw the loss of the batch after the step, and what the steps before it did.
+
+    Args:
+        found: the step.
+        earlier: steps before it.
+        batch: pairs of a step of the training.
+    """
+    words = text("training")
+    losses = {"start": found.loss_at_start, "before": found.loss, "after": found.loss_after}
+    values = {name: fixed(loss, 4) for name, loss in losses.items()}
+    st.markdown(words["after"].format(**values))
+    if earlier:
+        st.markdown(words["after_earlier"].format(count=earlier, **values))
+    st.caption(words["after_note" if found.loss_after < found.loss else "after_rose"].format(pairs=PAIRS, batch=batch))
 
 
 def show_schedule(frames: Frames, frame: int) -> None:

@@ -74,10 +74,10 @@ class OpenedStep(NamedTuple):
 
     Attributes:
         losses: cross-entropy of each target token, in nats, label smoothing included; also where the target is padding.
-        probabilities: of the right tokens.
         best: the most probable tokens.
         counted: False where the target is padding.
-        loss: mean of the losses that count: what the step makes smaller.
+        loss_at_start: mean of the losses that count, before the steps on other batches.
+        loss: the same after them, before this step.
         loss_after: the same for the same batch after the step.
         value, value_after: of the weight.
         gradient: of the loss by the weight, from autograd.
@@ -88,9 +88,9 @@ class OpenedStep(NamedTuple):
     """
 
     losses: Float[np.ndarray, "batch target"]
-    probabilities: Float[np.ndarray, "batch target"]
     best: Int[np.ndarray, "batch target"]
     counted: Bool[np.ndarray, "batch target"]
+    loss_at_start: float
     loss: float
     loss_after: float
     value: float
@@ -127,57 +127,67 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
             "The settings of a step are {settings}; none may be negative, nor smoothing above 1.", settings=settings
         )
     model = copy.deepcopy(pipeline.model).double().eval()
-    parameters = dict(model.named_parameters())
-    shape = tuple(parameters[weight.name].shape) if weight.name in parameters else ()
-    if (
-        len(weight.index) != len(shape)
-        or not all(0 <= at < size for at, size in zip(weight.index, shape, strict=True))
-        or not shape
-    ):
-        raise InputError("The model has no weight {name}{index}.", name=weight.name, index=list(weight.index))
-    pad, parameter = pipeline.target_vocabulary.pad, parameters[weight.name]
+    parameter, pad, batch = _parameter(model, weight), pipeline.target_vocabulary.pad, batches[-1]
     optimizer = torch.optim.Adam(model.parameters(), settings.learning_rate, BETAS, EPSILON)
-    for batch in batches[:-1]:
+    with torch.no_grad():
+        loss_at_start = _loss(model, batch, pad, settings.smoothing).item()
+    for earlier in batches[:-1]:
         optimizer.zero_grad()
-        _loss(model, batch, pad, settings.smoothing).backward()
+        _loss(model, earlier, pad, settings.smoothing).backward()
         nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
         optimizer.step()
     state = optimizer.state.get(parameter, {})
-    means = [float(state[name][weight.index]) if state else 0.0 for name in ("exp_avg", "exp_avg_sq")]
+    mean, square = (float(state[name][weight.index]) if state else 0.0 for name in ("exp_avg", "exp_avg_sq"))
     value = parameter[weight.index].item()
-    source, target = batch = batches[-1]
+    source, target = batch
     optimizer.zero_grad()
     logits: Float[Tensor, "batch target vocab"] = model(source, target[:, :-1])
     expected, losses = target[:, 1:], token_losses(logits, target[:, 1:], settings.smoothing)
     counted = expected != pad
     loss = losses[counted].mean()
     loss.backward()
-    gradients = {name: each.grad for name, each in parameters.items() if each.grad is not None}
-    norms = {name: float(gradient.norm()) for name, gradient in gradients.items()}
-    gradient = float(gradients[weight.name][weight.index]) if weight.name in gradients else 0.0
-    nudged = tuple(_nudged_loss(model, batch, pad, settings.smoothing, parameter, weight.index, by) for by in (-NUDGE, NUDGE))
+    norms = {name: float(each.grad.norm()) for name, each in model.named_parameters() if each.grad is not None}
+    gradient = _gradient(parameter, weight)
+    lower, upper = (_nudged_loss(model, batch, pad, settings.smoothing, parameter, weight.index, by) for by in (-NUDGE, NUDGE))
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
-    clipped = float(gradients[weight.name][weight.index]) if weight.name in gradients else 0.0
-    update = adam_update(len(batches), clipped, means[0], means[1], settings.learning_rate)
+    update = adam_update(len(batches), _gradient(parameter, weight), mean, square, settings.learning_rate)
     optimizer.step()
     with torch.no_grad():
-        after = _loss(model, batch, pad, settings.smoothing)
-    chosen = logits.softmax(-1).gather(-1, expected[..., None])[..., 0]
+        loss_after = _loss(model, batch, pad, settings.smoothing).item()
     return OpenedStep(
-        losses.detach().numpy(),
-        chosen.detach().numpy(),
-        logits.argmax(-1).numpy(),
-        counted.numpy(),
-        loss.item(),
-        after.item(),
-        value,
-        parameter[weight.index].item(),
-        gradient,
-        (nudged[0], nudged[1]),
-        norms,
-        norm,
-        update,
+        losses=losses.detach().numpy(),
+        best=logits.argmax(-1).numpy(),
+        counted=counted.numpy(),
+        loss_at_start=loss_at_start,
+        loss=loss.item(),
+        loss_after=loss_after,
+        value=value,
+        value_after=parameter[weight.index].item(),
+        gradient=gradient,
+        nudged=(lower, upper),
+        norms=norms,
+        norm=norm,
+        update=update,
     )
+
+
+def _parameter(model: Transformer, weight: Weight) -> nn.Parameter:
+    """The parameter that a weight is in.
+
+    Raises:
+        InputError: there is no such weight.
+    """
+    parameter = dict(model.named_parameters()).get(weight.name)
+    shape = () if parameter is None else parameter.shape
+    inside = len(weight.index) == len(shape) and all(0 <= at < size for at, size in zip(weight.index, shape, strict=True))
+    if parameter is None or not inside:
+        raise InputError("The model has no weight {name}{index}.", name=weight.name, index=list(weight.index))
+    return parameter
+
+
+def _gradient(parameter: nn.Parameter, weight: Weight) -> float:
+    """The gradient of a weight; 0 if the loss does not depend on its parameter."""
+    return 0.0 if parameter.grad is None else float(parameter.grad[weight.index])
 
 
 def adam_update(number: int, gradient: float, mean: float, square: float, learning_rate: float) -> AdamUpdate:

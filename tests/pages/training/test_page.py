@@ -159,6 +159,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert [metric.value for metric in app.metric] == [number(step.gradient, 6), number(step.finite_difference, 6)]
     said = " ".join(shown(each.value) for each in app.markdown)
     assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
+    assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
     adam = app.dataframe[-1].value
     assert adam.iloc[:, -1].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]

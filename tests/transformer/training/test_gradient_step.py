@@ -42,6 +42,8 @@ def test_a_step_is_the_step_of_torch(snapshot: Pipeline, weight: Weight, count: 
     criterion = nn.CrossEntropyLoss(ignore_index=snapshot.target_vocabulary.pad, label_smoothing=SETTINGS.smoothing)
     optimizer = torch.optim.Adam(model.parameters(), SETTINGS.learning_rate, BETAS, EPSILON)
     parameter = dict(model.named_parameters())[weight.name]
+    source, target = given[-1]
+    start = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
     for number, (source, target) in enumerate(given, 1):
         before = parameter[weight.index].item()
         loss = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
@@ -52,6 +54,7 @@ def test_a_step_is_the_step_of_torch(snapshot: Pipeline, weight: Weight, count: 
         optimizer.step()
         assert number == step.update.number or number < count
     after = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
+    assert step.loss_at_start == pytest.approx(start.item(), rel=1e-12)
     assert step.loss == pytest.approx(loss.item(), rel=1e-12)
     assert step.loss_after == pytest.approx(after.item(), rel=1e-9)
     assert step.gradient == pytest.approx(gradient, rel=1e-9)
@@ -75,6 +78,19 @@ def test_the_first_step_is_as_long_as_the_learning_rate(snapshot: Pipeline):
     assert abs(step.update.change) == pytest.approx(SETTINGS.learning_rate, rel=1e-3)
     assert np.sign(step.update.change) == -np.sign(step.gradient)
     assert step.loss_after < step.loss
+
+
+def test_a_step_before_does_the_harm_that_the_step_would_have_done():
+    """What the page says of a snapshot in the middle of the training, where the learning rate is highest."""
+    snapshot, middle = Pipeline.load("reverse@000596"), SETTINGS._replace(learning_rate=9.2e-4)
+    given = batches(snapshot, 2)
+    alone = open_step(snapshot, given[1:], WEIGHTS[0], middle)
+    assert alone.loss_at_start == alone.loss
+    assert alone.loss_after > alone.loss + 0.5
+    second = open_step(snapshot, given, WEIGHTS[0], middle)
+    assert second.loss_at_start == alone.loss
+    assert second.loss > second.loss_at_start + 0.5
+    assert second.loss_after < second.loss - 0.5
 
 
 def test_padding_does_not_count(snapshot: Pipeline):
