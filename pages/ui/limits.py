@@ -6,21 +6,7 @@ Where you host the app yourself, the environment variable `HEADLIGHT_` + the nam
 
 import os
 
-PREFIX = "HEADLIGHT_"
-
-
-def setting(name: str, value: int) -> int:
-    """The whole number from 1 in the environment variable of a limit; `value` if it is not set.
-
-    Raises:
-        ValueError: the variable is set to anything else.
-    """
-    written = os.environ.get(PREFIX + name)
-    if written is None:
-        return value
-    if not (written.isascii() and written.isdecimal() and int(written) > 0):
-        raise ValueError(f"{PREFIX}{name} is {written!r}; expected a whole number from 1, such as {value}.")
-    return int(written)
+from transformer.environment import setting
 
 
 def cores() -> int:

@@ -20,6 +20,13 @@ def test_uv_and_pip_install_the_same() -> None:
     ]
 
 
+def test_the_extra_for_models_of_hugging_face_is_the_same_in_both() -> None:
+    lines = (ROOT / "requirements-huggingface.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in lines if line and not line.startswith(("#", "-r"))]
+    assert PROJECT["project"]["optional-dependencies"]["huggingface"] == pinned
+    assert all("==" in line for line in pinned)
+
+
 def test_torch_comes_from_the_cpu_index_and_nothing_else_does() -> None:
     uv = PROJECT["tool"]["uv"]
     (index,) = uv["index"]

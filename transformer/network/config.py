@@ -4,7 +4,7 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, Protocol, get_type_hints, runtime_checkable
 
 from transformer.errors import ConfigError
 from transformer.validation import by_name, checked, one_of, within
@@ -16,6 +16,62 @@ LARGEST_VOCAB = 1_000_000
 LARGEST_TABLE = 1 << 25  # max_len × d_model
 # float32 tells these from −∞ and from 0.
 LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
+
+
+@runtime_checkable
+class NetworkConfig(Protocol):
+    """The part of a configuration that traces, interventions and the writing of answers need. `TransformerConfig` has it, and
+    so have the networks of others (`transformer.huggingface`)."""
+
+    @property
+    def target_vocab(self) -> int:
+        """Tokens in the vocabulary of the target."""
+        ...
+
+    @property
+    def target_pad(self) -> int:
+        """The id of padding in a target."""
+        ...
+
+    @property
+    def d_model(self) -> int:
+        """Width of the residual stream."""
+        ...
+
+    @property
+    def heads(self) -> int:
+        """Heads of an attention, where its tap names no other number."""
+        ...
+
+    @property
+    def encoder_layers(self) -> int:
+        """Layers of the encoder; 0 for a decoder alone."""
+        ...
+
+    @property
+    def decoder_layers(self) -> int:
+        """Layers of the decoder; 0 for an encoder alone."""
+        ...
+
+    @property
+    def max_len(self) -> int:
+        """The most tokens of a sequence."""
+        ...
+
+    @property
+    def mask_before_scaling(self) -> bool:
+        """Whether scores are hidden before they are scaled."""
+        ...
+
+    @property
+    def mask_fill(self) -> float:
+        """What a hidden score becomes."""
+        ...
+
+    @property
+    def target_padding(self) -> str:
+        """What padding in a target hides."""
+        ...
 
 
 @by_name

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer.network.config import TransformerConfig
+from transformer.network.config import NetworkConfig, TransformerConfig
 
 
 class Mask(NamedTuple):
@@ -99,7 +99,7 @@ def attention_softmax(
 # --- what was hidden in a run ----------------------------------------------------------------------------------------------
 
 
-def last_scores(config: TransformerConfig) -> str:
+def last_scores(config: NetworkConfig) -> str:
     """The name of the tap whose scores softmax reads: which of masking and scaling comes last."""
     return "scaled_scores" if config.mask_before_scaling else "masked_scores"
 

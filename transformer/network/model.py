@@ -153,6 +153,10 @@ class Transformer(nn.Module):
             self.probabilities(logits.softmax(-1))
         return logits
 
+    def new_cache(self) -> Cache:
+        """An empty cache for `decode`."""
+        return Cache()
+
     def _check_memory(self, memory: object, mask: object) -> None:
         """Refuse a memory of another width, or the mask of another memory."""
         width = self.config.d_model

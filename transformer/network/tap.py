@@ -23,7 +23,7 @@ from transformer.errors import InputError, PathError
 from transformer.network.masks import Mask
 
 if TYPE_CHECKING:
-    from transformer.network.config import TransformerConfig
+    from transformer.network.config import NetworkConfig
 
 
 class Tap:
@@ -35,14 +35,15 @@ class Tap:
     Args:
         axes: the axes of that tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
             that size and stands for "the same for all".
+        heads: size of its head axis, if that is not the `heads` of the model's configuration.
 
     Attributes:
         path: the tap's place in the model, such as `encoder.layers.0.self_attention.weights`; empty until `name_taps` sets it.
         taps: path → tap, for the whole model. A scope compares it with its own to ignore the taps of other models.
     """
 
-    def __init__(self, axes: str) -> None:
-        self.axes = tuple(axes.split())
+    def __init__(self, axes: str, heads: int | None = None) -> None:
+        self.axes, self.heads = tuple(axes.split()), heads
         self.path = ""
         self.taps: dict[str, Tap] = {}
 
@@ -96,7 +97,11 @@ class Recording(dict[str, Tensor]):
 class Traceable(Protocol):
     """A model whose taps have been named."""
 
-    config: "TransformerConfig"
+    @property
+    def config(self) -> "NetworkConfig":
+        """Its sizes."""
+        ...
+
     taps: dict[str, "Tap"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Int
@@ -34,6 +34,9 @@ from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
+if TYPE_CHECKING:
+    from transformer.pipeline.protocol import TextPipeline
+
 CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
@@ -54,6 +57,8 @@ class Reading:
         unknown: the unknown tokens, with the known ones nearest to each.
         typed: the tokens of the text alone, known or not.
         side: `source` or `target`.
+        words: for tokens that are pieces of words, the number of the word of each, counted from 0; None for special tokens.
+            Empty where every token is a word.
     """
 
     tokens: tuple[str, ...]
@@ -61,6 +66,7 @@ class Reading:
     unknown: tuple[Unknown, ...]
     typed: tuple[str, ...]
     side: Side
+    words: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,11 +77,13 @@ class Answer:
         text: the tokens joined as a person would write them.
         tokens: without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
+        ids: of the tokens, where tokens alone would not give them (`transformer.huggingface`); else empty.
     """
 
     text: str
     tokens: tuple[str, ...]
     ended: bool
+    ids: tuple[int, ...] = ()
 
 
 Source = str | Reading
@@ -119,6 +127,24 @@ class Pipeline:
                 shipped=", ".join(shipped) or "none",
             )
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
+
+    @staticmethod
+    def open(folder: str | Path) -> "TextPipeline":
+        """The pipeline of a model of Hugging Face's `transformers`, from the folder that holds its configuration, its weights
+        as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
+
+        Raises:
+            CheckpointError: the packages for it are not installed, or the folder cannot be opened.
+        """
+        try:
+            # From the floor above, and only here: the packages it needs are an extra.
+            from transformer.huggingface.pipeline import open_folder
+        except ModuleNotFoundError as error:
+            raise CheckpointError(
+                "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`.",
+                package=error.name,
+            ) from error
+        return open_folder(folder)
 
     @staticmethod
     def available() -> dict[str, str]:
@@ -184,6 +210,16 @@ class Pipeline:
     def config(self) -> TransformerConfig:
         """The configuration of the model."""
         return self.model.config
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks of the model."""
+        return ("encoder", "decoder")
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Paths of tensors that cannot be traced: none."""
+        return ()
 
     def vocabulary(self, side: Side) -> Vocabulary:
         """The vocabulary of a side.
@@ -314,9 +350,9 @@ class Pipeline:
             InputError: a text that the model cannot read, or a batch whose sides differ in number.
             PathError: an edit that does not fit the model.
         """
-        edits, sources = as_edits(edits), _several(source)
+        edits, sources = as_edits(edits), several(source)
         sources = self._readings(sources, "source")
-        targets = [None] * len(sources) if target is None else _several(target)
+        targets = [None] * len(sources) if target is None else several(target)
         if len(targets) != len(sources):
             raise InputError(
                 "There are {sources} sources and {targets} targets; each source needs one target.",
@@ -417,7 +453,7 @@ class Pipeline:
         return () if self.trained else self.target_vocabulary.specials
 
 
-def _several(given: Any) -> list[Any]:
+def several(given: Any) -> list[Any]:
     """A list of one text or of several.
 
     Raises:

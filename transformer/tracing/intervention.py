@@ -11,6 +11,8 @@ from transformer.errors import PathError
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.paths import check_index, find_tap
 
+# Keys and values may have fewer heads than queries, each shared by a group of them.
+HEAD_AXES = ("head", "key_head")
 LENGTH_AXES = ("query", "source", "target", "position", "key")
 # More than any sequence or batch has; what is really there is known only when the pass runs.
 MOST_POSITIONS = 1 << 20
@@ -44,8 +46,9 @@ class Intervention:
     def place(self, model: Traceable) -> str:
         """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
         path = find_tap(model.taps, self.path, self.of_attention)
-        axes = model.taps[path].axes
-        chosen = (("head", "head", self.heads, model.config.heads), ("batch", "item", self.items, MOST_POSITIONS))
+        tap = model.taps[path]
+        axes, count = tap.axes, tap.heads or model.config.heads
+        chosen = ((head_axis(tap), "head", self.heads, count), ("batch", "item", self.items, MOST_POSITIONS))
         for axis, name, indices, count in chosen:
             if indices is None:
                 continue
@@ -77,7 +80,8 @@ class Intervention:
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
         """Axis, by its number → the indices that are meant along it; None for all."""
-        return {tap.axes.index(name): what for name, what in (("batch", self.items), ("head", self.heads)) if name in tap.axes}
+        named = (("batch", self.items), (head_axis(tap), self.heads))
+        return {tap.axes.index(name): what for name, what in named if name in tap.axes}
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         """The new values of the selected part, of whatever type of number; they get that of the tensor.
@@ -89,6 +93,11 @@ class Intervention:
             scope: with what has passed before.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define `change`")
+
+
+def head_axis(tap: Tap) -> str:
+    """The name of the axis of heads, also where the tensor has none."""
+    return next((axis for axis in HEAD_AXES if axis in tap.axes), "head")
 
 
 def plain(given: Any) -> Any:

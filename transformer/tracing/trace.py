@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer.errors import InputError
-from transformer.network.config import TransformerConfig
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
@@ -72,7 +71,7 @@ class Trace:
     """Every tensor of one forward pass, in the order it was computed, with the tokens of its axes.
 
     Attributes:
-        config: of the model that ran.
+        config: of the model that ran: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its fields.
         steps: path → step.
         source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
             run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
@@ -81,7 +80,7 @@ class Trace:
             1 stand for "the same for all".
     """
 
-    config: TransformerConfig
+    config: Any
     steps: Mapping[str, Step]
     source_ids: Ids
     target_ids: Ids
@@ -121,16 +120,21 @@ class Trace:
 
     @property
     def masks(self) -> Masks:
-        """The source mask and the target mask of this run."""
+        """The source mask and the target mask of this run.
+
+        Raises:
+            PathError: an encoder ran alone.
+        """
         source = self.steps.get("source_mask")
         return Masks(source.values if source else None, self["target_mask"].values)
 
     @property
     def positional_encoding(self) -> Float[Tensor, "position d_model"]:
         """The position vectors that were added to the source (to the target, for a decoder alone). With learned positions, the
-        target has others: `trace["target_embedding.position"]`."""
+        target has others: `trace["target_embedding.position"]`. Where padding moves the positions, those of the first text."""
         side = "source" if "source_embedding.position" in self else "target"
-        return self[f"{side}_embedding.position"].values
+        values = self[f"{side}_embedding.position"].values
+        return values[0] if values.ndim == 3 else values
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class Trace:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that ran: all three, or `decoder` alone where there was no source."""
+        """The kinds of attention that ran: all three, or one where there was a source or a target alone."""
         sides = {side for side in ("source", "target") if f"{side}_mask" in self}
         return tuple(kind for kind in Kind if {kind.queries, kind.keys} <= sides)
 

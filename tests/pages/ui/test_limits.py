@@ -7,6 +7,8 @@ import pytest
 
 from pages.ui import limits
 
+ROOT = Path(__file__).parents[3]
+
 
 def test_a_limit_is_replaced_by_its_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HEADLIGHT_SENTENCES", raising=False)
@@ -23,7 +25,8 @@ def test_an_invalid_limit_is_refused_by_name(written: str, monkeypatch: pytest.M
 
 
 def test_every_limit_is_listed_for_those_who_host() -> None:
-    names = re.findall(r'setting\("(\w+)"', Path(limits.__file__).read_text(encoding="utf-8"))
-    assert len(names) > 8
-    listed = (Path(__file__).parents[3] / "docs" / "HOSTING.md").read_text(encoding="utf-8")
+    files = [Path(limits.__file__), ROOT / "transformer" / "huggingface" / "limits.py"]
+    names = [name for file in files for name in re.findall(r'setting\("(\w+)"', file.read_text(encoding="utf-8"))]
+    assert len(names) > 12
+    listed = (ROOT / "docs" / "HOSTING.md").read_text(encoding="utf-8")
     assert [name for name in names if f"_{name}`" not in listed] == []

@@ -1,14 +1,13 @@
 """The greedy answers of a batch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer.network.model import Transformer
 from transformer.network.tap import Edit
-from transformer.pipeline.decoding.write import write
+from transformer.pipeline.decoding.write import Network, write
 
 
 class Generated(NamedTuple):
@@ -24,19 +23,24 @@ class Generated(NamedTuple):
 
 
 def greedy(
-    model: Transformer,
-    source: Int[Tensor, "batch source"],
+    model: Network,
+    source: Int[Tensor, "batch source"] | None,
     sos: int,
     eos: int,
     limit: int,
     never: Sequence[int] = (),
     edits: Sequence[Edit] = (),
+    forced: Mapping[int, int] | None = None,
+    prompt: Int[Tensor, "batch length"] | None = None,
 ) -> Generated:
     """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`.
     Arguments as for `write`."""
-    ids: list[list[int]] = [[] for _ in source]
-    ended = [False] * len(source)
-    for step in write(model, source, sos, eos, limit, never=never, edits=edits, traced=False):
+    steps = write(model, source, sos, eos, limit, forced=forced, never=never, edits=edits, traced=False, prompt=prompt)
+    ids: list[list[int]] = []
+    ended: list[bool] = []
+    for step in steps:
+        if not ids:
+            ids, ended = [[] for _ in step.read], [False] * len(step.read)
         for hypothesis in step.hypotheses:
             if hypothesis.ended:
                 ended[hypothesis.row] = True

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.errors import InputError
-from transformer.network.cache import Cache
-from transformer.network.model import Transformer
-from transformer.network.tap import Edit, Scope, as_edits
+from transformer.network.config import NetworkConfig
+from transformer.network.masks import Mask
+from transformer.network.tap import Edit, Scope, Tap, as_edits
 from transformer.pipeline.decoding.controls import Control, as_controls
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
 from transformer.tracing.interventions import Ablate, Replace, Scale
@@ -22,6 +22,30 @@ from transformer.tracing.paths import Kind, TensorPath, find_tap
 
 # Names of the first two stages; the others are controls.
 OWN, ALLOWED = "own", "allowed"
+
+
+@runtime_checkable
+class Network(Protocol):
+    """A network that writes: a `Transformer`, or another that encodes and decodes as it does."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """Its sizes."""
+        ...
+
+    taps: dict[str, Tap]
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Any, Mask]:
+        """The memory, and the mask of the source keys that may be attended to."""
+        ...
+
+    def decode(self, target: Int[Tensor, "batch target"], memory: Any, mask: Mask | None, cache: Any = None) -> Tensor:
+        """Logits for the token after each target position, [batch, position, vocab]; with a cache, after the new ones."""
+        ...
+
+    def new_cache(self) -> Any:
+        """An empty cache for `decode`, with a `length` and `select` as `transformer.network.cache.Cache`."""
+        ...
 
 
 class Stage(NamedTuple):
@@ -47,7 +71,8 @@ class DecodingStep:
 
     Attributes:
         index: of the step, counted from 0.
-        read: the decoder's input in this step, a row for each hypothesis that it continues; the first id is `<sos>`.
+        read: the decoder's input in this step, a row for each hypothesis that it continues; it starts with `<sos>`, or with
+            the prompt.
         stages: the distribution of the next token, from the model's own to the one that was chosen from.
         hypotheses: those made in this step, the best first: with greedy decoding and sampling one for each row that has not
             ended; with beam search also some that were pruned at once.
@@ -97,8 +122,8 @@ class DecodingStep:
 
 
 def write(
-    model: Transformer,
-    source: Int[Tensor, "batch source"],
+    model: Network,
+    source: Int[Tensor, "batch source"] | None,
     sos: int,
     eos: int,
     limit: int,
@@ -109,12 +134,13 @@ def write(
     edits: Sequence[Edit] = (),
     traced: bool = True,
     cached: bool = True,
+    prompt: Int[Tensor, "batch length"] | None = None,
 ) -> Iterator[DecodingStep]:
     """The steps of an answer, each computed when it is asked for. The encoder runs once.
 
     Args:
         model: in evaluation mode.
-        source: ids of the sources, padded to one length; one row for beam search.
+        source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len − 1`.
         method: chooses the tokens; greedy decoding by default.
@@ -125,6 +151,7 @@ def write(
         traced: whether each step holds its tensors.
         cached: whether keys and values of earlier positions are kept. Even so every step reads its whole prefix where an edit
             needs that (`fits_cache`); the distributions are the same.
+        prompt: what the decoder reads before it writes, without padding; `sos` alone by default. Needed without a source.
 
     Raises:
         InputError: ids that the model has no row for, a forced token or step that is not a whole number
@@ -140,19 +167,20 @@ def write(
     if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):
         raise InputError("Beam search takes edits without `items`: all rows of its batch are of one text.")
     scope = Scope(model, edits, keep=traced)
-    limit, pad = min(limit, model.config.max_len - 1), model.config.target_pad
+    start = torch.full((0 if source is None else len(source), 1), sos) if prompt is None else prompt
+    limit, pad = min(limit, model.config.max_len - start.shape[1]), model.config.target_pad
     # Where padded queries are hidden by a number, a written `<pad>` attends to all tokens equally, later ones too.
     pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
-    search = method.start(len(source), eos, pad, limit)
-    cache = Cache() if cached and fits_cache(model, edits) else None
+    search = method.start(len(start), eos, pad, limit)
+    cache = model.new_cache() if cached and fits_cache(model, edits) else None
     # A scope is entered for the computation alone: the caller runs in whatever context a generator leaves open. Where there is
     # nothing to see or to edit, taps need not ask it.
     watched = scope.entered if traced or edits else nullcontext
     with torch.inference_mode(), watched():
-        encoded = model.encode(source)
+        encoded = (None, None) if source is None else model.encode(source)
 
     def steps() -> Iterator[DecodingStep]:
-        (memory, mask), target, kept = encoded, torch.full((len(source), 1), sos), cache
+        (memory, mask), target, kept = encoded, start, cache
         for index in range(limit + 1):
             with torch.inference_mode(), watched():
                 logits = model.decode(target, memory, mask, kept)[:, -1]
@@ -167,7 +195,9 @@ def write(
             if pad_looks_ahead and any(made.token == pad for made in choice.made):
                 kept = None  # from here on, what earlier positions compute changes with each new token
             if choice.rows is not None:
-                target, memory, mask = target[choice.rows], memory[:1].expand(len(choice.rows), -1, -1), mask.first()
+                target = target[choice.rows]
+                if memory is not None and mask is not None:
+                    memory, mask = memory[:1].expand(len(choice.rows), -1, -1), mask.first()
                 if kept:
                     kept.select(choice.rows)
             target = torch.cat([target, torch.tensor(choice.tokens)[:, None]], dim=1)
@@ -192,7 +222,7 @@ def _stages(logits: Float[Tensor, "row vocab"], never: Sequence[int], controls: 
     return tuple(stages)
 
 
-def fits_cache(model: Transformer, edits: Sequence[Edit]) -> bool:
+def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
     """Whether the edits do the same to one position alone as to the whole prefix, so that earlier positions need not be read
     again.
 
@@ -203,7 +233,7 @@ def fits_cache(model: Transformer, edits: Sequence[Edit]) -> bool:
     return all(_fits_cache(model, edit) for edit in edits)
 
 
-def _fits_cache(model: Transformer, edit: Edit) -> bool:
+def _fits_cache(model: Network, edit: Edit) -> bool:
     path = edit.place(model)
     if path.startswith(("encoder", "source")):
         return True
@@ -216,6 +246,6 @@ def _fits_cache(model: Transformer, edit: Edit) -> bool:
     return isinstance(edit, Ablate) or (isinstance(edit, Scale) and edit.positions is None)
 
 
-def _axes(model: Transformer, path: str) -> list[str]:
+def _axes(model: Network, path: str) -> list[str]:
     """The axes of a tap. A query of the decoder is a position of the target."""
     return ["target" if axis == "query" else axis for axis in model.taps[path].axes]

@@ -1,0 +1,192 @@
+"""Folders that are refused, each with one sentence, and before anything large is built."""
+
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from safetensors.torch import load_file, save_file
+
+from tests.transformer.huggingface.tiny import folder_of, save_tokenizer
+from transformer.errors import CheckpointError
+from transformer.huggingface import folder as folder_module
+from transformer.huggingface.folder import Folder
+from transformer.huggingface.pipeline import open_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the folder of a tiny GPT-2, to be changed."""
+    return Path(shutil.copytree(folder_of("gpt2"), tmp_path / "model"))
+
+
+def change(folder: Path, name: str, **values: Any) -> None:
+    path = folder / name
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def cut(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def weights(folder: Path, edit: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    edit(tensors)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+
+
+def index(folder: Path, part: str) -> None:
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"transformer.wte.weight": part}}))
+
+
+class Opened:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+def as_pickle(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Opened(folder / "opened")))
+
+
+def link_out(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder.parent / "elsewhere.safetensors")
+    (folder / "model.safetensors").symlink_to(folder.parent / "elsewhere.safetensors")
+
+
+WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no configuration": (lambda f: (f / "config.json").unlink(), "has no file 'config.json'"),
+    "no JSON": (lambda f: (f / "config.json").write_text("{"), "is not a JSON object"),
+    "a list": (lambda f: (f / "config.json").write_text("[]"), "is not a JSON object"),
+    "deep JSON": (lambda f: (f / "config.json").write_text("[" * 100_000), "is not a JSON object"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "weights in other formats are not read"),
+    "a pickle": (as_pickle, "weights in other formats are not read"),
+    "a pickle by another name": (
+        lambda f: (f / "model.safetensors").write_bytes(pickle.dumps(Opened(f / "opened"))),
+        "are not whole safetensors files",
+    ),
+    "cut weights": (cut, "are not whole safetensors files"),
+    "a link out": (link_out, "leads out of it"),
+    "a part outside": (lambda f: index(f, "../elsewhere.safetensors"), "has no file '../elsewhere.safetensors'"),
+    "a part that is a pickle": (lambda f: index(f, "part.bin"), "not safetensors"),
+    "an index without parts": (lambda f: (f / "model.safetensors.index.json").write_text("{}"), "lists no files"),
+    "code of the configuration": (
+        lambda f: change(f, "config.json", auto_map={"AutoConfig": "evil.Config"}),
+        "asks for code of the folder",
+    ),
+    "code of the tokenizer": (
+        lambda f: change(f, "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.Tokenizer", None]}),
+        "asks for code of the folder",
+    ),
+    "an adapter": (lambda f: (f / "adapter_config.json").write_text("{}"), "has an adapter"),
+}
+WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown type": ({"model_type": "bloom"}, "is of the type 'bloom', which cannot be traced; allowed are marian"),
+    "a type that is none": ({"model_type": ["gpt2"]}, "cannot be traced"),
+    "quantized": ({"quantization_config": {"quant_method": "gptq"}}, "is quantized"),
+    "more layers": ({"n_layer": 3}, "12 are missing, such as transformer.h.2"),
+    "fewer layers": ({"n_layer": 1}, "are left over, such as transformer.h.1"),
+    "a thousand million layers": ({"n_layer": 10**9}, "n_layer is 1000000000 in the configuration"),
+    "an endless number": ({"n_embd": 10**400}, "n_embd is 1"),
+    "wider": ({"n_embd": 32}, "are of another shape, such as"),
+    "wider than the limit": ({"n_embd": 65_536}, "MB of weights; allowed are"),
+    "more positions than memory": ({"n_positions": 9_999_999, "n_embd": 512}, "MB of weights; allowed are"),
+    "no whole heads": ({"n_head": 3}, "cannot be built"),
+    "no heads": ({"n_head": 0}, "cannot be built"),
+    "another type of value": ({"n_embd": "wide"}, "cannot be built"),
+    "an unknown activation": ({"activation_function": "evil"}, "cannot be built"),
+    "another attention": ({"reorder_and_upcast_attn": True}, "has an attention of another kind"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "problem"), WRONG_FILES.values(), ids=WRONG_FILES)
+def test_wrong_files_are_refused(folder: Path, spoil: Callable[[Path], object], problem: str) -> None:
+    spoil(folder)
+    with pytest.raises(CheckpointError) as error:
+        open_folder(folder)
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (folder / "opened").exists()
+
+
+@pytest.mark.parametrize(("values", "problem"), WRONG_CONFIGURATIONS.values(), ids=WRONG_CONFIGURATIONS)
+def test_a_configuration_that_lies_is_refused(folder: Path, values: dict[str, Any], problem: str) -> None:
+    change(folder, "config.json", **values)
+    with pytest.raises(CheckpointError) as error:
+        open_folder(folder)
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "a\0b", 7, None])
+def test_what_is_no_folder_is_refused(path: Any) -> None:
+    with pytest.raises(CheckpointError):
+        Folder(path)
+
+
+@pytest.mark.parametrize("size", [15, 41, 400])
+def test_a_tokenizer_of_another_size_is_refused(folder: Path, size: int) -> None:
+    save_tokenizer(folder, size=size)
+    with pytest.raises(CheckpointError, match=rf"The tokenizer has {size} pieces and the model 40; they do not"):
+        open_folder(folder)
+
+
+def test_a_missing_tokenizer_is_refused(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    with pytest.raises(CheckpointError, match="The folder 'model' has no tokenizer; it needs one of tokenizer"):
+        open_folder(folder)
+
+
+def test_wrong_weights_are_refused(folder: Path) -> None:
+    weights(folder, lambda tensors: tensors["transformer.wte.weight"].fill_(torch.nan))
+    with pytest.raises(CheckpointError, match=r"transformer.wte.weight holds values that are not finite"):
+        open_folder(folder)
+    weights(folder, lambda tensors: tensors.update({"transformer.wte.weight": torch.zeros(40, 17)}))
+    with pytest.raises(CheckpointError, match=r"are of another shape, such as transformer.wte.weight"):
+        open_folder(folder)
+    weights(folder, lambda tensors: tensors.pop("transformer.wte.weight"))
+    with pytest.raises(CheckpointError, match="missing"):
+        open_folder(folder)
+
+
+def test_too_large_a_model_is_refused_before_its_weights_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_module, "MODEL_MEGABYTES", 0.01)
+    monkeypatch.setattr(folder_module, "safe_open", None)
+    with pytest.raises(CheckpointError, match=r"allowed are 0.01"):
+        open_folder(folder)
+
+
+def test_code_in_the_folder_is_never_run(folder: Path) -> None:
+    for name in ("modeling_gpt2.py", "configuration_gpt2.py", "tokenization_gpt2.py", "__init__.py"):
+        (folder / name).write_text(f"from pathlib import Path\nPath({str(folder / 'opened')!r}).touch()\n")
+    change(folder, "config.json", attn_implementation="someone/kernel", _attn_implementation="sdpa", torch_dtype="float16")
+    pipeline = open_folder(folder)
+    assert next(pipeline.network.model.parameters()).dtype == torch.float32
+    assert pipeline.check(pipeline.trace("the cat sleeps .", "")).equal
+    assert not (folder / "opened").exists()
+
+
+def test_weights_in_parts_are_read(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    names = sorted(tensors)
+    parts = {name: f"part-{number % 2}.safetensors" for number, name in enumerate(names)}
+    for part in set(parts.values()):
+        save_file({name: tensors[name] for name in names if parts[name] == part}, folder / part)
+    whole = open_folder(folder).trace("the cat sleeps .", "")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": parts}))
+    assert torch.equal(open_folder(folder).trace("the cat sleeps .", "").logits, whole.logits)

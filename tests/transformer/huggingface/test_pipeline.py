@@ -1,0 +1,260 @@
+"""Reading, answering, writing and editing with models of Hugging Face."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from tests.transformer.huggingface.tiny import LONG, SHORT, opened, reference
+from transformer.errors import CheckpointError, InputError, PathError
+from transformer.pipeline.decoding.methods import Beam, Sample
+from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
+
+WRITERS = ("marian", "t5", "gpt2", "llama", "mistral")
+
+
+@pytest.fixture
+def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the packages were not installed."""
+    loaded = {name: module for name, module in sys.modules.items() if name.startswith("transformer.huggingface")}
+    for name in loaded:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    yield
+    for name in [name for name in sys.modules if name.startswith("transformer.huggingface")]:
+        del sys.modules[name]
+    sys.modules.update(loaded)
+
+
+@pytest.mark.usefixtures("without_transformers")
+def test_without_the_packages_the_error_says_how_to_install_them() -> None:
+    with pytest.raises(CheckpointError, match=r"needs the package transformers; run `pip install -r requirements-h"):
+        Pipeline.open("anywhere")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("cached", [True, False])
+def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
+    pipeline = opened(name)
+    reading = pipeline.read(SHORT)
+    model: Any = reference(name)
+    model.generation_config.forced_eos_token_id = None  # Marian's default writes id 0 last, where there is no more room
+    start = {"decoder_start_token_id": model.config.decoder_start_token_id} if pipeline.network.crossed else {}
+    limit = 2 * len(reading.ids) + 8 if pipeline.network.crossed else 20
+    never = [[0]] if pipeline.network.crossed else None
+    expected = model.generate(
+        torch.tensor([reading.ids]), max_new_tokens=limit, do_sample=False, bad_words_ids=never, pad_token_id=0, **start
+    )[0].tolist()
+    expected = expected[1 if pipeline.network.crossed else len(reading.ids) :]
+    written = Written.of(pipeline.write(SHORT, cached=cached))
+    assert [*written.ids()] == [index for index in expected if index != 2]
+    assert pipeline.answers([SHORT])[0].ids == written.ids()
+    assert pipeline.answer(SHORT) == pipeline.target_vocabulary.text(written.ids())
+
+
+@pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])
+def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
+    pipeline = opened(name)
+    for method in (Beam(width=3), Sample(seed=4)):
+        kept, unkept = (Written.of(pipeline.write(SHORT, method, cached=cached)) for cached in (True, False))
+        assert [made[:5] for made in kept.hypotheses] == [made[:5] for made in unkept.hypotheses]
+        for one, other in zip(kept.steps, unkept.steps, strict=True):
+            assert one.own.logits.allclose(other.own.logits, atol=1e-5)
+            assert one.attention("decoder").allclose(other.attention("decoder"), atol=1e-6)
+
+
+def test_several_texts_are_answered_as_each_alone() -> None:
+    for name in ("marian", "llama"):
+        pipeline = opened(name)
+        together, alone = pipeline.answers([SHORT, LONG]), [pipeline.answers([text])[0] for text in (SHORT, LONG)]
+        shortest = min(len(answer.ids) for answer in alone)
+        assert [answer.ids[:shortest] for answer in together] == [answer.ids[:shortest] for answer in alone]
+    edit = Ablate("decoder.layers.0.self_attention", heads=(0,), items=(1,))
+    with pytest.raises(InputError, match="same number of tokens"):
+        opened("llama").answers([SHORT, LONG], [edit])
+
+
+def test_an_encoder_alone_fills_in_masks() -> None:
+    pipeline = opened("bert")
+    reading = pipeline.read(LONG)
+    place = reading.tokens.index("<mask>")
+    with torch.inference_mode():
+        best = int(reference("bert")(torch.tensor([reading.ids])).logits[0, place].argmax())
+    (answer,) = pipeline.answers([LONG])
+    assert answer.ids == (best,)
+    assert answer.text == LONG.replace("<mask>", pipeline.source_vocabulary.tokens[best])
+    with pytest.raises(InputError, match="fills in <mask>; your text has none"):
+        pipeline.answer(SHORT)
+    with pytest.raises(InputError, match="writes no answer"):
+        pipeline.write(LONG)
+    with pytest.raises(InputError, match="has no target"):
+        pipeline.trace(LONG, "the cat .")
+    trace = pipeline.trace(LONG)
+    assert (trace.kinds, trace.target_ids) == (("encoder",), ())
+    assert trace["source_mask"].values.all()
+
+
+def test_a_decoder_alone_traces_what_it_reads_and_writes() -> None:
+    pipeline = opened("llama")
+    alone, (answer,) = pipeline.trace(SHORT, ""), pipeline.answers([SHORT])
+    assert alone.target_tokens == (("the", "cat", "sleeps", "."),)
+    assert (alone.kinds, alone.source_ids) == (("decoder",), ())
+    whole = pipeline.trace(SHORT)
+    assert whole.target_ids == ((*pipeline.read(SHORT).ids, *answer.ids),)
+    assert pipeline.trace(SHORT, "a dog").target_tokens == (("the", "cat", "sleeps", ".", "a", "dog"),)
+    assert alone.masks.target[0, 0].equal(torch.ones(4, 4, dtype=torch.bool).tril())
+
+
+def test_texts_are_read_as_pieces_with_their_words() -> None:
+    reading = opened("marian").read("the zebra sleeps .")
+    assert reading.tokens == ("the", "<unk>", "sleeps", ".", "</s>")
+    assert [unknown.token for unknown in reading.unknown] == ["zebra"]
+    assert reading.words == (0, 1, 2, 3, None)
+    target = opened("marian").read("a dog", "target")
+    assert (target.tokens, target.words) == (("<s>", "a", "dog"), (None, 0, 1))
+    with pytest.raises(InputError, match="type a few words"):
+        opened("gpt2").read("")
+    with pytest.raises(InputError, match="71 tokens; this model reads up to 64"):
+        opened("marian").read("cat " * 70)
+    with pytest.raises(InputError, match="characters"):
+        opened("marian").read("a" * 100_000)
+    with pytest.raises(InputError, match="read as another side or by another model"):
+        opened("marian").trace(target)
+
+
+def test_a_sliding_window_is_seen_in_the_mask_of_its_layer() -> None:
+    trace = opened("mistral").trace("the old dog sees a big house .", "")
+    near = torch.ones(8, 8, dtype=torch.bool).tril().triu(-3)  # a token and the three before it
+    for layer in range(2):
+        assert trace.used_masks[f"decoder.layers.{layer}.self_attention"][0, 0].equal(near)
+    assert trace.allowed("decoder")[0, 0, 0].equal(near)
+    assert (trace.attention("decoder")[..., ~near] == 0).all()
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_of_the_residual_stream_goes_on_in_the_stream() -> None:
+    """In a pre-norm layer, the tensor that the next norm reads is also what the layer adds to."""
+    for name, attention in (("gpt2", "transformer.h.0.attn"), ("llama", "model.layers.0.self_attn")):
+        pipeline, model = opened(name), reference(name)
+        path = "decoder.layers.0.self_attention_add_norm.sum"
+        plain = pipeline.trace(SHORT, "")
+        edited = pipeline.trace(SHORT, "", [Scale(path, factor=0.5)])
+        before: dict[str, Any] = {}
+        layer = model.get_submodule(attention.rpartition(".")[0])
+        layer.register_forward_pre_hook(lambda _module, inputs, kept=before: kept.update(stream=inputs[0]))
+        # Half of the sum of both, less the one that is added afterwards.
+        model.get_submodule(attention).register_forward_hook(
+            lambda _module, _inputs, result, kept=before: (
+                0.5 * (kept["stream"] + result[0]) - kept["stream"],
+                *result[1:],
+            )
+        )
+        with torch.inference_mode():
+            expected = model(torch.tensor(plain.target_ids)).logits
+        assert edited.logits.allclose(expected, atol=1e-5)
+        assert edited[path].values.allclose(0.5 * plain[path].values)
+        after = edited["decoder.layers.0.feed_forward_add_norm.sum"].values
+        assert after.allclose(edited[path].values + edited["decoder.layers.0.feed_forward.output"].values, atol=1e-6)
+        assert pipeline.check(plain).equal
+
+
+def test_a_blocked_edge_has_no_weight_and_the_others_share_it() -> None:
+    for name, attention in (("bert", "encoder.layers.0.self_attention"), ("t5", "decoder.layers.1.cross_attention")):
+        pipeline = opened(name)
+        target = None if name == "bert" else "a dog runs ."
+        plain = pipeline.trace(LONG, target)[attention].values
+        trace = pipeline.trace(LONG, target, [Block(attention, edges=((2, 1), (2, 3)), heads=(1,))])
+        weights = trace[attention].values
+        assert (weights[0, 1, 2, [1, 3]] == 0).all()
+        assert weights.sum(-1).allclose(torch.ones(1))
+        rest = [0, 2, *range(4, 9)]
+        assert weights[0, 1, 2, rest].allclose(plain[0, 1, 2, rest] / plain[0, 1, 2, rest].sum(), atol=1e-6)
+        assert weights[0, 0].equal(plain[0, 0])
+        assert not trace.used_masks[attention][0, 1, 2, 1]
+
+
+def test_no_edit_of_scores_gives_weight_to_padding() -> None:
+    attention = "encoder.layers.0.self_attention"
+    for edit in (Scale(f"{attention}.masked_scores", factor=-3.0), Patch(f"{attention}.scores", values=1e9)):
+        trace = opened("bart").trace([SHORT, LONG], ["a dog"] * 2, [edit])
+        assert (trace[attention].values[0, :, :, 5:] == 0).all()
+        assert trace[attention].values.sum(-1).allclose(torch.ones(1))
+
+
+def test_tensors_can_be_put_in_the_place_of_others() -> None:
+    pipeline = opened("gpt2")
+    one, other = pipeline.trace("the cat sleeps .", ""), pipeline.trace("the dog eats .", "")
+    path = "decoder.layers.1.feed_forward_add_norm.sum"
+    patched = pipeline.trace("the cat sleeps .", "", [Patch(path, values=other[path].values)])
+    assert patched.logits.equal(other.logits)
+    same = pipeline.trace("the cat sleeps .", "", [Patch(path, values=one[path].values)])
+    assert same.logits.equal(one.logits)
+    attention = "decoder.layers.1.self_attention"
+    replaced = pipeline.trace("the cat sleeps .", "", [Replace(f"{attention}_add_norm.sum", by=f"{attention}.output")])
+    assert replaced[f"{attention}_add_norm.sum"].values.equal(one[f"{attention}.output"].values)
+    uniform = pipeline.trace("the cat sleeps .", "", [Ablate(attention, to="uniform")])
+    assert uniform[attention].values[0, 0].allclose(torch.ones(4, 4).tril() / torch.arange(1, 5)[:, None])
+
+
+def test_grouped_heads_are_counted_by_themselves() -> None:
+    pipeline, model = opened("llama"), reference("llama")
+    path = "decoder.layers.0.self_attention.value.heads"
+    trace = pipeline.trace(SHORT, "", [Ablate(path, heads=(1,))])
+    assert trace[path].axes == ("batch", "key_head", "key", "d_head")
+    assert trace[path].shape == (1, 2, 4, 4)
+
+    def silence(_module: Any, _inputs: Any, result: torch.Tensor) -> torch.Tensor:
+        changed = result.clone()
+        changed[..., 4:8] = 0
+        return changed
+
+    model.get_submodule("model.layers.0.self_attn.v_proj").register_forward_hook(silence)
+    with torch.inference_mode():
+        assert trace.logits.allclose(model(torch.tensor(trace.target_ids)).logits, atol=1e-6)
+    with pytest.raises(PathError, match="head is 2; allowed are 0 to 1"):
+        pipeline.trace(SHORT, "", [Ablate(path, heads=(2,))])
+    with pytest.raises(PathError, match="head is 4; allowed are 0 to 3"):
+        pipeline.trace(SHORT, "", [Ablate("decoder.layers.0.self_attention", heads=(4,))])
+    with pytest.raises(PathError, match=r"no such tap as 'decoder.layers.2.self_attention'; nearest are decoder"):
+        pipeline.trace(SHORT, "", [Ablate("decoder.layers.2.self_attention")])
+
+
+def test_other_modules_are_recorded_and_edited_by_their_own_names() -> None:
+    pipeline = opened("gpt2")
+    path = "transformer.h.0.attn.c_attn"
+    assert pipeline.trace(SHORT, "")[path].axes == ("batch", "target", "feature")
+    silenced = pipeline.trace(SHORT, "", [Scale(path, factor=0.0)])
+    assert (silenced["decoder.layers.0.self_attention.value.heads"].values == 0).all()
+
+
+def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
+    pipeline = opened("bart")
+    plain = pipeline.trace(SHORT, "a dog runs .")
+    edit = Ablate("decoder.layers.0.cross_attention", heads=(1,))
+    edited = pipeline.trace(SHORT, "a dog runs .", [edit]).logits
+    results: dict[int, bool] = {}
+
+    def run(number: int) -> None:
+        edits = [edit] if number % 2 else []
+        traces = [pipeline.trace(SHORT, "a dog runs .", edits) for _ in range(5)]
+        results[number] = all(trace.logits.equal(edited if edits else plain.logits) for trace in traces)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == dict.fromkeys(range(4), True)
+    assert pipeline.network.taps["logits"].taps is pipeline.network.taps
+    assert pipeline.check(plain) == (True, 0.0)
+    with torch.inference_mode():  # without a scope the model gives the same
+        assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)

@@ -1,0 +1,131 @@
+"""Tiny models of each family with random weights, in folders as Hugging Face's `transformers` writes them."""
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from transformer.pipeline.pipeline import Pipeline
+
+SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
+WORDS = ["the", "cat", "dog", "sleeps", "eats", "small", "big", "a", "house", "sees", "old", "man", "woman", ".", "it", "runs"]
+VOCAB = 40
+SHORT, LONG = "the cat sleeps .", "the old dog <mask> a big house ."
+IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+
+_BOTH = {
+    "vocab_size": VOCAB,
+    "d_model": 16,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 24,
+    "max_position_embeddings": 64,
+    "decoder_start_token_id": 1,
+    **IDS,
+}
+_ONE = {
+    "vocab_size": VOCAB,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 24,
+    "max_position_embeddings": 64,
+    **IDS,
+}
+_GROUPED = {**_ONE, "num_key_value_heads": 2}
+_T5 = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 2, "num_heads": 2, "vocab_size": VOCAB, "decoder_start_token_id": 0}
+_GPT2 = {"vocab_size": VOCAB, "n_positions": 64, "n_embd": 16, "n_layer": 2, "n_head": 2, "bos_token_id": 1, "eos_token_id": 2}
+_DISTILBERT = {"vocab_size": VOCAB, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 64}
+_OPT = {"vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "ffn_dim": 24, "num_attention_heads": 2}
+_MODERNBERT = {"global_attn_every_n_layers": 2, "local_attention": 4, "cls_token_id": 1, "sep_token_id": 2}
+
+# Name of a test's model → the class in `transformers`, and its configuration.
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "marian": ("MarianMTModel", {**_BOTH, "scale_embedding": True}),
+    "bart": ("BartForConditionalGeneration", _BOTH),
+    "t5": ("T5ForConditionalGeneration", {**_T5, **IDS}),
+    "t5-gated": ("T5ForConditionalGeneration", {**_T5, **IDS, "feed_forward_proj": "gated-gelu"}),
+    "gpt2": ("GPT2LMHeadModel", _GPT2),
+    "bert": ("BertForMaskedLM", _ONE),
+    "llama": ("LlamaForCausalLM", _GROUPED),
+    "mbart": ("MBartForConditionalGeneration", {**_BOTH, "scale_embedding": True}),
+    "m2m_100": ("M2M100ForConditionalGeneration", {**_BOTH, "pad_token_id": 1, "bos_token_id": 0}),
+    "qwen2": ("Qwen2ForCausalLM", _GROUPED),
+    "qwen3": ("Qwen3ForCausalLM", {**_GROUPED, "head_dim": 8}),
+    "mistral": ("MistralForCausalLM", {**_GROUPED, "sliding_window": 4}),
+    "gemma": ("GemmaForCausalLM", {**_GROUPED, "head_dim": 8}),
+    "gemma2": ("Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}),
+    "opt": ("OPTForCausalLM", {**_OPT, **IDS, "word_embed_proj_dim": 16, "max_position_embeddings": 64}),
+    "opt-post-norm": (
+        "OPTForCausalLM",
+        {**_OPT, **IDS, "word_embed_proj_dim": 8, "max_position_embeddings": 64, "do_layer_norm_before": False},
+    ),
+    "phi": ("PhiForCausalLM", _GROUPED),
+    "roberta": ("RobertaForMaskedLM", {**_ONE, "pad_token_id": 1, "bos_token_id": 0}),
+    "distilbert": ("DistilBertForMaskedLM", _DISTILBERT),
+    "electra": ("ElectraForMaskedLM", {**_ONE, "embedding_size": 8}),
+    "modernbert": ("ModernBertForMaskedLM", {**_ONE, **_MODERNBERT}),
+}
+# Where its pages of positions follow the id of padding, that id is 1 as in the real models.
+PAD_IS_ONE = ("m2m_100", "roberta")
+
+
+def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = True) -> None:
+    """Write a tokenizer of words.
+
+    Args:
+        folder: to write to.
+        pad: the id of `<pad>`, 0 or 1; `<s>` has the other.
+        size: number of pieces.
+        ends: whether it puts `</s>` after a text.
+    """
+    specials = SPECIALS if pad == 0 else ["<s>", "<pad>", *SPECIALS[2:]]
+    words = [*specials, *WORDS, *(f"w{index}" for index in range(size))][:size]
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    if ends:
+        tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    names = dict(zip(("pad_token", "bos_token", "eos_token", "unk_token", "mask_token"), SPECIALS, strict=True))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+
+
+def save_model(name: str, folder: Path, **changes: Any) -> None:
+    """Write a model with random weights. Biases and norms are random, too, so that none of them is a zero that hides."""
+    class_name, config = MODELS[name]
+    model_class = getattr(transformers, class_name)
+    torch.manual_seed(1)
+    model = model_class(model_class.config_class(**{**config, **changes}))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.3 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+
+
+@functools.cache
+def folder_of(name: str) -> Path:
+    """The folder of a model, written once for a run of the tests."""
+    folder = Path(tempfile.mkdtemp(prefix="headlight-")) / name
+    save_model(name, folder)
+    save_tokenizer(folder, pad=int(name in PAD_IS_ONE), ends=MODELS[name][0].find("CausalLM") < 0 and name != "gpt2")
+    return folder
+
+
+@functools.cache
+def opened(name: str) -> Any:
+    """The model opened by `Pipeline.open`. Do not change it."""
+    return Pipeline.open(folder_of(name))
+
+
+def reference(name: str) -> PreTrainedModel:
+    """The same weights as `transformers` itself opens them, with its own attention. A new model at each call."""
+    model_class = getattr(transformers, MODELS[name][0])
+    return model_class.from_pretrained(folder_of(name), attn_implementation="eager", local_files_only=True).eval()

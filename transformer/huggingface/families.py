@@ -1,0 +1,309 @@
+"""Where the tensors of a forward pass are in the modules of each architecture.
+
+A `Point` is the input or the output of a module. Each family names the points of one layer, by our own names for them, and
+those outside the layers. What the attention function sees itself (`attention`) is not listed here: query, key, value, scores,
+weights and head outputs are the same in all architectures.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+
+class Point(NamedTuple):
+    """The input or the output of a module.
+
+    Attributes:
+        module: its path, or several of which the first that exists is meant, with `|` between them. Empty for the layer itself.
+        end: which of the two.
+        stream: whether the tensor is the residual stream, which the layer reads again to add to it. An edit must then change
+            the tensor itself: another one in its place would be seen by this module alone.
+        item: which tensor is meant, where a module returns several.
+    """
+
+    module: str
+    end: Literal["input", "output"]
+    stream: bool = False
+    item: int = 0
+
+
+Points = Mapping[str, Point]
+
+
+def out(module: str, item: int = 0) -> Point:
+    """The output of a module, or one of its outputs."""
+    return Point(module, "output", item=item)
+
+
+def into(module: str) -> Point:
+    """The input of a module."""
+    return Point(module, "input")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The encoder or the decoder of a family.
+
+    Attributes:
+        module: path of the stack.
+        layers: path of its list of layers.
+        attentions: our name of an attention → the module in a layer that calls the attention function.
+        points: our path within a layer → point, its module counted from the layer.
+        embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, its module counted from the model.
+    """
+
+    module: str
+    layers: str
+    attentions: Mapping[str, str]
+    points: Points
+    embedding: Points
+
+
+@dataclass(frozen=True)
+class Family:
+    """An architecture.
+
+    Attributes:
+        model_class: its class in `transformers`, with what turns the last layer into logits.
+        encoder, decoder: the stacks it has.
+        other: our path → point, outside stacks.
+        first_position: rows of the table of positions that no token has, given the configuration.
+        note: what is different from our own network, in a sentence or two.
+    """
+
+    model_class: str
+    encoder: Stack | None = None
+    decoder: Stack | None = None
+    other: Points = field(default_factory=dict)
+    first_position: Callable[[Any], int] = lambda _: 0
+    note: str = ""
+
+
+def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
+    """The residual stream and the norms of a layer.
+
+    Args:
+        norms: sub-layer → its norm, in the order they run.
+        norm_first: whether the norm is before the sub-layer (pre-norm).
+    """
+    points, modules = {}, [*norms.values()]
+    for index, (sublayer, norm) in enumerate(norms.items()):
+        points[f"{sublayer}_add_norm.normalized"] = out(norm)
+        if not norm_first:
+            points[f"{sublayer}_add_norm.sum"] = into(norm)
+        elif index + 1 < len(modules):
+            points[f"{sublayer}_add_norm.sum"] = Point(modules[index + 1], "input", stream=True)
+        else:
+            points[f"{sublayer}_add_norm.sum"] = out("")
+    return points
+
+
+def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
+    """The maps to query, key and value, and the one after the heads are joined."""
+    return {
+        f"{sublayer}.query.projected": out(query),
+        f"{sublayer}.key.projected": out(key),
+        f"{sublayer}.value.projected": out(value),
+    } | joined(sublayer, output)
+
+
+def joined(sublayer: str, output: str) -> dict[str, Point]:
+    """The heads joined, and what the attention adds to the stream."""
+    return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
+
+
+def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
+    """The feed-forward network: before and after its activation, and what it adds. With a gate, `activated` is the product."""
+    points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
+    return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
+
+
+# --- encoder and decoder ---------------------------------------------------------------------------------------------------
+
+
+def _bart_stack(side: str, norm_first: bool, norm_of_embedding: bool) -> Stack:
+    attentions = {"self_attention": "self_attn"} | ({"cross_attention": "encoder_attn"} if side == "decoder" else {})
+    points, module = {}, f"model.{side}"
+    for sublayer, attention in attentions.items():
+        points |= projections(sublayer, *(f"{attention}.{name}" for name in ("q_proj", "k_proj", "v_proj", "out_proj")))
+    points |= feed_forward("fc1", "fc2")
+    norms = {sublayer: f"{attention}_layer_norm" for sublayer, attention in attentions.items()}
+    points |= add_norms(norms | {"feed_forward": "final_layer_norm"}, norm_first)
+    embedding = {"token": out(f"{module}.embed_tokens"), "position": out(f"{module}.embed_positions")}
+    if norm_of_embedding:
+        norm = f"{module}.layernorm_embedding"
+        embedding |= {"sum": into(norm), "normalized": out(norm)}
+    else:
+        embedding |= {"sum": into(f"{module}.layers.0")}
+    return Stack(module, f"{module}.layers", attentions, points, embedding)
+
+
+def _bart(
+    model_class: str, norm_first: bool, norm_of_embedding: bool, first_position: Callable[[Any], int] = lambda _: 0
+) -> Family:
+    encoder, decoder = (_bart_stack(side, norm_first, norm_of_embedding) for side in ("encoder", "decoder"))
+    return Family(model_class, encoder, decoder, first_position=first_position)
+
+
+def _t5_stack(side: str) -> Stack:
+    attentions = {"self_attention": "layer.0.SelfAttention"}
+    norms = {"self_attention": "layer.0.layer_norm"}
+    sums = {"self_attention_add_norm.sum": out("layer.0")}
+    if side == "decoder":
+        attentions["cross_attention"], norms["cross_attention"] = "layer.1.EncDecAttention", "layer.1.layer_norm"
+        sums["cross_attention_add_norm.sum"] = out("layer.1")
+    last = f"layer.{len(attentions)}"
+    norms["feed_forward"], network = f"{last}.layer_norm", f"{last}.DenseReluDense"
+    sums["feed_forward_add_norm.sum"] = out(last)
+    points = {f"{sublayer}_add_norm.normalized": out(norm) for sublayer, norm in norms.items()} | sums
+    for sublayer, attention in attentions.items():
+        points |= projections(sublayer, *(f"{attention}.{name}" for name in "qkvo"))
+    points |= feed_forward(f"{network}.wi|{network}.wi_1", f"{network}.wo", f"{network}.wi_0")
+    return Stack(side, f"{side}.block", attentions, points, {"token": out(f"{side}.embed_tokens")})
+
+
+def _t5(model_class: str) -> Family:
+    return Family(
+        model_class,
+        _t5_stack("encoder"),
+        _t5_stack("decoder"),
+        note="Positions are a bias on the scores (`position_bias`), computed in the first layer and used in all; scores are "
+        "not divided.",
+    )
+
+
+# --- decoder alone -----------------------------------------------------------------------------------------------------------
+
+
+def _gpt2() -> Family:
+    points = joined("self_attention", "attn.c_proj") | feed_forward("mlp.c_fc", "mlp.c_proj")
+    points |= add_norms({"self_attention": "ln_1", "feed_forward": "ln_2"}, norm_first=True)
+    embedding = {"token": out("transformer.wte"), "position": out("transformer.wpe"), "sum": into("transformer.h.0")}
+    stack = Stack("transformer", "transformer.h", {"self_attention": "attn"}, points, embedding)
+    return Family("GPT2LMHeadModel", decoder=stack, note="Query, key and value come from one map (`attn.c_attn`).")
+
+
+TURNED = {"rotary.cos": out("model.rotary_emb"), "rotary.sin": out("model.rotary_emb", item=1)}
+ROTARY = "Positions turn queries and keys (`rotary.cos`, `rotary.sin`); nothing is added to the tokens."
+
+
+def _llama(model_class: str, note: str = ROTARY) -> Family:
+    points = projections("self_attention", *(f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj")))
+    points |= feed_forward("mlp.up_proj", "mlp.down_proj", gate="mlp.gate_proj")
+    points |= add_norms({"self_attention": "input_layernorm", "feed_forward": "post_attention_layernorm"}, norm_first=True)
+    return Family(model_class, decoder=_llama_stack(points), other=TURNED, note=note)
+
+
+def _llama_stack(points: Points) -> Stack:
+    return Stack("model", "model.layers", {"self_attention": "self_attn"}, points, {"token": out("model.embed_tokens")})
+
+
+def _gemma2() -> Family:
+    llama = _llama("Gemma2ForCausalLM", f"{ROTARY} Each sub-layer has a norm before and one after it (`normalized_output`).")
+    assert llama.decoder is not None
+    norms = {"self_attention": "input_layernorm", "feed_forward": "pre_feedforward_layernorm"}
+    points = dict(llama.decoder.points) | add_norms(norms, norm_first=True)
+    points["self_attention_add_norm.normalized_output"] = out("post_attention_layernorm")
+    points["feed_forward_add_norm.normalized_output"] = out("post_feedforward_layernorm")
+    return Family(llama.model_class, decoder=_llama_stack(points), other=llama.other, note=llama.note)
+
+
+def _qwen3() -> Family:
+    llama = _llama("Qwen3ForCausalLM", f"{ROTARY} The queries and keys of each head are normed before that.")
+    assert llama.decoder is not None
+    norms = {f"self_attention.{name}.normalized": out(f"self_attn.{name[0]}_norm") for name in ("query", "key")}
+    return Family(llama.model_class, decoder=_llama_stack({**llama.decoder.points, **norms}), other=TURNED, note=llama.note)
+
+
+def _phi() -> Family:
+    points = projections("self_attention", *(f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "dense")))
+    points |= feed_forward("mlp.fc1", "mlp.fc2")
+    points |= {"self_attention_add_norm.normalized": out("input_layernorm"), "feed_forward_add_norm.sum": out("")}
+    note = f"{ROTARY} Attention and feed-forward network read the same norm, and both are added at once."
+    return Family("PhiForCausalLM", decoder=_llama_stack(points), other=TURNED, note=note)
+
+
+def _opt(config: Any) -> Family:
+    points = projections("self_attention", *(f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "out_proj")))
+    points |= feed_forward("fc1", "fc2")
+    norms = {"self_attention": "self_attn_layer_norm", "feed_forward": "final_layer_norm"}
+    points |= add_norms(norms, config.do_layer_norm_before)
+    stack = "model.decoder"
+    embedding = {"token": out(f"{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
+    embedding["sum"] = into(f"{stack}.layers.0")
+    return Family("OPTForCausalLM", decoder=Stack(stack, f"{stack}.layers", {"self_attention": "self_attn"}, points, embedding))
+
+
+# --- encoder alone -----------------------------------------------------------------------------------------------------------
+
+
+def _bert(model_class: str, base: str, first_position: Callable[[Any], int] = lambda _: 0) -> Family:
+    attention = "attention.self"
+    points = projections(
+        "self_attention", f"{attention}.query", f"{attention}.key", f"{attention}.value", "attention.output.dense"
+    )
+    points |= feed_forward("intermediate.dense", "output.dense")
+    norms = {"self_attention": "attention.output.LayerNorm", "feed_forward": "output.LayerNorm"}
+    points |= add_norms(norms, norm_first=False)
+    embeddings = f"{base}.embeddings"
+    embedding = {
+        "token": out(f"{embeddings}.word_embeddings"),
+        "token_type": out(f"{embeddings}.token_type_embeddings"),
+        "position": out(f"{embeddings}.position_embeddings"),
+        "sum": into(f"{embeddings}.LayerNorm"),
+        "normalized": out(f"{embeddings}.LayerNorm"),
+    }
+    stack = Stack(f"{base}.encoder", f"{base}.encoder.layer", {"self_attention": attention}, points, embedding)
+    return Family(model_class, stack, first_position=first_position)
+
+
+def _distilbert() -> Family:
+    points = projections("self_attention", *(f"attention.{name}" for name in ("q_lin", "k_lin", "v_lin", "out_lin")))
+    points |= feed_forward("ffn.lin1", "ffn.lin2")
+    points |= add_norms({"self_attention": "sa_layer_norm", "feed_forward": "output_layer_norm"}, norm_first=False)
+    base = "distilbert.embeddings"
+    embedding = {
+        "token": out(f"{base}.word_embeddings"),
+        "position": out(f"{base}.position_embeddings"),
+        "sum": into(f"{base}.LayerNorm"),
+        "normalized": out(f"{base}.LayerNorm"),
+    }
+    stack = "distilbert.transformer"
+    return Family("DistilBertForMaskedLM", Stack(stack, f"{stack}.layer", {"self_attention": "attention"}, points, embedding))
+
+
+def _modernbert() -> Family:
+    points = joined("self_attention", "attn.Wo") | feed_forward("mlp.Wi", "mlp.Wo")
+    points |= add_norms({"self_attention": "attn_norm", "feed_forward": "mlp_norm"}, norm_first=True)
+    embedding = {"token": out("model.embeddings.tok_embeddings"), "normalized": out("model.embeddings.norm")}
+    return Family(
+        "ModernBertForMaskedLM",
+        Stack("model", "model.layers", {"self_attention": "attn"}, points, embedding),
+        note="Positions turn queries and keys. Query, key and value come from one map (`attn.Wqkv`), and `feed_forward.hidden` "
+        "holds the hidden layer and its gate, one after the other.",
+    )
+
+
+# `model_type` in config.json → the family of a configuration.
+FAMILIES: dict[str, Callable[[Any], Family]] = {
+    "marian": lambda _: _bart("MarianMTModel", norm_first=False, norm_of_embedding=False),
+    "bart": lambda _: _bart("BartForConditionalGeneration", norm_first=False, norm_of_embedding=True),
+    "mbart": lambda _: _bart("MBartForConditionalGeneration", norm_first=True, norm_of_embedding=True),
+    # Its table has two rows more than it has positions, and positions follow the id of padding.
+    "m2m_100": lambda _: _bart("M2M100ForConditionalGeneration", True, False, lambda config: max(0, config.pad_token_id - 1)),
+    "t5": lambda _: _t5("T5ForConditionalGeneration"),
+    "gpt2": lambda _: _gpt2(),
+    "llama": lambda _: _llama("LlamaForCausalLM"),
+    "mistral": lambda _: _llama("MistralForCausalLM"),
+    "qwen2": lambda _: _llama("Qwen2ForCausalLM"),
+    "qwen3": lambda _: _qwen3(),
+    "gemma": lambda _: _llama("GemmaForCausalLM"),
+    "gemma2": lambda _: _gemma2(),
+    "phi": lambda _: _phi(),
+    "opt": _opt,
+    "bert": lambda _: _bert("BertForMaskedLM", "bert"),
+    "roberta": lambda _: _bert("RobertaForMaskedLM", "roberta", lambda config: config.pad_token_id + 1),
+    "electra": lambda _: _bert("ElectraForMaskedLM", "electra"),
+    "distilbert": lambda _: _distilbert(),
+    "modernbert": lambda _: _modernbert(),
+}

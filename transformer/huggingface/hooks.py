@@ -1,0 +1,86 @@
+"""Forward hooks that hand the inputs and outputs of modules to taps.
+
+They are set once, when a model is opened, and record nothing themselves: outside a scope a tap returns what it is given.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from torch import Tensor, nn
+
+from transformer.huggingface.families import Point
+from transformer.network.tap import Tap
+
+# The number of texts in the pass that is running. Some modules get all positions of all texts in one row.
+_texts: ContextVar[int] = ContextVar("texts", default=1)
+
+
+@contextmanager
+def batch_of(texts: int) -> Iterator[None]:
+    """Within this context, the model runs on so many texts."""
+    token = _texts.set(texts)
+    try:
+        yield
+    finally:
+        _texts.reset(token)
+
+
+def find_module(root: nn.Module, path: str) -> nn.Module | None:
+    """The module at a path, or at the first of several paths with `|` between them that exists; None if there is none."""
+    for each in path.split("|"):
+        module: Any = root
+        for part in filter(None, each.split(".")):
+            module = getattr(module, part, None)
+        if isinstance(module, nn.Module):
+            return module
+    return None
+
+
+def hook(module: nn.Module, point: Point, tap: Tap) -> None:
+    """Let a tap see the input or the output of a module, and change it."""
+
+    def output(_module: nn.Module, _inputs: Any, result: Any) -> Any:
+        values = item(result, point.item)
+        seen = see(tap, values)
+        return None if seen is values else with_item(result, point.item, seen)
+
+    def given(_module: nn.Module, inputs: tuple[Any, ...]) -> Any:
+        values, *rest = inputs
+        seen = see(tap, values)
+        if seen is values:
+            return None
+        if point.stream:  # the layer adds to this very tensor afterwards
+            values.copy_(seen)
+            seen = values
+        return (seen, *rest)
+
+    if point.end == "output":
+        module.register_forward_hook(output)
+    else:
+        module.register_forward_pre_hook(given)
+
+
+def see(tap: Tap, values: Tensor) -> Tensor:
+    """The tensor after a tap. One that has all texts in a row is split into texts for it, and joined again."""
+    if values.ndim == 2 and len(tap.axes) == 3:
+        split = values.unflatten(0, (_texts.get(), -1))
+        seen = tap(split)
+        return values if seen is split else seen.flatten(0, 1)
+    return tap(values)
+
+
+def item(result: Any, index: int) -> Any:
+    """The output of a module, or that of its outputs."""
+    return result if isinstance(result, Tensor) else result[index]
+
+
+def with_item(result: Any, index: int, values: Tensor) -> Any:
+    """The output of a module with another tensor in that place."""
+    if isinstance(result, Tensor):
+        return values
+    if isinstance(result, tuple):
+        return (*result[:index], values, *result[index + 1 :])
+    result[[*result][index]] = values  # outputs with names
+    return result

@@ -1,0 +1,18 @@
+"""Limits on models that are opened from a folder; the environment variable `HEADLIGHT_` + the name replaces each."""
+
+from transformer.environment import setting
+
+# Megabytes of the weights in memory, four bytes each, and the same of the files.
+MODEL_MEGABYTES = setting("MODEL_MEGABYTES", 2_000)
+
+# Megabytes of each of the other files: the configuration, and the vocabulary of a tokenizer, which is 17 MB for Gemma.
+TOKENIZER_MEGABYTES = setting("TOKENIZER_MEGABYTES", 40)
+
+# Tokens of a text. The trace of a model with 12 layers of 12 heads takes about 300 MB at 512.
+MODEL_TOKENS = setting("MODEL_TOKENS", 512)
+
+# Tokens that a decoder alone writes on from a text.
+CONTINUATION_TOKENS = setting("CONTINUATION_TOKENS", 20)
+
+# Layers of a stack, and any other whole number in a configuration.
+MODEL_LAYERS, MODEL_NUMBER = setting("MODEL_LAYERS", 128), setting("MODEL_NUMBER", 10_000_000)

@@ -1,0 +1,362 @@
+"""A model of `transformers` that encodes, decodes and is traced as a `Transformer`."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from transformer.errors import CheckpointError
+from transformer.huggingface import attention
+from transformer.huggingface.attention import AttentionTaps, add_tap
+from transformer.huggingface.families import Family, Point, Stack
+from transformer.huggingface.hooks import batch_of, find_module, hook, item
+from transformer.network.masks import Mask, causal, padding_keys
+from transformer.network.tap import Tap, Taps, tracing
+from transformer.tracing.paths import STACK_SIDES
+
+# Ids of a row of padding, where the tokenizer has no token for it. The model reads id 0 there, and no other position sees it.
+NO_PAD = -1
+# Texts and tokens of each in the pass that measures shapes. All different, so that each size names its axis.
+TEXTS, SOURCE, TARGET = 2, 5, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """The sizes of a model of `transformers`, by the names of `TransformerConfig`.
+
+    Attributes:
+        family: `model_type` of its configuration, such as `marian`.
+        source_vocab, target_vocab: rows of the tables of tokens.
+        source_pad, target_pad: id of padding; `NO_PAD` where the tokenizer has none.
+        d_model: width of the residual stream.
+        heads, key_heads: heads of queries, and of keys and values; of the decoder where there is one.
+        d_ff: width of the hidden layer.
+        encoder_layers, decoder_layers: depth of each stack; 0 for one that it lacks.
+        max_len: most tokens of a text.
+    """
+
+    family: str
+    source_vocab: int
+    target_vocab: int
+    source_pad: int
+    target_pad: int
+    d_model: int
+    heads: int
+    key_heads: int
+    d_ff: int
+    encoder_layers: int
+    decoder_layers: int
+    max_len: int
+    target_padding: str = "keys"
+    mask_fill: float = torch.finfo(torch.float32).min
+    mask_before_scaling: bool = False
+
+
+class KeyValueCache:
+    """Keys and values of earlier positions, kept from step to step (`transformer.network.cache.Cache`).
+
+    Attributes:
+        length: number of target positions that were read.
+        kept: as `transformers` keeps them.
+    """
+
+    def __init__(self, crossed: bool) -> None:
+        self.length = 0
+        # Without a configuration, so that keys which a sliding window hides are kept, and seen as hidden.
+        self.kept: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if crossed else DynamicCache()
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""
+        self.kept.reorder_cache(torch.tensor(rows))
+
+
+class Network:
+    """A model of `transformers` with taps.
+
+    Args:
+        model: built with `eager` attention, in evaluation mode. It gets hooks and must not be used elsewhere.
+        family: where its tensors are.
+        source_pad, target_pad: id of padding; `NO_PAD` where there is none.
+        longest: most tokens of a text.
+
+    Attributes:
+        model: with taps.
+        eager: the same weights in a model without taps, as `transformers` would run it.
+        config: sizes.
+        taps: path → tap.
+        missing: points of the family that this model does not have.
+
+    Raises:
+        CheckpointError: with taps, the model gives other logits than without.
+    """
+
+    def __init__(self, model: PreTrainedModel, family: Family, source_pad: int, target_pad: int, longest: int) -> None:
+        self.family = family
+        self.stacks = {name: stack for name in STACK_SIDES if (stack := getattr(family, name)) is not None}
+        shared = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
+        self.eager: Any = copy.deepcopy(model, shared)
+        self.model: Any = model
+        model.set_attn_implementation(attention.NAME)
+
+        points = self._points()
+        shapes = self._shapes(points)
+        self.config = self._config(points, shapes, source_pad, target_pad, longest)
+        taps = Taps()
+        self.taps: dict[str, Tap] = taps
+        self._name(taps, points, shapes)
+        side = STACK_SIDES[[*self.stacks][-1]]
+        if "encoder" in self.stacks:
+            self.source_mask = add_tap(taps, "source_mask", Tap("batch 1 1 source"))
+        self.logits, self.probabilities = (
+            add_tap(taps, name, Tap(f"batch {side} vocab")) for name in ("logits", "probabilities")
+        )
+        self.missing = self._check([path for path, (_, point) in points.items() if path != point.module])
+
+    @property
+    def crossed(self) -> bool:
+        """Whether it has an encoder and a decoder."""
+        return len(self.stacks) == 2
+
+    # --- running -----------------------------------------------------------------------------------------------------------
+
+    def __call__(
+        self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
+    ) -> Float[Tensor, "batch position vocab"]:
+        """Logits. A side that the model lacks is None."""
+        if target is None:
+            assert source is not None
+            mask = self.source_mask(padding_keys(source, self.config.source_pad))
+            with batch_of(len(source)):
+                return self._tapped(self.model(input_ids=_readable(source), attention_mask=_numbers(mask)).logits)
+        memory, mask = (None, None) if source is None else self.encode(source)
+        return self.decode(target, memory, mask)
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
+        """The encoder's output, and the mask of the source keys that may be attended to."""
+        mask = Mask.of(self.source_mask(padding_keys(source, self.config.source_pad)))
+        with batch_of(len(source)):
+            encoded = self.model.get_encoder()(input_ids=_readable(source), attention_mask=_numbers(mask.keep))
+        return encoded[0], mask
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"] | None,
+        mask: Mask | None,
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "batch position vocab"]:
+        """Logits for the token after each target position; with a cache, after each position that it does not have yet.
+
+        Args:
+            target: ids of the decoder's input, with the positions in the cache.
+            memory, mask: what `encode` returned; None for both in a decoder alone.
+            cache: keys and values of the first positions.
+        """
+        first, keep = cache.length if cache else 0, self.target_keys(target)
+        given: dict[str, Any] = {"past_key_values": cache.kept if cache else None, "use_cache": cache is not None}
+        new = _readable(target[:, first:])
+        if memory is None or mask is None:
+            given |= {"input_ids": new, "attention_mask": keep.long()}
+        else:
+            given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}  # pyright: ignore[reportArgumentType]
+            given |= {"decoder_input_ids": new, "decoder_attention_mask": keep.long()}
+        with batch_of(len(target)):
+            logits = self.model(**given).logits
+        if cache:
+            cache.length = target.shape[1]
+        return self._tapped(logits)
+
+    def new_cache(self) -> KeyValueCache:
+        """An empty cache for `decode`."""
+        return KeyValueCache(self.crossed)
+
+    def target_keys(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch target"]:
+        """True for the target tokens that may be attended to: all but padding. The first is never padding, although some models
+        start with that id."""
+        keep = target != self.config.target_pad
+        return torch.cat([torch.ones_like(keep[:, :1]), keep[:, 1:]], dim=1)
+
+    def target_mask(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch 1 target target"]:
+        """True where the decoder may attend in its own input: nothing later, and no padding. A layer with a sliding window
+        hides more: its own mask is in `Trace.used_masks`."""
+        return causal(target.shape[1]) & self.target_keys(target)[:, None, None, :]
+
+    def eager_logits(
+        self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
+    ) -> Float[Tensor, "batch position vocab"]:
+        """The logits of the model without taps, with the attention of `transformers` itself."""
+        given: dict[str, Any] = {"use_cache": False} if target is not None else {}
+        if source is not None:
+            mask = padding_keys(source, self.config.source_pad)
+            given |= {"input_ids": _readable(source), "attention_mask": _numbers(mask)}
+        if target is not None:
+            prefix = "decoder_" if source is not None else ""
+            given |= {f"{prefix}input_ids": _readable(target), f"{prefix}attention_mask": self.target_keys(target).long()}
+        with torch.inference_mode():
+            return self.eager(**given).logits
+
+    def _tapped(self, logits: Tensor) -> Tensor:
+        logits = self.logits(logits)
+        self.probabilities(logits.softmax(-1))
+        return logits
+
+    # --- taps --------------------------------------------------------------------------------------------------------------
+
+    def _points(self) -> dict[str, tuple[nn.Module, Point]]:
+        """Our path → the module and which of its tensors, for all points that the model has."""
+        points: dict[str, tuple[str, Point]] = {path: (point.module, point) for path, point in self.family.other.items()}
+        for name, stack in self.stacks.items():
+            points |= {f"{STACK_SIDES[name]}_embedding.{path}": (p.module, p) for path, p in stack.embedding.items()}
+            for index in range(len(self._layers(stack))):
+                layer = f"{stack.layers}.{index}"
+                for path, point in stack.points.items():
+                    modules = "|".join(f"{layer}.{each}".rstrip(".") for each in point.module.split("|"))
+                    points[f"{name}.layers.{index}.{path}"] = modules, point
+            points[f"{name}.output"] = stack.module, Point(stack.module, "output")
+        found = {path: (find_module(self.model, module), point) for path, (module, point) in points.items()}
+        named = {_scaled(path, module): (module, point) for path, (module, point) in found.items() if module is not None}
+        known = {id(module) for module, point in named.values() if point.end == "output" and point.item == 0}
+        for path, module in self.model.named_modules():
+            weights = next(module.parameters(recurse=False), None)
+            if weights is not None and id(module) not in known:
+                named[path] = module, Point(path, "output")
+        return named
+
+    def _layers(self, stack: Stack) -> Any:
+        return find_module(self.model, stack.layers)
+
+    def _shapes(self, points: dict[str, tuple[nn.Module, Point]]) -> dict[str, tuple[int, ...]]:
+        """The shape of the tensor at each point, in a pass of `TEXTS` texts; no shape where none passed."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        handles = []
+        for path, (module, point) in points.items():
+
+            def given(_module: Any, inputs: Any, path: str = path) -> None:
+                shapes[path] = tuple(inputs[0].shape)
+
+            def output(_module: Any, _inputs: Any, result: Any, path: str = path, index: int = point.item) -> None:
+                values = item(result, index)
+                shapes[path] = tuple(values.shape) if isinstance(values, Tensor) else ()
+
+            if point.end == "input":
+                handles.append(module.register_forward_pre_hook(given))
+            else:
+                handles.append(module.register_forward_hook(output))
+        try:
+            with torch.inference_mode():
+                shapes["logits"] = tuple(self.model(**self._probe("input_ids", "decoder_input_ids")).logits.shape)
+        finally:
+            for handle in handles:
+                handle.remove()
+        return shapes
+
+    def _probe(self, source: str, target: str) -> dict[str, Tensor]:
+        """Ids for the pass that measures shapes, under these names; those of a decoder alone go by the first."""
+        sizes = {source: SOURCE, target: TARGET} if self.crossed else {source: SOURCE if "encoder" in self.stacks else TARGET}
+        rows = self.model.get_input_embeddings().weight.shape[0]
+        return {name: (torch.arange(TEXTS * size).view(TEXTS, size) + rows // 2) % rows for name, size in sizes.items()}
+
+    def _config(
+        self,
+        points: dict[str, tuple[nn.Module, Point]],
+        shapes: dict[str, tuple[int, ...]],
+        source_pad: int,
+        target_pad: int,
+        longest: int,
+    ) -> ModelConfig:
+        given, last = self.model.config, [*self.stacks][-1]
+        hidden = [shapes[path][-1] for path in points if path.endswith("feed_forward.activated") and path in shapes]
+        heads, key_heads = _heads(given, last)
+        return ModelConfig(
+            family=given.model_type,
+            source_vocab=self.model.get_input_embeddings().weight.shape[0],
+            target_vocab=shapes["logits"][-1],
+            source_pad=source_pad,
+            target_pad=target_pad,
+            d_model=shapes[f"{last}.layers.0.feed_forward_add_norm.sum"][-1],
+            heads=heads,
+            key_heads=key_heads,
+            d_ff=max(hidden, default=0),
+            encoder_layers=len(self._layers(self.stacks["encoder"])) if "encoder" in self.stacks else 0,
+            decoder_layers=len(self._layers(self.stacks["decoder"])) if "decoder" in self.stacks else 0,
+            max_len=longest,
+        )
+
+    def _name(self, taps: Taps, points: dict[str, tuple[nn.Module, Point]], shapes: dict[str, tuple[int, ...]]) -> None:
+        """A tap at each point that has a shape, and at each attention."""
+        for path, (module, point) in points.items():
+            if path in shapes and (axes := self._axes(path, shapes[path])):
+                hook(module, point, add_tap(taps, path, Tap(axes)))
+        for name, stack in self.stacks.items():
+            for index, layer in enumerate(self._layers(stack)):
+                for ours, theirs in stack.attentions.items():
+                    path, module = f"{name}.layers.{index}.{ours}", find_module(layer, theirs)
+                    setattr(module, attention.TAPS, AttentionTaps(taps, path, *_heads(self.model.config, name)))
+
+    def _axes(self, path: str, shape: tuple[int, ...]) -> str:
+        """The names of the axes of the tensor at a point; empty for one that is not a vector for each token."""
+        lengths, name = {SOURCE: "source", TARGET: "target"}, path.rpartition(".")[2]
+        if len(shape) == 2 and shape[0] in (TEXTS * SOURCE, TEXTS * TARGET):  # all texts in a row (`hooks.see`)
+            shape = (TEXTS, shape[0] // TEXTS, shape[1])
+        if name in ("normalized", "projected") and len(shape) == 4:  # each head apart, before they change places with positions
+            return f"batch {'query' if '.query.' in path else 'key'} head d_head"
+        if not shape or len(shape) not in (2, 3) or shape[-2] not in lengths:
+            return ""
+        width = "d_model" if shape[-1] == self.config.d_model else "feature"
+        sizes = {"vocab": self.config.target_vocab, "d_ff": self.config.d_ff}
+        if (".feed_forward." in path and not path.endswith(".output")) or width == "feature":
+            width = next((axis for axis in reversed(sizes) if shape[-1] == sizes[axis]), width)
+        length = lengths[shape[-2]]
+        if "attention." in path and path.startswith((*STACK_SIDES,)) and name in ("projected", "concatenated", "output"):
+            length = "key" if ".key." in path or ".value." in path else "query"
+        if len(shape) == 2 or shape[0] == 1:
+            return ("1 " if len(shape) == 3 else "") + f"position {width}"
+        return f"batch {length} {width}"
+
+    def _check(self, expected: list[str]) -> tuple[str, ...]:
+        """The points that a pass did not meet; they are no taps any more.
+
+        Raises:
+            CheckpointError: the logits are not those of the model without taps.
+        """
+        probe = self._probe("source", "target")
+        source, target = (None, probe["source"]) if "encoder" not in self.stacks else (probe["source"], probe.get("target"))
+        with torch.inference_mode(), tracing(self) as values:
+            logits = self(source, target)
+        if not torch.equal(logits, self.eager_logits(source, target)):
+            raise CheckpointError(
+                "With taps, this model of the family {family!r} computes other logits than without; it cannot be traced.",
+                family=self.config.family,
+            )
+        for path in [*self.taps]:
+            if path not in values:
+                del self.taps[path]
+        return tuple(path for path in expected if path not in self.taps)
+
+
+def _heads(config: Any, stack: str) -> tuple[int, int]:
+    """The heads of a stack: of its queries, and of its keys and values."""
+    heads = getattr(config, f"{stack}_attention_heads", None) or config.num_attention_heads
+    return heads, getattr(config, "num_key_value_heads", None) or heads
+
+
+def _scaled(path: str, module: nn.Module) -> str:
+    """The path of a token's embedding: `scaled` if the module multiplies it, too."""
+    factor = getattr(module, "embed_scale", 1.0)
+    return path.removesuffix("token") + "scaled" if path.endswith("_embedding.token") and float(factor) != 1 else path
+
+
+def _readable(ids: Tensor) -> Tensor:
+    """Ids that a table has a row for."""
+    return ids.clamp(min=0)
+
+
+def _numbers(mask: Bool[Tensor, "batch 1 1 key"]) -> Int[Tensor, "batch key"]:
+    """A mask as `transformers` takes it: 1 for the keys that may be attended to."""
+    return mask[:, 0, 0].long()

@@ -1,0 +1,385 @@
+"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, as `Pipeline` gives them from our own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from transformers import AutoTokenizer
+
+from transformer.errors import CheckpointError, InputError
+from transformer.huggingface.folder import Folder, read_config, read_model
+from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
+from transformer.huggingface.network import NO_PAD, ModelConfig, Network
+from transformer.huggingface.vocabulary import PieceVocabulary
+from transformer.network.tap import Edit, as_edits, tracing
+from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.methods import Method
+from transformer.pipeline.decoding.write import DecodingStep, write
+from transformer.pipeline.pipeline import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Answer, Reading, Source, Target, several
+from transformer.text.vocabulary import a_text
+from transformer.tracing.paths import SIDES, Side
+from transformer.tracing.trace import Step, Trace
+
+Rows = list[tuple[int, ...]]
+NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
+
+
+class Agreement(NamedTuple):
+    """How the logits of a trace compare with those of the same weights without taps.
+
+    Attributes:
+        equal: whether they are the same bit for bit.
+        difference: the largest between two of them.
+    """
+
+    equal: bool
+    difference: float
+
+
+class HuggingFacePipeline:
+    """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
+
+    An encoder with a decoder answers as our own models do. A decoder alone writes on: its source is the beginning of a text,
+    its target what follows, and a trace has both as its target. An encoder alone fills in the mask tokens of its source, and
+    has no target.
+
+    Attributes:
+        name: of the folder.
+        network: the model with its taps.
+        trained: True; the files do not say whether a model was trained.
+    """
+
+    trained = True
+
+    def __init__(self, name: str, network: Network, tokenizer: Any) -> None:
+        self.name, self.network, self.tokenizer = name, network, tokenizer
+        config = network.config
+        self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad)
+        self.target_vocabulary = (
+            PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad)
+            if network.crossed
+            else self.source_vocabulary
+        )
+
+    # --- what it is ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> ModelConfig:
+        """The sizes of the model."""
+        return self.network.config
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks it has: `encoder`, `decoder`, or both."""
+        return tuple(self.network.stacks)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Paths that models of this family have and this one does not."""
+        return self.network.missing
+
+    @property
+    def note(self) -> str:
+        """What is different from our own network, in a sentence or two; may be empty."""
+        return self.network.family.note
+
+    @cached_property
+    def parameters(self) -> int:
+        """The number of parameters; those used in two places are counted once."""
+        return sum(parameter.numel() for parameter in self.network.model.parameters())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes of the weights and of the tables that are not trained."""
+        return sum(tensor.nbytes for tensor in [*self.network.model.parameters(), *self.network.model.buffers()])
+
+    def vocabulary(self, side: Side) -> PieceVocabulary:
+        """The vocabulary of a side. Raises `InputError` for anything but `source` and `target`."""
+        if side not in SIDES:
+            raise InputError("side is {side!r}; allowed are source and target.", side=side)
+        return self.source_vocabulary if side == "source" else self.target_vocabulary
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def longest(self, side: Side) -> int:
+        """The most tokens of a text, special ones included. A decoder needs one position more for what it writes."""
+        return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
+
+    def read(self, text: str, side: Side = "source") -> Reading:
+        """A text as tokens and ids.
+
+        Raises:
+            InputError: not a text, a text without tokens, or more tokens than the model has positions.
+        """
+        vocabulary, most = self.vocabulary(side), self.longest(side)
+        if side == "target" and self.stacks == ("encoder",):
+            raise InputError("An encoder alone has no target.")
+        if len(a_text(text)) > CHARACTERS_PER_TOKEN * (most + 1):
+            raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=CHARACTERS_PER_TOKEN * (most + 1))
+        # What follows the beginning of a text has no special tokens of its own.
+        pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
+        ids, words = pieces.ids, pieces.words
+        if side == "target" and self.network.crossed:
+            if ids and ids[-1] == self._eos:
+                ids, words = ids[:-1], words[:-1]
+            if ids[:1] != [self._sos]:  # some tokenizers write it themselves
+                ids, words = [self._sos, *ids], (None, *words) if words else ()
+        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._eos:
+            ids, words = ids[:-1], words[:-1]  # a text that goes on does not end here
+        if not ids and side == "source":
+            raise InputError("There is nothing to read in your text; type a few words.")
+        if len(ids) > most:
+            raise InputError("Your text has {count} tokens; this model reads up to {most}.", count=len(ids), most=most)
+        tokens = vocabulary.tokens_of(ids)
+        special = set(vocabulary.specials)
+        typed = tuple(token for token, index in zip(tokens, ids, strict=True) if index not in special)
+        return Reading(tokens, tuple(ids), pieces.unknown, typed, side, tuple(words))
+
+    def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
+        """Rows of ids as one tensor; shorter rows are padded at the end. Raises `InputError` if there are no rows."""
+        if not rows:
+            raise InputError("There is no text; at least one is needed.")
+        pad, length = self.vocabulary(side).pad, max(map(len, rows))
+        return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows], dtype=torch.long)
+
+    # --- answering -----------------------------------------------------------------------------------------------------------
+
+    def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
+        """The greedy output for a text, as text. Raises as `answers`."""
+        return self.answers([source], edits)[0].text
+
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+        """The greedy outputs for several texts. An encoder alone gives its text with the masks filled in.
+
+        Raises:
+            InputError: a text that the model cannot read; for an encoder alone, one without a mask token.
+            PathError: an edit that does not fit the model.
+        """
+        readings, edits = self._readings(several(sources), "source"), as_edits(edits)
+        rows = [reading.ids for reading in readings]
+        if self.stacks == ("encoder",):
+            return self._filled(rows, edits)
+        if self.stacks == ("decoder",):
+            return self._continued(rows, edits)
+        limit = max(map(self._limit, rows))
+        ids = self.batch(rows, "source")
+        written = greedy(self.network, ids, self._sos, self._eos, limit, self._never, edits, self._forced)
+        return [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+
+    def write(
+        self,
+        source: Source,
+        method: Method | None = None,
+        controls: Sequence[Control] = (),
+        forced: Mapping[int, int] | None = None,
+        edits: Sequence[Edit] = (),
+        cached: bool = True,
+    ) -> Iterator[DecodingStep]:
+        """The steps of an answer, each computed when it is asked for. Arguments and errors as for
+        `transformer.pipeline.decoding.write.write`.
+
+        Raises:
+            InputError: an encoder alone, which writes nothing.
+        """
+        if self.stacks == ("encoder",):
+            raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
+        (reading,) = self._readings([source], "source")
+        ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
+        given, prompt = (ids, None) if self.network.crossed else (None, ids)
+        forced = {**self._forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
+        return write(
+            self.network,
+            given,
+            self._sos,
+            self._eos,
+            limit,
+            method,
+            controls,
+            forced,
+            self._never,
+            edits,
+            cached=cached,
+            prompt=prompt,
+        )
+
+    def _filled(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+        mask = self.tokenizer.mask_token_id
+        for row in rows:
+            if mask is None or mask not in row:
+                raise InputError(NO_ANSWER, mask=self.tokenizer.mask_token or "a mask token")
+        source = self.batch(rows, "source")
+        with torch.inference_mode(), tracing(self.network, edits, keep=False):
+            logits = self.network(source, None)
+        best = logits.argmax(-1).tolist()
+        answers = []
+        for row, predicted in zip(rows, best, strict=True):
+            filled = [new if index == mask else index for index, new in zip(row, predicted, strict=False)]
+            written = tuple(new for index, new in zip(row, predicted, strict=False) if index == mask)
+            tokens = self.source_vocabulary.tokens_of(written)
+            answers.append(Answer(self.source_vocabulary.text(filled), tokens, True, written))
+        return answers
+
+    def _continued(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+        """What a decoder alone writes on. Texts of one length are one batch; others come one after another, because padding
+        would stand between a text and what follows it."""
+        same = len({len(row) for row in rows}) == 1
+        if not same and any(getattr(edit, "items", None) is not None for edit in edits):
+            raise InputError("Edits with `items` need texts with the same number of tokens.")
+        answers = []
+        for part in [rows] if same else [[row] for row in rows]:
+            prompt, limit = self.batch(part, "source"), max(map(self._limit, part))
+            written = greedy(self.network, None, self._sos, self._eos, limit, self._never, edits, self._forced, prompt)
+            answers += [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+        return answers
+
+    def _answer(self, ids: Sequence[int], ended: bool) -> Answer:
+        vocabulary = self.target_vocabulary
+        return Answer(vocabulary.text(ids), vocabulary.tokens_of(ids), ended, tuple(ids))
+
+    def _limit(self, row: Sequence[int]) -> int:
+        """The most tokens of an answer."""
+        return 2 * len(row) + 8 if self.network.crossed else CONTINUATION_TOKENS
+
+    @cached_property
+    def _special(self) -> dict[str, int]:
+        """Ids that the model's configuration names for writing."""
+        found = {}
+        for name in ("decoder_start_token_id", "eos_token_id", "forced_bos_token_id"):
+            for config in (self.network.model.generation_config, self.network.model.config):
+                value = getattr(config, name, None) if config is not None else None
+                value = value[0] if isinstance(value, list) and value else value
+                if isinstance(value, int) and 0 <= value < self.config.target_vocab:
+                    found.setdefault(name, value)
+        return found
+
+    @property
+    def _sos(self) -> int:
+        return self._special.get("decoder_start_token_id", 0)
+
+    @property
+    def _eos(self) -> int:
+        return self._special.get("eos_token_id", NO_PAD)
+
+    @property
+    def _forced(self) -> dict[int, int]:
+        """Step → token that the model is made to write there, such as the code of a language."""
+        first = self._special.get("forced_bos_token_id")
+        return {} if first is None else {0: first}
+
+    @property
+    def _never(self) -> tuple[int, ...]:
+        """Ids that the model must not write: padding."""
+        pad = self.config.target_pad
+        return () if pad in (NO_PAD, self._eos) else (pad,)
+
+    # --- tracing -------------------------------------------------------------------------------------------------------------
+
+    def trace(
+        self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
+    ) -> Trace:
+        """A trace of one forward pass: every tensor in it.
+
+        Args:
+            source: a text, or several for a batch; shorter ones are padded at the end.
+            target: what the decoder reads: a text, a reading of it as a target, or an answer; the model's own answer where it
+                is None. For a decoder alone, what follows the source: "" for the source alone. An encoder alone has none.
+            edits: interventions applied while the answer is written and while it is traced.
+
+        Raises:
+            InputError: a text that the model cannot read, or a batch whose sides differ in number.
+            PathError: an edit that does not fit the model.
+        """
+        edits, sources = as_edits(edits), self._readings(several(source), "source")
+        targets: list[Any] = [None] * len(sources) if target is None else several(target)
+        if len(targets) != len(sources):
+            raise InputError(
+                "There are {sources} sources and {targets} targets; each source needs one target.",
+                sources=len(sources),
+                targets=len(targets),
+            )
+        rows = [reading.ids for reading in sources]
+        if self.stacks == ("encoder",):
+            if any(given is not None for given in targets):
+                raise InputError("An encoder alone has no target.")
+            return self._traced(self.batch(rows, "source"), None, edits)
+        if any(given is None for given in targets):
+            own = self.answers(sources, edits)
+            targets = [own[index] if given is None else given for index, given in enumerate(targets)]
+        following = [reading.ids for reading in self._readings(targets, "target")]
+        if self.network.crossed:
+            return self._traced(self.batch(rows, "source"), self.batch(following, "target"), edits)
+        joined = [(*row, *more) for row, more in zip(rows, following, strict=True)]
+        most = self.config.max_len
+        if max(map(len, joined)) > most:
+            count = max(map(len, joined))
+            raise InputError("Your text has {count} tokens; this model reads up to {most}.", count=count, most=most)
+        return self._traced(None, self.batch(joined, "target"), edits)
+
+    def check(self, trace: Trace) -> Agreement:
+        """Whether the logits of a trace without edits are those of the same weights without taps, as `transformers` computes
+        them with its own attention (`eager`). One forward pass."""
+        source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
+        logits = self.network.eager_logits(source, target)
+        return Agreement(torch.equal(logits, trace.logits), float((logits - trace.logits).abs().max()))
+
+    def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
+        with torch.inference_mode(), tracing(self.network, edits) as values:
+            self.network(source, target)
+        steps = {path: Step(path, self.network.taps[path].axes, tensor) for path, tensor in values.items()}
+        if target is not None:
+            mask = Step("target_mask", ("batch", "1", "target", "target"), self.network.target_mask(target))
+            steps = {mask.path: mask, **steps}
+        source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
+        return Trace(
+            self.config,
+            steps,
+            source_ids,
+            target_ids,
+            tuple(map(self.source_vocabulary.tokens_of, source_ids)),
+            tuple(map(self.target_vocabulary.tokens_of, target_ids)),
+            values.masks,
+        )
+
+    def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
+        return [self._reading(text, side) for text in texts]
+
+    def _reading(self, text: Any, side: Side) -> Reading:
+        vocabulary = self.vocabulary(side)
+        if isinstance(text, Answer) and side == "target":
+            ids = ((self._sos,) if self.network.crossed else ()) + text.ids
+            text = Reading(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
+        if not isinstance(text, Reading):
+            return self.read(a_text(text), side)
+        if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
+            raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
+        return text
+
+
+def open_folder(path: str | Path) -> HuggingFacePipeline:
+    """The pipeline of the model in a folder.
+
+    Raises:
+        CheckpointError: a folder that may not be opened, or whose parts do not fit; see `transformer.huggingface.folder`.
+    """
+    folder = Folder(path)
+    config, family_of = read_config(folder)
+    folder.tokenizer_files()
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
+        pad, count = tokenizer.pad_token_id, len(tokenizer)
+    except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
+        problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        template = "The tokenizer in {folder!r} cannot be read ({problem})."
+        raise CheckpointError(template, folder=folder.name, problem=problem) from None
+    if not count:
+        raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
+    pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
+    model = read_model(folder, config, family_of)
+    positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
+    longest = min(MODEL_TOKENS, positions - family_of.first_position(config))
+    return HuggingFacePipeline(folder.name, Network(model, family_of, pad, pad, longest), tokenizer)

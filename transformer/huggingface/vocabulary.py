@@ -1,0 +1,145 @@
+"""The vocabulary of one side of a model: pieces of words to ids and back, by a tokenizer of `transformers`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from transformer.errors import CheckpointError, InputError
+from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
+from transformer.tracing.paths import Side
+
+SPACE = "▁"  # in a label: the piece starts with a space, so it starts a word
+# Share of the rows of a table that its tokenizer must have: tables are often rounded up, but not to twice the size.
+LEAST_SHARE = 0.5
+
+
+class Pieces(NamedTuple):
+    """A text as pieces.
+
+    Attributes:
+        ids: of the pieces, with the special tokens that the tokenizer adds.
+        words: the number of the word that each piece is a part of, counted from 0; None for special tokens. Empty where the
+            tokenizer does not give it.
+        unknown: the pieces that are read as the unknown token.
+    """
+
+    ids: list[int]
+    words: tuple[int | None, ...]
+    unknown: tuple[Unknown, ...]
+
+
+class PieceVocabulary:
+    """The pieces of a tokenizer, in the order of their ids.
+
+    Args:
+        tokenizer: of `transformers`.
+        rows: of the model's table: its ids.
+        side: `target` where the tokenizer treats targets differently.
+        pad: id of padding; negative where there is none.
+
+    Attributes:
+        tokens: the label of each id: its piece, with `▁` for a space before it, or the id itself where there is no piece.
+        pad: as given.
+
+    Raises:
+        CheckpointError: the tokenizer has ids that the model lacks, or far fewer than the model.
+    """
+
+    framed = True
+
+    def __init__(self, tokenizer: Any, rows: int, side: Side, pad: int) -> None:
+        self.tokenizer, self.rows, self.side, self.pad = tokenizer, rows, side, pad
+        if not LEAST_SHARE * rows <= len(tokenizer) <= rows or max(tokenizer.get_vocab().values(), default=0) >= rows:
+            raise CheckpointError(
+                "The tokenizer has {count} pieces and the model {rows}; they do not belong together.",
+                count=len(tokenizer),
+                rows=rows,
+            )
+
+        self.tokens = self._labels()
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def _labels(self) -> tuple[str, ...]:
+        written = {index: piece for piece, index in self.tokenizer.get_vocab().items()}
+        pieces = [written.get(index, f"<{index}>") for index in range(self.rows)]
+        labels = [readable(piece) for piece in pieces]
+        count = Counter(labels)
+        # Two pieces can read alike, such as a half of a letter; they keep the name that the tokenizer gives them.
+        return tuple(label if count[label] == 1 else piece for label, piece in zip(labels, pieces, strict=True))
+
+    @property
+    def specials(self) -> tuple[int, ...]:
+        """The ids of the special tokens."""
+        return tuple(sorted(index for index in self.tokenizer.all_special_ids if index < self.rows))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every token but the special ones."""
+        special = set(self.specials)
+        return tuple(token for index, token in enumerate(self.tokens) if index not in special)
+
+    def split(self, text: str, special: bool = True) -> Pieces:
+        """A text as pieces.
+
+        Args:
+            text: to read.
+            special: whether the special tokens of the tokenizer are put around it.
+        """
+        given = {"text_target": text} if self.side == "target" and special else {"text": text}
+        fast = getattr(self.tokenizer, "is_fast", False)
+        encoded = self.tokenizer(**given, add_special_tokens=special, return_offsets_mapping=fast, truncation=False)
+        ids = [int(index) for index in encoded["input_ids"]]
+        unknown: dict[str, None] = {}
+        if fast:
+            spans = zip(ids, encoded["offset_mapping"], strict=True)
+            unknown = {text[start:end]: None for index, (start, end) in spans if index == self.tokenizer.unk_token_id}
+        return Pieces(ids, tuple(encoded.word_ids()) if fast else (), tuple(Unknown(piece, ()) for piece in unknown))
+
+    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.
+
+        Raises:
+            InputError: an id that is not in the vocabulary, or is not a whole number.
+        """
+        labels = []
+        for index in as_ids(ids):
+            if index == self.pad and index < 0:
+                labels.append(PAD)
+            elif not 0 <= index < self.rows:
+                raise InputError(NO_SUCH_ID, token=index, most=self.rows - 1)
+            else:
+                labels.append(self.tokens[index])
+        return tuple(labels)
+
+    def text(self, ids: Iterable[int]) -> str:
+        """Ids as a person would write them, without special tokens."""
+        known = [index for index in as_ids(ids) if 0 <= index < len(self.tokenizer)]
+        return self.tokenizer.decode(known, skip_special_tokens=True).strip()
+
+
+def _byte_letters() -> dict[str, int]:
+    """The letter that stands for each byte in a byte-level tokenizer, such as that of GPT-2: printable bytes stand for
+    themselves, the others for letters from 256 on."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
+
+
+BYTES = _byte_letters()
+BYTE_SPACE = "Ġ"
+
+
+def readable(piece: str) -> str:
+    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; other pieces are returned unchanged."""
+    starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
+    encoded = starts_word or any(ord(letter) > 127 for letter in letters)
+    if not encoded or any(letter not in BYTES for letter in letters):
+        return piece
+    try:
+        text = bytes(BYTES[letter] for letter in letters).decode()
+    except UnicodeDecodeError:
+        return piece
+    text = text.replace("\n", "⏎").replace(" ", SPACE)
+    return (SPACE if starts_word else "") + text
