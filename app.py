@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.shell.body import COMPLETE, draw_page
 from pages.shell.former_links import read_former_link
+from pages.shell.lessons.keeping import show_keep
 from pages.shell.lessons.player import follow_lesson, lesson_bar, lesson_is_open
 from pages.shell.navigation import foot, navigation
 from pages.shell.server import middleware, routes
@@ -44,6 +45,7 @@ def visit() -> None:
     draw_page(page)
     if not lesson_is_open():  # its bar has the way on
         foot()
+    show_keep()
     st.session_state[COMPLETE] = True
 
 

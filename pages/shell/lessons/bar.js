@@ -22,7 +22,7 @@ const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
- *   target: string, covers: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks,
+ *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks,
  *   text: Record<string, string>,
  * }} Data
  */
@@ -128,8 +128,12 @@ class Bar {
     elementWithKey("lesson_bar")?.toggleAttribute("data-covers", this.covers());
   }
 
-  /** A link that has the lesson alone, and no view, opens the view of its stop. */
+  /** A lesson that a button has started opens the view of its first stop; so does a link that has no view of its own. */
   opened() {
+    if (this.data.started) {
+      openInSession(this.data.here);
+      return true;
+    }
     const others = [...new URLSearchParams(location.search).keys()].filter((name) => !PARAMETERS.includes(name));
     if (others.length || new URL(this.data.here, location.href).search === location.search) return false;
     openInSession(this.data.here);

@@ -55,6 +55,11 @@ def _unpacked(name: str) -> Lesson:
     return unpack(name)
 
 
+def own_lessons() -> dict[str, Lesson]:
+    """The lessons of this session alone, by name."""
+    return dict(st.session_state.get(OWN, {}))
+
+
 def add_own(name: str, lesson: Lesson) -> str:
     """Give this session a lesson; returns its name in links of this session."""
     st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson

@@ -45,11 +45,13 @@ class _Open:
         name: in the address.
         stop: counted from 0; the number of stops at the end.
         answers: by stop.
+        started: whether a button has just started it: then the browser opens its first stop.
     """
 
     name: str
     stop: int = 0
     answers: Mapping[int, Answer] = field(default_factory=dict)
+    started: bool = False
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -72,6 +74,12 @@ def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
 def start_address(name: str, lesson: Lesson) -> str:
     """The address of a lesson's first stop, without answers of earlier."""
     return _address(_Open(name), lesson, 0, {ANSWERS: NONE})
+
+
+def start_lesson(name: str) -> None:
+    """Open a lesson at its first stop, without answers; call it from a callback only."""
+    st.session_state[OPEN] = _Open(name, started=True)
+    st.rerun()  # all of the app: the bar is not in the page
 
 
 def follow_lesson() -> None:
@@ -146,6 +154,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "last": index + 1 == count,
         "target": "",
         "covers": False,
+        "started": opened.started,
         "left": "",
         "reveal": [],
         "text": words["bar"],
@@ -212,7 +221,7 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
         "title": stop.title if end else "",
         "ask": prose(_words(stop, question.ask)),
         "options": [inline(_words(stop, option)) for option in question.options],
-        "order": _shuffled(question),
+        "order": shuffled(question),
         "tokens": [],
         "weights": [],
         "most": question.most,
@@ -287,7 +296,7 @@ def _as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
     return ", ".join(names[place] for place in chosen if place < len(names))
 
 
-def _shuffled(question: Question) -> list[int]:
+def shuffled(question: Question) -> list[int]:
     """The options of `order` as they are shown at first: the same for everybody, and not the right order."""
     if question.kind != "order":
         return []

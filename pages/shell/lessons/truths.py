@@ -59,6 +59,8 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
         return Value(len(tokens), words=(("tokens", " ".join(tokens)),))
     if truth.name == "head-count":
         return Value(trace.config.heads)
+    if truth.name == "head-width":
+        return Value(trace.config.d_model // trace.config.heads)
     if truth.name == "vector-length":
         return Value(trace.config.d_model)
     if truth.name == "next-word-probability":
@@ -74,6 +76,11 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
     row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
     words = (("query", queries[query]), ("most", keys[int(row.argmax())]))
     shown = Value(0.0, tuple(row.tolist()), keys, words)
+    if truth.name in ("score", "scaled-score"):
+        column = place_of(truth.key, keys)
+        name = truth.name.replace("-", "_") + "s"
+        cell = trace[f"{Kind.of(kind).path(layer - 1)}.{name}"].values[0, head - 1, query, column]
+        return shown._replace(number=float(cell), words=(*words, ("key", keys[column])))
     if truth.name == "attention-weight":
         column = place_of(truth.key, keys)
         return shown._replace(number=float(row[column]), words=(*words, ("key", keys[column])))

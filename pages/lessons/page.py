@@ -1,0 +1,39 @@
+"""Lessons: those that ship with the app, a sheet to print, a test before and after, and lessons of one's own."""
+
+import streamlit as st
+
+from pages.lessons.before_after import show_tests
+from pages.lessons.editor import show_editor
+from pages.lessons.listing import show_lessons, show_upload
+from pages.lessons.sheet import show_sheet
+from pages.shell.error_boundary import explained
+from pages.shell.footer import show_computed, show_next
+from pages.shell.lessons.grading import judge
+from pages.shell.lessons.truths import truth_of
+from pages.shell.parts import seen
+from pages.ui.text import text
+
+words = text("lessons")
+st.title(words["title"])
+st.markdown(words["sentence"])
+
+with explained():
+    show_lessons()
+
+    st.subheader(words["open_title"])
+    show_upload()
+
+    st.subheader(words["own_title"])
+    if seen("own", 300):
+        show_editor()
+
+    st.subheader(words["sheet_title"])
+    if seen("sheet", 900):
+        show_sheet()
+
+    st.subheader(words["tests_title"])
+    if seen("tests", 600):
+        show_tests()
+
+    show_computed(words["computed_text"], truth_of, judge)
+    show_next(words["next_text"])

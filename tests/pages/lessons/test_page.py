@@ -1,0 +1,149 @@
+"""The page Lessons: the list, a lesson from a file, the sheet, the tests before and after, and a lesson of one's own."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.lessons.before_after import FORMS, normalised_gain, test_sheet
+from pages.lessons.sheet import sheet
+from pages.shell.lessons.lesson import Lesson, Question, Stop
+from pages.shell.lessons.library import shipped
+from pages.shell.lessons.packing import unpack
+from pages.shell.lessons.reading import as_toml
+from pages.ui.text import text
+from tests.pages.apps import on_page
+
+test_sheet.__test__ = False  # type: ignore[attr-defined]
+PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
+WORDS = text("lessons")
+CSS = Path(__file__).parents[3] / "pages" / "lessons" / "sheet.css"
+HOSTILE = "<img src=x onerror=alert(1)><script>1</script>"
+
+
+@pytest.fixture(scope="module")
+def app() -> AppTest:
+    return on_page(PAGE, solutions="true", notes="true")
+
+
+def sheets(app: AppTest) -> list[str]:
+    return [each.proto.body for each in app.get("html") if "lesson-sheet" in each.proto.body]
+
+
+def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
+    assert list(shipped()) == ["first-look", "one-lesson", "inside-one-head", "does-attention-explain", "writing-and-learning"]
+    listed = " ".join(markdown.value for markdown in app.main.markdown)
+    for name, lesson in shipped().items():
+        assert app.button(key=f"start {name}").label == WORDS["start"]
+        assert (
+            f"{len(lesson.stops)} stops, {len(lesson.questions)} questions, about {round(lesson.minutes)} minutes"
+            in listed.replace("\\", "")
+        )
+    assert round(shipped()["first-look"].minutes) == 10
+    assert len(shipped()["first-look"].stops) == 7
+    assert round(shipped()["one-lesson"].minutes) == 45
+    assert all(stop.notes for stop in shipped()["one-lesson"].stops)
+
+
+def test_the_sheet_has_words_questions_answers_and_notes(app: AppTest) -> None:
+    (first,) = sheets(app)
+    lesson = shipped()["first-look"]
+    assert first.count("<section>") == first.count('class="question"') == first.count('class="solution"') == len(lesson.stops)
+    assert first.count('class="notes"') == len(lesson.stops)
+    assert "t, 99.5%" in first  # computed, not written
+    plain = str(sheet(lesson, notes=False, solutions=False))
+    assert not {"solution", "notes", "reveal"} & {*re.findall(r'class="(\w+)"', plain)}
+    assert "@media print" in CSS.read_text(encoding="utf-8")
+
+
+def test_the_letters_of_an_order_do_not_give_it_away() -> None:
+    question = Question(kind="order", ask="?", options=("one", "two", "three", "four"))
+    printed = str(sheet(Lesson(title="t", stops=(Stop(title="a", say="b", page="home", question=question),)), False, True))
+    shown = re.findall(r"<li>[A-D]: (\w+)</li>", printed)
+    assert sorted(shown) == sorted(question.options)
+    assert shown != list(question.options)
+    told = re.search(r"Answer: ([A-D ]+)<", printed)
+    assert told
+    assert [shown["ABCD".index(letter)] for letter in told[1].split()] == list(question.options)
+
+
+def test_a_hostile_lesson_is_escaped_on_the_sheet() -> None:
+    question = Question(kind="choose", ask=HOSTILE, options=(HOSTILE, "b"), reasons=(HOSTILE, ""), answer=1)
+    stop = Stop(title=HOSTILE, say=HOSTILE, page="home", question=question, reveal=HOSTILE, notes=HOSTILE)
+    printed = str(sheet(Lesson(title=HOSTILE, about=HOSTILE, audience=HOSTILE, stops=(stop,)), True, True))
+    assert "<img" not in printed
+    assert "<script" not in printed
+    assert printed.count("&lt;img") == 10
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_test_has_ten_sound_questions(form: str) -> None:
+    items = text("lesson_tests")[form]
+    assert len(items) == 10
+    for item in items:
+        assert len(item["options"]) == len({*item["options"]}) == 4
+        assert 1 <= item["answer"] <= 4
+        assert item["reason"]
+    right = [item["answer"] for item in items]
+    assert max(map(right.count, right)) < 7  # no letter is a good guess
+    assert str(test_sheet(form, solutions=True)).count('class="solution"') == 10
+    assert "solution" not in str(test_sheet(form, solutions=False))
+
+
+def test_the_gain_is_the_share_of_what_could_be_gained() -> None:
+    assert normalised_gain(40, 70) == pytest.approx(0.5)
+    assert normalised_gain(0, 100) == 1
+    assert normalised_gain(50, 40) == pytest.approx(-0.2)
+    app = on_page(PAGE, before="40", after="70")
+    assert [(metric.label, metric.value) for metric in app.metric] == [(WORDS["gain"], "0.50")]
+    without_gain = on_page(PAGE, before="100", after="100", sheet="post")
+    assert not without_gain.metric
+    (printed,) = sheets(without_gain)  # one sheet on the page, so one is printed
+    assert text("lesson_tests")["post"][0]["options"][2] in printed
+
+
+def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
+    app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", layer="2")
+    app.button(key="keep_view").click().run()
+    app.switch_page(HOME).run()
+    app.button(key="keep_view").click().run()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    app.text_input(key="own_lesson_title").set_value("Mine")
+    app.text_area(key="own_stop_0_say").set_value("Look at <b>row</b> 1")
+    app.button_group(key="own_stop_0_kind").set_value("choose").run()
+    assert "has fewer than two options" in app.warning[0].value.replace("\\", "") or "put a *" in app.warning[0].value.replace(
+        "\\", ""
+    )
+    app.text_input(key="own_stop_0_ask").set_value("Which?")
+    app.text_area(key="own_stop_0_options").set_value("this\n*that")
+    app.text_area(key="own_stop_0_reasons").set_value("no\nyes").run()
+    assert not app.warning
+    app.button(key="own_stop_1_up").click().run()
+    (link,) = [code.value for code in app.code]
+    lesson = unpack(link.partition("lesson=")[2])
+    assert [stop.page for stop in lesson.stops] == ["home", "attention"]
+    assert dict(lesson.stops[1].view) | {"layer": "2"} == dict(lesson.stops[1].view)
+    assert dict(lesson.stops[1].view)["source"] == "stream"
+    question = lesson.stops[1].question
+    assert question
+    assert (question.options, question.answer) == (("this", "that"), 2)
+    assert tomllib.loads(as_toml(lesson))["title"] == "Mine"
+    app.button(key="play_own").click().run()
+    assert not app.exception
+    assert app.query_params["lesson"] in ("my-own", ["my-own"])
+    app.button(key="own_stop_0_remove").click().run()
+    assert len(unpack(app.code[0].value.partition("lesson=")[2]).stops) == 1
+
+
+def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
+    lesson = Lesson(title=HOSTILE, stops=(Stop(title="a", say="b", page="home"),))
+    app = on_page(PAGE)
+    app.get("file_uploader")[0].upload("mine.toml", as_toml(lesson).encode(), "application/toml").run()
+    assert not app.exception
+    assert not app.error
+    assert app.button(key="start my-mine")
+    app.get("file_uploader")[0].upload("wrong.toml", b"title = 5", "application/toml").run()
+    assert "title is 5; it must be a text" in app.error[0].value.replace("\\", "")
