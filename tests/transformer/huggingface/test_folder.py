@@ -190,3 +190,12 @@ def test_weights_in_parts_are_read(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": parts}))
     assert torch.equal(open_folder(folder).trace("the cat sleeps .", "").logits, whole.logits)
+
+
+def test_weights_named_as_in_the_published_gpt2_are_read(folder: Path) -> None:
+    """Its file leaves out the name of the stack, and holds the causal mask of each layer."""
+    whole = open_folder(folder).trace("the cat sleeps .", "")
+    tensors = {key.removeprefix("transformer."): tensor for key, tensor in load_file(folder / "model.safetensors").items()}
+    masks = {f"h.{layer}.attn.bias": torch.ones(64, 64).tril()[None, None] for layer in range(2)}
+    save_file({**tensors, **masks}, folder / "model.safetensors", {"format": "pt"})
+    assert torch.equal(open_folder(folder).trace("the cat sleeps .", "").logits, whole.logits)
