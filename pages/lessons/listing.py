@@ -23,25 +23,23 @@ def show_lessons() -> None:
     """Draw each lesson with a button that starts it."""
     words = text("lessons")
     for name, lesson in all_lessons().items():
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            count = words["count"].format(
-                stops=len(lesson.stops), questions=len(lesson.questions), minutes=round(lesson.minutes)
-            )
-            lines = [
-                f"**{literal(lesson.title)}**",
-                literal(lesson.about),
-                f":small[{literal(' '.join([lesson.audience, count]))}]",
-            ]
-            st.markdown("  \n".join(line for line in lines if line))
-            label = words["start"]
-            st.button(
-                label,
+        count = words["count"].format(stops=len(lesson.stops), questions=len(lesson.questions), minutes=round(lesson.minutes))
+        lines = [
+            f"**{literal(lesson.title)}**",
+            literal(lesson.about),
+            f":small[{literal(' '.join([lesson.audience, count]))}]",
+        ]
+        with st.container(border=True):
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            left.markdown("  \n".join(line for line in lines if line))
+            right.button(
+                words["start"],
                 key=f"start {name}",
                 on_click=start_lesson,
                 args=(name,),
                 icon=":material/play_arrow:",
                 help=words["start_help"].format(title=literal(lesson.title)),
-                width="content",
+                width="stretch",
             )
 
 

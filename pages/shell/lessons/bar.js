@@ -5,6 +5,9 @@ import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
 import { moved, toggled } from "./bar_moves.js";
 
+const PLACES = 6; // times to put that part into its place
+const GAP = 24; // px between the bar and that part
+const SETTLED = 1500; // ms after which the page that was left is gone
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "language"]; // of every address while a lesson is open
 const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
 
@@ -66,7 +69,8 @@ class Bar {
     }
     this.data = data;
     this.build();
-    if (arrived && !this.opened()) this.arrive();
+    if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
+    else if (arrived) this.arrive();
   }
 
   build() {
@@ -154,17 +158,19 @@ class Bar {
     }
     const { stop, target } = this.data;
     const until = performance.now() + PATIENCE;
+    let places = 0; // how often it has been put into its place: what is drawn above it later moves it
     const look = () => {
       if (!this.root.isConnected || this.data.stop !== stop || performance.now() > until) return;
       const found = document.querySelector(`[data-part="${target}"], .st-key-${target}`);
-      if (!found) {
+      if (found) {
+        const gap = found.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom;
+        scroller.scrollBy(0, gap - GAP);
+        places += 1;
+      } else {
         // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
         document.querySelector(".unseen")?.scrollIntoView({ block: "center" });
-        setTimeout(look, 200);
-        return;
       }
-      const top = found.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom;
-      scroller.scrollBy(0, Math.max(0, top - 40));
+      if (places < PLACES) setTimeout(look, 250);
     };
     look();
   }
@@ -228,7 +234,12 @@ class Bar {
     const same = this.root.querySelector(`[data-name="${name}"]:not(:disabled)`);
     const other = this.root.querySelector(".verdict") ?? this.root.querySelector(".name");
     const element = same ?? other;
-    if (element instanceof HTMLElement) element.focus({ preventScroll: true });
+    if (!(element instanceof HTMLElement)) return;
+    element.focus({ preventScroll: true });
+    const section = /** @type {HTMLElement} */ (this.root.querySelector("section"));
+    const [box, around] = [element.getBoundingClientRect(), section.getBoundingClientRect()];
+    // A judgement comes with what is revealed below it.
+    if (!same) section.scrollTop += Math.max(0, box.top - around.top - 12);
   }
 
   // --- a question

@@ -1,6 +1,7 @@
 """The words of a lesson: paragraphs and lists, with **bold**, *italic* and `code`. Everything else is plain text: a lesson can
 come from anybody, so it has no HTML, no links and no pictures."""
 
+import itertools
 import re
 from typing import Literal, NamedTuple
 
@@ -62,10 +63,13 @@ def inline(text: str) -> tuple[tuple[Style, str], ...]:
 
 def as_html(text: str) -> Markup:
     """A text as HTML, with every word escaped."""
-    html = Markup()
-    for block in prose(text):
-        html += Markup("<{tag}>{words}</{tag}>").format(tag=block.tag, words=_html_of(block.runs))
-    return Markup(re.sub(r"((?:<li>.*?</li>)+)", r"<ul>\1</ul>", html, flags=re.DOTALL))
+    parts: list[Markup] = []
+    for tag, blocks in itertools.groupby(prose(text), key=lambda block: block.tag):
+        items = Markup("").join(
+            Markup("<{tag}>{words}</{tag}>").format(tag=tag, words=_html_of(block.runs)) for block in blocks
+        )
+        parts.append(Markup("<ul>{}</ul>").format(items) if tag == "li" else items)
+    return Markup("").join(parts)
 
 
 def line_as_html(text: str) -> Markup:
