@@ -25,7 +25,7 @@ const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
- *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks,
+ *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
  *   text: Record<string, string>,
  * }} Data
  */
@@ -94,6 +94,7 @@ class Bar {
     const say = make("div", { class: "say" }, make("p", { class: "title" }, data.title), ...blocks(data.say));
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.question(question)));
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
+    if (data.sheet.length) say.append(answerSheet(data.sheet, text));
     if (data.questions.length) side.append(reveal);
     else say.append(reveal);
     if (this.covers()) {
@@ -399,6 +400,21 @@ class Bar {
         ]
       : [box];
   }
+}
+
+/**
+ * A table of all answers.
+ *
+ * @param {string[][]} lines a stop and its three answers
+ * @param {Record<string, string>} text
+ */
+function answerSheet(lines, text) {
+  const names = [text.sheet_stop, text.sheet_first, text.sheet_second, text.sheet_again];
+  const head = make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name)));
+  const rows = lines.map(([stop, ...answers]) =>
+    make("tr", {}, make("th", { scope: "row" }, stop), ...answers.map((answer) => make("td", {}, answer))),
+  );
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
 /**

@@ -157,6 +157,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "started": opened.started,
         "left": "",
         "reveal": [],
+        "sheet": [],
         "text": words["bar"],
     }
     if index == count:
@@ -192,7 +193,29 @@ def _end(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "title": words["end_title"].format(title=lesson.title),
         "say": prose(words[name].format(right=right, count=len(asked))),
         "questions": missed,
+        "sheet": [_line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
+
+
+def _line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:
+    """A line of the answer sheet: the stop, and the answers to its question, each with a mark for right or wrong."""
+    stop = lesson.stops[index]
+    question = stop.question
+    assert question is not None  # the stop is one with a question
+    empty = [f"{index + 1}. {stop.title}", "–", "–", "–"]
+    try:
+        truth = truth_of(stop)
+    except HeadlightError:
+        return empty
+    tokens = truth.tokens if truth and question.kind == "tokens" else ()
+    verdicts = _verdicts(question, answer, truth, len(tokens))
+    if verdicts is None or answer is None:
+        return empty
+    marked = [
+        f"{_as_words(question, given, tokens)} {'✓' if verdict.right else '✗'}" if given and verdict else "–"
+        for given, verdict in zip(answer, verdicts, strict=True)
+    ]
+    return [empty[0], *marked]
 
 
 def _words(stop: Stop, words: str) -> str:

@@ -268,6 +268,8 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     assert [question["stop"] for question in data["questions"]] == [2, 7]
     assert [question["open"] for question in data["questions"]] == [True, False]
     assert data["questions"][1]["right"]
+    marks = [[answer[-1] for answer in line[1:]] for line in data["sheet"]]
+    assert marks == [["✓", "–", "–"], ["✗", "–", "–"], *[["✓", "–", "–"]] * 4, ["✗", "–", "✓"]]
     assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
 
 
