@@ -55,9 +55,10 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, stranger: Brow
 
 
 def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=abc", whole=True)
     for scheme in ("light", "dark"):
-        visitor.page.emulate_media(color_scheme=scheme)
-        visitor.open("attention?model=reverse&source=abc", whole=True)
+        page.emulate_media(color_scheme=scheme)
+        visitor.settle()
         assert visitor.ticks(MAP, "x") == ["<sos>", "a", "b", "c", "<eos>"]
 
 

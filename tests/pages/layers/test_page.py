@@ -63,19 +63,16 @@ def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
     assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
 
     # The legend and the buttons of a chart do not cover its lines or bars.
-    for query, chart in (
-        ("part=residual-stream", "stream"),
-        ("part=ledger", "ledger-shares"),
-        ("part=ledger", "ledger-growth"),
-    ):
-        page = walker.open(f"layers?model=english-french&{query}", whole=True)
-        picture = page.locator(f".st-key-{chart} .js-plotly-plot")
-        drawn, names, buttons = (
-            picture.locator(part).evaluate("part => { const box = part.getBoundingClientRect(); return { ...box.toJSON() }; }")
-            for part in (".nsewdrag", ".legend .bg", ".modebar")
-        )
-        assert drawn["width"] > 0.6 * 390, chart
-        assert names["top"] >= drawn["bottom"], chart
-        assert buttons["bottom"] <= names["top"], chart
+    for part, charts in (("residual-stream", ["stream"]), ("ledger", ["ledger-shares", "ledger-growth"])):
+        page = walker.open(f"layers?model=english-french&part={part}", whole=True)
+        for chart in charts:
+            picture = page.locator(f".st-key-{chart} .js-plotly-plot")
+            drawn, names, buttons = (
+                picture.locator(each).evaluate("part => { const return part.getBoundingClientRect().toJSON(); }")
+                for each in (".nsewdrag", ".legend .bg", ".modebar")
+            )
+            assert drawn["width"] > 0.6 * 390, chart
+            assert names["top"] >= drawn["bottom"], chart
+            assert buttons["bottom"] <= names["top"], chart
     walker.close()
     assert walker.complaints == []

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.runs import runs
@@ -121,20 +120,19 @@ def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_one_click_from_the_home_page_and_a_link(browser: Browser, url: str, scheme: str) -> None:
-    visitor = Visitor(browser, url, color_scheme=scheme)
+def test_it_is_one_click_from_the_home_page_and_a_link(visitor: Visitor) -> None:
     page = visitor.open(whole=True)
     page.get_by_test_id("stMain").locator('a[href*="turning"]').first.click()
     page.get_by_role("heading", name="The head that turns", exact=True).wait_for()
     visitor.settle()
     visitor.see_all()
     assert page.url.split("?")[0].endswith("/turning")
-    for chart in (0, 1):
-        assert "tired/wide" in visitor.ticks(chart, "x")
-        assert visitor.ticks(chart, "y") == ["a: tired → il", "b: wide → elle"]
-    visitor.close()
-    assert visitor.complaints == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        visitor.settle()
+        for chart in (0, 1):
+            assert "tired/wide" in visitor.ticks(chart, "x")
+            assert visitor.ticks(chart, "y") == ["a: tired → il", "b: wide → elle"]
 
 
 @pytest.mark.browser
