@@ -27,7 +27,6 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     )
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
     if not isinstance(run.settings.method, Sample):
-        st.caption(words["no_controls"])
         return
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return

@@ -184,6 +184,16 @@ def test_the_reason_is_that_of_the_step(method: Method) -> None:
     assert reason(forced, forced.chain[1]).startswith(f"“{forced.tokens[1]}” was forced. The model gave it ")
 
 
+@pytest.mark.parametrize(
+    ("method", "told"), [("greedy", "greedy writes the same"), ("beam", "own probabilities"), ("sampling", "")]
+)
+def test_what_the_controls_act_on_is_said_beside_the_method(method: str, told: str) -> None:
+    app = check(on_page("pages/decoding/page.py", model="reverse", source="ab", method=method))
+    said = [caption.value for caption in app.caption if "belong to *sampling*" in caption.value]
+    assert len(said) == bool(told)
+    assert all(told in each for each in said)
+
+
 # --- in a browser -----------------------------------------------------------------------------------------------------
 
 
