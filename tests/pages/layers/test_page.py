@@ -68,7 +68,7 @@ def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
         for chart in charts:
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")
             drawn, names, buttons = (
-                picture.locator(each).evaluate("part => { const return part.getBoundingClientRect().toJSON(); }")
+                picture.locator(each).evaluate("part => part.getBoundingClientRect().toJSON()")
                 for each in (".nsewdrag", ".legend .bg", ".modebar")
             )
             assert drawn["width"] > 0.6 * 390, chart
