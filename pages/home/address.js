@@ -3,9 +3,9 @@
 import { fillIn } from "../ui/format.js";
 
 /**
- * A link as `links.packed` sends it: a page, what to choose there, and what the sidebar holds.
+ * A link as `links.packed` sends it: a page, what to choose there, the part to open at, and what the sidebar holds.
  *
- * @typedef {{ page: string, query: Record<string, string>, base: Record<string, string> }} Link
+ * @typedef {{ page: string, query: Record<string, string>, part?: string, base: Record<string, string> }} Link
  */
 
 /**
@@ -27,5 +27,5 @@ export function address(link, places, chosen) {
   for (const name of Object.keys(link.base)) set(name, chosen(name));
   for (const [name, value] of Object.entries(link.query)) set(name, fillIn(value, places));
   const search = query.toString();
-  return (link.page === "home" ? "." : link.page) + (search ? `?${search}` : "");
+  return (link.page === "home" ? "." : link.page) + (search ? `?${search}` : "") + (link.part ? `#${link.part}` : "");
 }

@@ -22,10 +22,12 @@ class Link(NamedTuple):
         page: its name, that of its folder.
         query: the key of a sidebar box or of a widget of that page → its value. A value may have places that `links.js` fills:
             `encoder.layers.{index}.output`.
+        part: the part of the page to open at, the anchor of its heading; empty for the top.
     """
 
     page: str
     query: dict[str, str]
+    part: str = ""
 
     @property
     def exists(self) -> bool:
@@ -48,4 +50,5 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """
     if not link.exists:
         return None
-    return {"page": link.page, "query": link.query, "base": {**linked_language(), **linked_lesson(), **base}}
+    base = {**linked_language(), **linked_lesson(), **base}
+    return {"page": link.page, "query": link.query, "part": link.part, "base": base}

@@ -68,11 +68,12 @@ def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
     """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
     pictures = {}
     for kind in trace.kinds:
+        link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
         pictures[str(kind)] = {
             "shape": list(levels.shape),
             "levels": component.packed(levels),
-            "link": packed(Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}), base),
+            "link": packed(link, base),
         }
     return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
 
@@ -207,7 +208,7 @@ def _attention(kind: str, config: TransformerConfig, mask: Node, id: str = "") -
         "heads": kind,
         "title": words["attention"][kind],
         "note": words["heads"].format(heads=config.heads, width=config.d_head),
-        "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}),
+        "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}, "head"),
         "branches": True,
         **mask,
     }

@@ -47,7 +47,12 @@ def show_starts() -> None:
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
     cards = [
-        Card(start["title"], start["says"], start["query"]["model"], Link(start["page"], nothing | start["query"]))
+        Card(
+            start["title"],
+            start["says"],
+            start["query"]["model"],
+            Link(start["page"], nothing | start["query"], start.get("place", "")),
+        )
         for start in words["starts"]
         if start["query"]["model"] in (*available(), *PRESETS)
     ]

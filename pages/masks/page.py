@@ -23,13 +23,13 @@ with explained():
     view, trace = show_run(batch=True)
     batch = show_batch(view, trace)
 
-    st.subheader(words["pictures"])
+    st.subheader(words["pictures"], anchor="pictures")
     show_masks(batch, ("source", "padding"))
     if seen("target", 650):
         show_masks(batch, ("causal", "combined"))
         show_numbers(batch)
 
-    st.subheader(words["further"])
+    st.subheader(words["further"], anchor="further")
     if seen("further", 720):
         part = pick(words["part"], list(words["parts"]), "part")
         st.markdown(words["parts"][part])

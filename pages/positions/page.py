@@ -21,10 +21,10 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run()
 
-    st.subheader(words["sum"])
+    st.subheader(words["sum"], anchor="sum")
     side = show_sum(view, trace)
 
-    st.subheader(words["table"])
+    st.subheader(words["table"], anchor="table")
     if seen("table", 1100):
         table = pick_table(view, side)
         looking = pick(words["look"], list(words["looks"]), "part")
@@ -38,7 +38,7 @@ with explained():
         else:
             show_rotation(table)
 
-    st.subheader(words["swap"])
+    st.subheader(words["swap"], anchor="swap")
     if seen("swap", 1900):
         show_swap(view, trace)
 

@@ -1,4 +1,4 @@
-"""Browser history: the Back button opens the previous page and skips the choices made on this one."""
+"""Browser history: Back opens the previous page and skips the choices made on this one; an address can name a part."""
 
 from pathlib import Path
 

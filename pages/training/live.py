@@ -35,7 +35,7 @@ ATTENTION = "pages/attention/page.py"
 def show_live() -> None:
     """Draw the section: settings, the training of this session, and its files."""
     words = text("live")
-    st.header(words["title"])
+    st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])
     if not seen("live", 900):
         return

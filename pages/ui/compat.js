@@ -19,6 +19,27 @@ export function pageScroller() {
 }
 
 /**
+ * The height of the bar at the top, which covers what lies under it, in px; 0 where it is hidden.
+ */
+export function headerHeight() {
+  return document.querySelector('[data-testid="stHeader"]')?.clientHeight ?? 0;
+}
+
+/**
+ * Whether the app is computing for this page.
+ */
+export function isRunning() {
+  return document.querySelector('[data-testid="stStatusWidget"], [data-stale="true"]') !== null;
+}
+
+/**
+ * The address that this window was opened with, with its part: Streamlit drops that when the app first writes an address.
+ */
+export function openedAt() {
+  return performance.getEntriesByType("navigation")[0]?.name ?? location.href;
+}
+
+/**
  * The colour behind the page. Our elements are transparent, and a saved picture needs a ground.
  */
 export function pageBackground() {
@@ -96,9 +117,29 @@ export function saveChart(chart, format, filename, background) {
 export function openInSession(href) {
   // Streamlit first sends what was typed before the click: sent later, it would lead back here.
   setTimeout(() => {
-    history.pushState({}, "", href);
+    history.pushState({}, "", withPresenting(href));
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
+}
+
+/**
+ * Do something whenever an address of the history is opened.
+ *
+ * @param {(byPerson: boolean) => void} act told whether by the Back or Forward button, not by `openInSession`
+ */
+export function whenAddressOpens(act) {
+  addEventListener("popstate", ({ isTrusted }) => act(isTrusted));
+}
+
+/**
+ * An address that presents if this page does.
+ *
+ * @param {string} href
+ */
+function withPresenting(href) {
+  const address = new URL(href, location.href);
+  if (new URLSearchParams(location.search).get("present") === "1") address.searchParams.set("present", "1");
+  return address.href;
 }
 
 /**
@@ -126,12 +167,26 @@ export function replaceWithinPage() {
     },
     true,
   );
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (state, title, url) => replace(state, title, withPart(url));
   history.pushState = (state, title, url) => {
     if (isThisPage(url)) return history.replaceState(state, title, url);
     if (leaving && isThisPage(leaving)) history.replaceState(history.state, "", leaving);
     leaving = null;
     return push(state, title, url);
   };
+}
+
+/**
+ * An address with the part (`#head`) of the present one, if both are of this page: Streamlit drops it.
+ *
+ * @param {string | URL | null | undefined} url
+ */
+function withPart(url) {
+  if (!url || !location.hash || !isThisPage(url)) return url;
+  const address = new URL(url, location.href);
+  address.hash ||= location.hash;
+  return address.href;
 }
 
 /**

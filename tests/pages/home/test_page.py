@@ -222,7 +222,12 @@ def test_a_link_exists_if_its_page_does() -> None:
     assert Link("attention", {}).exists
     assert not Link("nowhere", {}).exists
     assert links.packed(Link("nowhere", {}), {}) is None
-    assert links.packed(Link("home", {}), {"source": "a b&c"}) == {"page": "home", "query": {}, "base": {"source": "a b&c"}}
+    assert links.packed(Link("home", {}), {"source": "a b&c"}) == {
+        "page": "home",
+        "query": {},
+        "part": "",
+        "base": {"source": "a b&c"},
+    }
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------

@@ -40,6 +40,25 @@ def test_element_with_key(page: Page) -> None:
     assert returned(page, "return compat.elementWithKey('no-such-key')") is None
 
 
+def test_is_running(page: Page) -> None:
+    assert returned(page, "return compat.isRunning()") is False
+    page.get_by_label("Source text", exact=True).fill("lamp")
+    page.get_by_label("Source text", exact=True).press("Enter")
+    page.wait_for_function("compat.isRunning()")
+    page.wait_for_function("!compat.isRunning()")
+    page.get_by_label("Source text", exact=True).fill("torch")
+    page.get_by_label("Source text", exact=True).press("Enter")
+    page.wait_for_function("!compat.isRunning()")
+
+
+def test_opened_at(page: Page) -> None:
+    assert str(returned(page, "return compat.openedAt()")).endswith("attention?model=reverse&source=torch&part=map")
+
+
+def test_header_height(page: Page) -> None:
+    assert returned(page, "return compat.headerHeight()") == 60
+
+
 def test_page_background(page: Page) -> None:
     assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
 
@@ -84,13 +103,15 @@ def test_replace_within_page(page: Page) -> None:
 
 def test_open_in_session(page: Page) -> None:
     """Another page opens without reloading the app, and Back returns to the previous page."""
-    page.evaluate("window.sameSession = true")
+    page.evaluate("window.sameSession = true; window.opened = []")
+    returned(page, "compat.whenAddressOpens((byPerson) => window.opened.push(byPerson))")
     returned(page, "compat.openInSession('masks?model=reverse&source=torch')")
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     assert page.evaluate("window.sameSession")
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     assert page.evaluate("window.sameSession")
+    assert page.evaluate("window.opened") == [False, True]
 
 
 def test_only_compat_js_uses_internals() -> None:

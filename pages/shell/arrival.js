@@ -1,0 +1,87 @@
+// Opens a page at the part that its address names, `…/attention#head`, and Back at the place that was left.
+//
+// What stands above a part grows while the page is drawn. So the place is kept until the page is at rest, or until a person
+// scrolls, types or presses.
+
+import { headerHeight, isRunning, openedAt, pageScroller, whenAddressOpens } from "../ui/compat.js";
+
+const AIR = 16; // px between the header and the part
+const PATIENCE = 20_000; // ms
+const REST = 2_500; // ms without a change
+const OFTEN = 100; // ms
+
+/** @type {Map<string, number>} */
+const places = new Map(); // address without its part → where its page was scrolled to
+let timer = 0;
+
+/** Follow the addresses of this window from now on. */
+export function arriveAtParts() {
+  // Streamlit may load this file again in the same window.
+  if ("arrivesAtParts" in history) return;
+  Object.assign(history, { arrivesAtParts: true });
+  let here = page();
+  const note = () => {
+    if (!timer) places.set(here, pageScroller().scrollTop);
+  };
+  document.addEventListener("scroll", note, { passive: true, capture: true });
+  addEventListener("hashchange", keepPart);
+  whenAddressOpens((byPerson) => {
+    here = page();
+    const place = places.get(here);
+    if (byPerson && place !== undefined) keep(() => place);
+    else keepPart();
+  });
+  addEventListener("click", () => setTimeout(() => (here = page())), true);
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
+    addEventListener(type, leave, { capture: true, passive: true });
+  const { hash } = new URL(openedAt());
+  if (!location.hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+  keepPart();
+}
+
+function page() {
+  return location.pathname + location.search;
+}
+
+function keepPart() {
+  leave();
+  if (location.hash) keep(part);
+}
+
+/**
+ * Where the part that the address names begins, in px of the page; null while it is not drawn.
+ */
+function part() {
+  const element = document.getElementById(location.hash.slice(1));
+  return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+}
+
+/**
+ * Scroll to a place until the page is at rest.
+ *
+ * @param {() => number | null} place
+ */
+function keep(place) {
+  leave();
+  const start = performance.now();
+  let since = start;
+  let last = "";
+  timer = setInterval(() => {
+    const now = performance.now();
+    const scroller = pageScroller();
+    const wanted = place();
+    if (wanted !== null) {
+      const top = Math.max(0, Math.min(wanted, scroller.scrollHeight - scroller.clientHeight));
+      if (Math.abs(scroller.scrollTop - top) > 1) scroller.scrollTo({ top, behavior: "instant" });
+    }
+    const state = `${wanted} ${scroller.scrollHeight} ${scroller.scrollTop}`;
+    if (state !== last || wanted === null || isRunning()) since = now;
+    last = state;
+    if (now - since > REST || now - start > PATIENCE) leave();
+  }, OFTEN);
+}
+
+function leave() {
+  clearInterval(timer);
+  timer = 0;
+}

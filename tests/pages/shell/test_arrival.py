@@ -1,0 +1,50 @@
+"""A link opens a page at the part it names, on a laptop and on a phone; Back opens a page where it was left."""
+
+import pytest
+from playwright.sync_api import Page, ViewportSize
+
+from pages.ui.text import text
+from tests.pages.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+TOP = "name => document.getElementById(name).getBoundingClientRect().top"
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+def wait_at(page: Page, part: str) -> None:
+    """Wait until a part stands below the header, and stays there."""
+    page.wait_for_function(f"name => document.getElementById(name) && Math.abs(({TOP})(name) - 76) < 3", arg=part)
+
+
+def test_a_link_opens_at_the_part_it_names(visitor: Visitor) -> None:
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    # The part named stands below others that are drawn only when they are on screen, and one above it is drawn on the way back.
+    visitor.open("tokens?model=reverse&source=headlight#padding")
+    wait_at(page, "padding")
+    assert page.url.endswith("#padding")
+    visitor.settle()
+    wait_at(page, "padding")
+    page.mouse.move(200, 400)
+    page.mouse.wheel(0, -2_000)
+    visitor.settle()
+    assert page.evaluate(TOP, "padding") > 200  # what a person scrolls to is left alone
+
+
+def test_an_example_opens_at_its_part_and_back_where_it_was_left(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    start = next(start for start in text("home")["starts"] if start["query"].get("part") == "what-if")
+    card = page.get_by_role("link", name=start["title"], exact=False).first
+    visitor.see_all()
+    card.scroll_into_view_if_needed()
+    left = page.evaluate("document.querySelector('.stMain').scrollTop")
+    assert left > 100
+    card.click()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    wait_at(page, "head")
+    visitor.settle()
+    wait_at(page, "head")
+    page.go_back()
+    page.get_by_role("heading", name=text("home")["heading"]).wait_for()
+    page.wait_for_function("left => Math.abs(document.querySelector('.stMain').scrollTop - left) < 3", arg=left)
