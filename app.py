@@ -16,6 +16,7 @@ from pages.shell.former_links import read_former_link
 from pages.shell.lessons.keeping import show_keep
 from pages.shell.lessons.player import follow_lesson, lesson_bar, lesson_is_open
 from pages.shell.navigation import foot, navigation
+from pages.shell.present import present_bar, present_button, start_presenting
 from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
@@ -39,13 +40,16 @@ def visit() -> None:
     page = navigation()
     read_former_link()
     start_run()
+    start_presenting()
     follow_lesson()
     sidebar()
+    present_bar()
     lesson_bar()
     draw_page(page)
     if not lesson_is_open():  # its bar has the way on
         foot()
     show_keep()
+    present_button()
     st.session_state[COMPLETE] = True
 
 

@@ -1,7 +1,7 @@
 // Attention as lines. Tokens are buttons; the lines are strokes on one canvas, so 8 heads of 64 × 64 stay quick.
 
 import { isLight } from "../ui/colors.js";
-import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { closest, decodeBase64, make, penOf, range, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
 import { themeColor } from "../ui/compat.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
@@ -191,7 +191,7 @@ class View {
     const { data, root } = this;
     const longest = Math.max(data.queries.length, data.keys.length);
     // Few tokens can be read from the back of a room; many have to fit.
-    this.row = longest <= 16 ? 32 : longest <= 32 ? 28 : 24;
+    this.row = (longest <= 16 ? 32 : longest <= 32 ? 28 : 24) * textScale();
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);
     /**

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from pages.ui.caches import RESULTS, content_key
 from pages.ui.compat import FinishedFigure, scrolled
 from pages.ui.export_menu import saving
+from pages.ui.presenting import SCALE, enlarged, presenting
 from pages.ui.style import style_element
 from transformer.figures.numbers import has_numbers, numbers
 
@@ -77,10 +78,14 @@ def show(shown: Chart, key: str, alt: str, name: str | None = None, on_select: C
         on_select: called when points of the chart are clicked; they stand in the session under the key.
     """
     finished, build = shown.finished, shown.build
-    if finished.least_width:
-        st.html(style_element(scrolled(key, finished.least_width)))
+    spec, least_width = finished.spec, finished.least_width
+    if presenting():
+        spec = enlarged(spec)
+        least_width = least_width and round(least_width * SCALE)
+    if least_width:
+        st.html(style_element(scrolled(key, least_width)))
     choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(FinishedFigure(finished.spec), width="stretch", key=key, config=CONFIG, alt=alt, **choice)
+    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=alt, **choice)
     saving(key, name or key, (lambda: numbers(build())) if finished.has_numbers else None, lambda: offline(build(), alt))
 
 

@@ -57,6 +57,14 @@ export function make(tag, attributes, ...children) {
 }
 
 /**
+ * How much larger letters are than on an ordinary page: more than 1 where the page is presented, or in a browser with a larger
+ * font.
+ */
+export function textScale() {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+}
+
+/**
  * What draws on a canvas.
  *
  * @param {HTMLCanvasElement} canvas

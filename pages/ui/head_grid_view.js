@@ -2,7 +2,7 @@
 // nothing, and text follows the theme.
 
 import { pixelsOfScale, ramp, svgRamp } from "./colors.js";
-import { clamp, make, penOf, range, unchanged } from "./component.js";
+import { clamp, make, penOf, range, textScale, unchanged } from "./component.js";
 import { themeColor } from "./compat.js";
 import { fillIn, tokenText } from "./format.js";
 import { hatchPattern } from "./paint.js";
@@ -170,7 +170,7 @@ export class HeadGrid {
     if (!width) return false;
     const { text, shape, captions } = this.data;
     const narrow = width < NARROW_GRID;
-    const size = narrow ? 12.5 : 16;
+    const size = (narrow ? 12.5 : 16) * textScale();
     const style = this.root.style;
     style.setProperty("--size", `${size}px`);
     style.setProperty("--thick", narrow ? "3px" : "5px");

@@ -1,0 +1,123 @@
+// The bar of a page that is presented, and the keys of a clicker.
+
+import { componentRoots, elementWithKey, headerHeight, pageScroller } from "../ui/compat.js";
+import { make, rootOf, viewOf } from "../ui/component.js";
+
+const AIR = 16; // px above a part that is stepped to
+const BEGUN = 24; // px that a part may have moved past that place and still be the present one
+
+/** @typedef {{ text: Record<string, string> }} Data */
+
+/** @param {import("../ui/component.js").Mount<Data>} mount */
+export default function present({ data, parentElement, setTriggerValue }) {
+  const root = rootOf(parentElement, "present");
+  const view = viewOf(root, () => new Presenting(root));
+  return view.update(data.text, () => setTriggerValue("leave", true));
+}
+
+class Presenting {
+  /** @type {"" | "black" | "frozen"} */ covered = "";
+  /** @type {Record<string, string>} */ text = {};
+  leave = () => {};
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.press = this.press.bind(this);
+  }
+
+  /**
+   * @param {Record<string, string>} text
+   * @param {() => void} leave
+   */
+  update(text, leave) {
+    this.text = text;
+    this.leave = leave;
+    this.draw();
+    addEventListener("keydown", this.press, true);
+    return () => removeEventListener("keydown", this.press, true);
+  }
+
+  draw() {
+    const { text } = this;
+    this.root.setAttribute("role", "toolbar");
+    this.root.setAttribute("aria-label", text.label);
+    this.root.replaceChildren(
+      this.button("▲", text.back, () => step(-1)),
+      this.button("▼", text.next, () => step(1)),
+      this.button("■", text.blank, () => this.cover("black"), this.covered === "black"),
+      this.button("❄", text.freeze, () => this.cover("frozen"), this.covered === "frozen"),
+      this.button("✕", text.leave, this.leave),
+    );
+    if (!this.covered) return;
+    const cover = make("div", { class: `cover ${this.covered}`, role: "status" });
+    cover.append(make("p", {}, this.covered === "black" ? text.black : text.frozen));
+    cover.addEventListener("click", () => this.covered === "black" && this.cover("black"));
+    this.root.append(cover);
+  }
+
+  /**
+   * @param {string} sign
+   * @param {string} says
+   * @param {() => void} act
+   * @param {boolean} [pressed]
+   */
+  button(sign, says, act, pressed) {
+    const button = make("button", { type: "button", title: says, "aria-label": says }, sign);
+    if (pressed !== undefined) button.setAttribute("aria-pressed", String(pressed));
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  /**
+   * Cover the page, or uncover it if it is covered so.
+   *
+   * @param {"black" | "frozen"} how
+   */
+  cover(how) {
+    this.covered = this.covered === how ? "" : how;
+    this.draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const target = event.composedPath()[0];
+    const typing = target instanceof Element && target.matches("input, textarea, [contenteditable]");
+    const key = event.key.toLowerCase();
+    /** @type {Record<string, () => void>} */
+    const acts = { escape: () => (this.covered ? this.cover(this.covered) : this.leave()) };
+    if (!typing) Object.assign(acts, { b: () => this.cover("black"), f: () => this.cover("frozen") });
+    if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
+    // Escape in a box or an open list is theirs.
+    const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
+    const act = key === "escape" && open && !this.covered ? undefined : acts[key];
+    if (!act && !this.covered) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    act?.();
+  }
+}
+
+/**
+ * Go to the next stop of the lesson that is open, or to the next part of the page; −1: to the one before.
+ *
+ * @param {1 | -1} way
+ */
+function step(way) {
+  const bar = elementWithKey("lesson_bar");
+  if (bar) {
+    for (const root of componentRoots(bar)) {
+      const link = root.querySelector(way > 0 ? "a.next" : "a.back");
+      if (link instanceof HTMLAnchorElement) return link.click();
+    }
+  }
+  const scroller = pageScroller();
+  const tops = [...scroller.querySelectorAll("h1, h2, h3, h4")]
+    .filter((heading) => heading.checkVisibility())
+    .map((heading) => scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR);
+  const places = [0, ...tops.slice(1)];
+  const now = scroller.scrollTop;
+  const next = way > 0 ? places.find((top) => top > now + BEGUN) : places.findLast((top) => top < now - BEGUN);
+  if (next !== undefined) scroller.scrollTo({ top: next, behavior: "instant" });
+}

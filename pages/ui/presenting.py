@@ -1,0 +1,76 @@
+"""Whether the page is shown to a room: everything larger, no sidebar. The address has `present=1`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+# Name in the address and in the session.
+PRESENT = "present"
+# Text of a figure is enlarged by this, and is then at least `LEAST` px high.
+SCALE, LEAST = 1.5, 18.0
+# Numbers of a layout that are px.
+PIXELS = frozenset(
+    {"height", "l", "r", "t", "b", "pad", "size", "standoff", "xshift", "yshift", "thickness", "ticklen", "least_width"}
+)
+# Traces are left as they are, but for these parts of them.
+OF_TRACES = ("colorbar", "textfont")
+TITLE, TICKS = "title", "tickfont"
+
+
+def presenting() -> bool:
+    """Whether this session presents."""
+    return bool(st.session_state.get(PRESENT))
+
+
+def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure's JSON with everything that is measured in px enlarged, so that a room can read it. The data are shared with the
+    given one.
+
+    Args:
+        spec: the figure as parsed JSON; not changed.
+    """
+    layout = _scaled(spec.get("layout", {}))
+    layout["font"] = {**layout.get("font", {}), "size": LEAST}
+    for name, part in layout.items():
+        if name.startswith(("xaxis", "yaxis")):
+            layout[name] = _with_fonts(part)
+        elif name.startswith("coloraxis") and "colorbar" in part:
+            layout[name] = {**part, "colorbar": _with_fonts(part["colorbar"])}
+        elif name in ("legend", "hoverlabel"):
+            layout[name] = {**part, "font": _readable(part.get("font", {}))}
+        elif name == "annotations":
+            layout[name] = [{**note, "font": _readable(note.get("font", {}))} for note in part]
+    return {**spec, "data": [_of_trace(trace) for trace in spec.get("data", ())], "layout": layout}
+
+
+def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {name: _scaled(trace[name]) for name in OF_TRACES if isinstance(trace.get(name), Mapping)}
+    if "colorbar" in parts:
+        parts["colorbar"] = _with_fonts(parts["colorbar"])
+    if "textfont" in parts:
+        parts["textfont"] = _readable(parts["textfont"])
+    return {**trace, **parts}
+
+
+def _with_fonts(part: Mapping[str, Any]) -> dict[str, Any]:
+    """An axis or a colour bar whose ticks and title have a size of their own, because Streamlit's theme sets 12 px for them."""
+    given: Any = part.get(TITLE, {})
+    title: dict[str, Any] = {"text": given} if isinstance(given, str) else given
+    titled = {**title, "font": _readable(title.get("font", {}))}
+    return {**part, TICKS: _readable(part.get(TICKS, {})), TITLE: titled}
+
+
+def _readable(font: Mapping[str, Any]) -> dict[str, Any]:
+    return {**font, "size": max(LEAST, font.get("size", LEAST))}
+
+
+def _scaled(value: Any, name: str = "") -> Any:
+    """A part of a layout with its px enlarged."""
+    if isinstance(value, Mapping):
+        return {key: inner if key == "template" else _scaled(inner, key) for key, inner in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return [_scaled(inner) for inner in value]
+    if name in PIXELS and isinstance(value, int | float) and not isinstance(value, bool):
+        return value * SCALE
+    return value

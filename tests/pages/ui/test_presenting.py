@@ -1,0 +1,37 @@
+"""Figures for a room: every text of an enlarged figure has 18 px or more, and the data are the same."""
+
+import numpy as np
+
+from pages.ui.charts import chart
+from pages.ui.presenting import LEAST, SCALE, enlarged
+from transformer.figures import head_map
+
+TOKENS = ("a", "b", "c")
+
+
+def test_letters_and_lengths_of_a_figure_are_enlarged() -> None:
+    spec = chart(head_map, np.eye(3), np.ones((3, 3), dtype=bool), TOKENS, TOKENS).finished.spec
+    large, before = enlarged(spec), spec["layout"]["height"]
+    layout = large["layout"]
+    assert layout["height"] == before * SCALE
+    assert spec["layout"]["height"] == before  # it is shared by all visitors
+    assert layout["margin"]["t"] == spec["layout"]["margin"]["t"] * SCALE
+    for axis in ("xaxis", "yaxis"):
+        assert layout[axis]["tickfont"]["size"] >= LEAST
+        assert layout[axis]["title"]["font"]["size"] >= LEAST
+        assert layout[axis]["title"]["text"] == spec["layout"][axis]["title"]["text"]
+    heatmap = next(trace for trace in large["data"] if trace["type"] == "heatmap")
+    assert heatmap["colorbar"]["tickfont"]["size"] >= LEAST
+    assert heatmap["z"] is next(trace for trace in spec["data"] if trace["type"] == "heatmap")["z"]
+
+
+def test_small_letters_of_notes_and_titles_as_text_are_readable() -> None:
+    spec = {
+        "data": [{"type": "bar", "text": ["a"], "textfont": {"size": 9}}],
+        "layout": {"annotations": [{"text": "a", "font": {"size": 9}}, {"text": "b"}], "xaxis": {"title": "token"}},
+    }
+    layout = enlarged(spec)["layout"]
+    assert [note["font"]["size"] for note in layout["annotations"]] == [LEAST, LEAST]
+    assert layout["xaxis"]["title"]["text"] == "token"
+    assert layout["font"]["size"] == LEAST
+    assert enlarged(spec)["data"][0]["textfont"]["size"] == LEAST
