@@ -41,6 +41,7 @@ CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 CHARACTERS_PER_TOKEN = 100  # a longer text, in characters per allowed token, is refused before it is split
+NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`."
 UNKNOWN_SIGN = "□"  # typed, it is one token, and in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
@@ -137,14 +138,24 @@ class Pipeline:
             CheckpointError: the packages for it are not installed, or the folder cannot be opened.
         """
         try:
-            # From the floor above, and only here: the packages it needs are an extra.
+            # From the floor above, and only where it is asked for: the packages it needs are an extra.
             from transformer.huggingface.pipeline import open_folder
         except ModuleNotFoundError as error:
-            raise CheckpointError(
-                "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`.",
-                package=error.name,
-            ) from error
+            raise CheckpointError(NO_PACKAGE, package=error.name) from error
         return open_folder(folder)
+
+    def write_folder(self, folder: str | Path) -> None:
+        """Write the model as a folder of the class `MarianMTModel`, which `transformers` reads, and `open`; see
+        `transformer.huggingface.export`.
+
+        Raises:
+            CheckpointError: the packages for it are not installed, or Marian cannot hold the model.
+        """
+        try:
+            from transformer.huggingface.export import write_folder
+        except ModuleNotFoundError as error:
+            raise CheckpointError(NO_PACKAGE, package=error.name) from error
+        write_folder(self, folder)
 
     @staticmethod
     def available() -> dict[str, str]:

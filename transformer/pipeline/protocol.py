@@ -1,7 +1,7 @@
 """What every pipeline gives, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Int
 from torch import Tensor
@@ -16,6 +16,7 @@ from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace
 
 
+@runtime_checkable
 class Tokens(Protocol):
     """A vocabulary: the tokens of one side of a model, in the order of their ids."""
 
@@ -36,6 +37,7 @@ class Tokens(Protocol):
         ...
 
 
+@runtime_checkable
 class TextPipeline(Protocol):
     """Answers and traces of one model. The methods of `Pipeline` say what each does and raises."""
 

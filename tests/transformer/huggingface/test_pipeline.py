@@ -15,6 +15,7 @@ from transformer.errors import CheckpointError, InputError, PathError
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline, Tokens
 from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
 
 WRITERS = ("marian", "t5", "gpt2", "llama", "mistral")
@@ -37,6 +38,16 @@ def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_without_the_packages_the_error_says_how_to_install_them() -> None:
     with pytest.raises(CheckpointError, match=r"needs the package transformers; run `pip install -r requirements-h"):
         Pipeline.open("anywhere")
+    with pytest.raises(CheckpointError, match="needs the package transformers"):
+        Pipeline.load("reverse").write_folder("anywhere")
+
+
+def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
+    for pipeline in (Pipeline.load("reverse"), opened("marian"), opened("gpt2"), opened("bert")):
+        assert isinstance(pipeline, TextPipeline)
+        for side in ("source", "target"):
+            assert isinstance(pipeline.vocabulary(side), Tokens)
+        assert pipeline.vocabulary("source").tokens_of(pipeline.read("the").ids) == pipeline.read("the").tokens
 
 
 @pytest.mark.parametrize("name", WRITERS)

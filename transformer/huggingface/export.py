@@ -1,0 +1,190 @@
+"""Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `Pipeline.open` read.
+
+Marian has what our models have: post-norm layers, ReLU, sinusoidal positions, a table for each side and an output of its own.
+Four things are written in another way:
+
+- The dimensions of the residual stream change places, because Marian's positions have all sines first and then all cosines.
+- Both vocabularies become one, with a row for each word of either: Marian has one tokenizer. Words that a side lacks read as
+  `<unk>` there, and have a logit so low that they are never written.
+- A model with one more norm after each stack gets one more layer there, whose sub-layers add nothing: its norms alone act.
+- The tokenizer takes words as the model knows them, with a space between them; letters need none.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch import Tensor
+from transformers import GenerationConfig, MarianConfig, PreTrainedTokenizerFast
+
+from transformer.errors import CheckpointError
+from transformer.network.config import TransformerConfig
+from transformer.network.model import Transformer
+from transformer.pipeline.pipeline import Pipeline
+from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
+
+EPS = 1e-5  # of every norm of Marian
+NEVER = -1e9  # logit of a word that the target lacks
+# What Marian cannot hold: field of our configuration → the value it must have.
+NEEDED = {
+    "norm_first": False,
+    "norm_eps": EPS,
+    "position": "sinusoidal",
+    "head_projection": "per_head",
+    "projection_bias": True,
+    "output_bias": True,
+    "score_divisor": "d_head",
+    "mask_before_scaling": False,
+}
+
+
+def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
+    """Write a model of ours as a folder that `transformers` opens.
+
+    Args:
+        pipeline: of a post-norm model with sinusoidal positions.
+        folder: is created if it is missing; files in it are replaced.
+
+    Raises:
+        CheckpointError: Marian cannot hold the model; the message names the field.
+    """
+    config, folder = pipeline.config, Path(folder)
+    for field, value in NEEDED.items():
+        if getattr(config, field) != value:
+            template = "This model cannot be written for Marian: its {field} is {value!r}; it must be {needed!r}."
+            raise CheckpointError(template, field=field, value=getattr(config, field), needed=value)
+    if config.d_model % 2 or not isinstance(pipeline.target_vocabulary, Vocabulary) or not pipeline.target_vocabulary.framed:
+        raise CheckpointError("Only a model with an even d_model and a vocabulary of words or letters can be written.")
+    tokens = joint_tokens(pipeline)
+    folder.mkdir(parents=True, exist_ok=True)
+    _config(config, len(tokens)).save_pretrained(folder)
+    special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+    GenerationConfig(**special, max_length=config.max_len).save_pretrained(folder)
+    save_file(marian_weights(pipeline, tokens), folder / "model.safetensors", {"format": "pt"})
+    _tokenizer(tokens, pipeline.source_vocabulary.tokenizer_name).save_pretrained(folder)
+
+
+def joint_tokens(pipeline: Pipeline) -> tuple[str, ...]:
+    """The tokens of both sides, each once, after the special tokens."""
+    return (*SPECIALS, *sorted({*pipeline.source_vocabulary.words, *pipeline.target_vocabulary.words}))
+
+
+def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Tensor]:
+    """Name of a tensor of `MarianMTModel` → its values.
+
+    Args:
+        pipeline: the model.
+        tokens: of the joint vocabulary.
+    """
+    model, config = pipeline.model, pipeline.config
+    order = torch.tensor([*range(0, config.d_model, 2), *range(1, config.d_model, 2)])  # all sines, then all cosines
+    weights: dict[str, Tensor] = {}
+    for side, stack in (("source", "encoder"), ("target", "decoder")):
+        vocabulary = pipeline.source_vocabulary if side == "source" else pipeline.target_vocabulary
+        table = (model.source_embedding if side == "source" else model.target_embedding).table.weight
+        weights[f"model.{stack}.embed_tokens.weight"] = table[vocabulary.ids(tokens)][:, order]
+        weights |= _stack(model, stack, order)
+    known = set(pipeline.target_vocabulary.tokens)
+    ids, written = pipeline.target_vocabulary.ids(tokens), torch.tensor([token in known for token in tokens])
+    output = model.output_projection
+    weights["lm_head.weight"] = torch.where(written[:, None], output.weight[ids][:, order], 0.0)
+    weights["final_logits_bias"] = torch.where(written, output.bias[ids], NEVER)[None]
+    return {name: tensor.detach().float().contiguous() for name, tensor in weights.items()}
+
+
+def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
+    """The layers of a stack, and one more for a norm after it."""
+    weights: dict[str, Tensor] = {}
+    ours: Any = model.encoder if stack == "encoder" else model.decoder
+    attentions = {"self_attention": "self_attn"} | ({"cross_attention": "encoder_attn"} if stack == "decoder" else {})
+    norms = {**{name: f"{theirs}_layer_norm" for name, theirs in attentions.items()}, "feed_forward": "final_layer_norm"}
+    for index, layer in enumerate(ours.layers):
+        prefix = f"model.{stack}.layers.{index}"
+        for name, theirs in attentions.items():
+            attention = getattr(layer, name)
+            for part, letter in (("query", "q"), ("key", "k"), ("value", "v")):
+                projection = getattr(attention, part).projection
+                weights[f"{prefix}.{theirs}.{letter}_proj.weight"] = projection.weight[:, order]
+                weights[f"{prefix}.{theirs}.{letter}_proj.bias"] = projection.bias
+            weights[f"{prefix}.{theirs}.out_proj.weight"] = attention.output_projection.weight[order]
+            weights[f"{prefix}.{theirs}.out_proj.bias"] = attention.output_projection.bias[order]
+        network = layer.feed_forward
+        weights[f"{prefix}.fc1.weight"], weights[f"{prefix}.fc1.bias"] = network.expand.weight[:, order], network.expand.bias
+        weights[f"{prefix}.fc2.weight"] = network.contract.weight[order]
+        weights[f"{prefix}.fc2.bias"] = network.contract.bias[order]
+        for name, theirs in norms.items():
+            norm = getattr(layer, f"{name}_add_norm").norm
+            weights[f"{prefix}.{theirs}.weight"], weights[f"{prefix}.{theirs}.bias"] = norm.weight[order], norm.bias[order]
+    if model.config.final_norm:
+        weights |= _norm_layer(weights, f"model.{stack}.layers", len(ours.layers), [*norms.values()], ours.norm, order)
+    return weights
+
+
+def _norm_layer(
+    weights: dict[str, Tensor], layers: str, index: int, norms: list[str], norm: torch.nn.Module, order: Tensor
+) -> dict[str, Tensor]:
+    """A layer whose sub-layers add nothing, so that its norms follow one another. The first normalises; those after it find a
+    vector of variance v ≈ 1 and divide it by √(v + ε), which the last makes good.
+
+    Args:
+        weights: of the stack so far.
+        layers: path of the list of layers.
+        index: of the new layer.
+        norms: its norms, in the order they run.
+        norm: the one after the stack.
+        order: of the dimensions.
+    """
+    last, new = f"{layers}.{index - 1}.", f"{layers}.{index}."
+    zeros = {name.replace(last, new): torch.zeros_like(tensor) for name, tensor in weights.items() if name.startswith(last)}
+    scale, shift = (weights[f"{last}{norms[-1]}.{part}"].detach().double() for part in ("weight", "bias"))
+    before = float(scale.square().mean() + shift.var(unbiased=False))  # variance of what the layer reads, on average
+    variance, factor = before / (before + EPS), 1.0
+    for name in norms[:-1]:
+        zeros[f"{new}{name}.weight"] = torch.ones_like(scale).float()
+        factor *= math.sqrt(variance + EPS)
+        variance /= variance + EPS
+    zeros[f"{new}{norms[-1]}.weight"] = factor * norm.get_parameter("weight")[order]
+    zeros[f"{new}{norms[-1]}.bias"] = norm.get_parameter("bias")[order]
+    return zeros
+
+
+def _config(config: TransformerConfig, vocab: int) -> MarianConfig:
+    more = int(config.final_norm)
+    return MarianConfig(
+        architectures=["MarianMTModel"],
+        vocab_size=vocab,
+        decoder_vocab_size=vocab,
+        d_model=config.d_model,
+        encoder_layers=config.encoder_layers + more,
+        decoder_layers=config.decoder_layers + more,
+        encoder_attention_heads=config.heads,
+        decoder_attention_heads=config.heads,
+        encoder_ffn_dim=config.d_ff,
+        decoder_ffn_dim=config.d_ff,
+        max_position_embeddings=config.max_len,
+        scale_embedding=config.scale_embedding,
+        activation_function="relu",
+        dropout=config.dropout,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        decoder_start_token_id=1,
+        forced_eos_token_id=None,
+        tie_word_embeddings=False,
+        share_encoder_decoder_embeddings=False,
+    )
+
+
+def _tokenizer(tokens: tuple[str, ...], name: str) -> PreTrainedTokenizerFast:
+    """A tokenizer of words with a space between them, or of letters."""
+    ids = {token: index for index, token in enumerate(tokens)}
+    tokenizer: Any = Tokenizer(models.WordLevel(ids, unk_token=UNK))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
+    letters = [pre_tokenizers.Split(Regex("."), "isolated")] if name == "characters" else []
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), *letters])
+    around = [(SOS, ids[SOS]), (EOS, ids[EOS])]
+    tokenizer.post_processor = processors.TemplateProcessing(single=f"{SOS} $A {EOS}", special_tokens=around)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, bos_token=SOS, eos_token=EOS, unk_token=UNK)
