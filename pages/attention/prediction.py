@@ -10,12 +10,13 @@ from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
 from pages.ui.marking import marking, weights_truth
-from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, show_buttons
+from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, on_each_answer, show_buttons
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
 
-ROW, MAP, PICKED_ROW = "attention", "map", "predict-row"
+# The second question is asked once the first is answered: where a head looks, then whether the answer hangs on it.
+ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
 SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
 # A share of the largest possible one from which a prediction has found where the head looks; and how far the largest possible
@@ -61,7 +62,7 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     if prediction is not None:
         return Question(MAP, prediction, tuple(range(len(queries))), weights, allowed, queries, keys)
     words = text("prediction")["attention"]
-    offer(ROW, words["offer"], words["offer_help"])
+    offer(ROW, words["offer"], words["offer_help"], also=[SILENCE])
     return None
 
 
@@ -123,15 +124,11 @@ def _ask(question: Question) -> None:
 
 def _show_truth(question: Question) -> None:
     """Draw the true weights with the marks on them, and say what each answer caught."""
-    words, common = text("prediction")["attention"], text("prediction")
+    words = text("prediction")["attention"]
     query = question.queries[question.rows[0]]
     st.markdown(words["truth_row" if question.what == ROW else "truth_map"].format(token=literal(query)))
     _draw(question)
-    sentences = [_sentence(question, answer) for answer in question.prediction.answers]
-    if len(sentences) > 1:
-        names = ("first_answer", "second_answer")
-        sentences = [common[name].format(sentence=said) for name, said in zip(names, sentences, strict=True)]
-    st.markdown("\n\n".join(sentences))
+    st.markdown(on_each_answer(question.prediction, lambda answer: _sentence(question, answer)))
 
 
 def _ask_about_picked_row() -> None:

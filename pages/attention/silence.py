@@ -3,9 +3,11 @@
 import numpy as np
 import streamlit as st
 
+from pages.attention.prediction import SILENCE
 from pages.shell.view import View
 from pages.ui.escaping import quoted
 from pages.ui.format import share
+from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace
 from transformer.tracing.interventions import Ablate
@@ -22,6 +24,14 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     if not view.pipeline.trained or not trace.target_ids:
         return
     words, vocabulary = text("silence"), view.pipeline.target_vocabulary
+    question = None
+    if view.target is None:
+        question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)
+    if question is not None and not question.shown:
+        st.markdown(text("prediction")["silence"]["ask"])
+        pick_yes_or_no(SILENCE, question)
+        show_buttons(SILENCE, question)
+        return
     edits = (Ablate(str(Kind.of(kind).path(layer)), heads=(head,)),)
     silenced = view.forced().trace(edits)
     ids = [*trace.target_ids[0][1:], vocabulary.eos]
@@ -39,5 +49,10 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
         unchanged = bool((after.argmax(-1) == np.array(ids)).all())
         answer = view.answer(() if unchanged else edits).text
-        said += " " + (words["same"] if answer == view.answer().text else words["other"].format(answer=quoted(answer) or "–"))
+        same = answer == view.answer().text
+        said += " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–"))
+        if question is not None:
+            said = f"{verdict(question, not same)}\n\n{said}"
     st.markdown(f":material/volume_off: {said}", help=words["help"])
+    if question is not None:
+        show_buttons(SILENCE, question)

@@ -6,7 +6,8 @@ from pages.decoding.beam import show_beam
 from pages.decoding.branch import branch, forced_token, show_branch
 from pages.decoding.distribution import show_distribution
 from pages.decoding.insides import show_contributions, show_lens
-from pages.decoding.player import show_player
+from pages.decoding.player import picked_step, show_player
+from pages.decoding.prediction import NEXT, show_guess
 from pages.decoding.settings import pick_settings, write
 from pages.decoding.steps import Run
 from pages.decoding.training import show_forcing, show_smoothing
@@ -15,6 +16,7 @@ from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
+from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
@@ -27,7 +29,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view, trace = show_run()
+    view, trace = show_run(with_answer=not is_open(NEXT))
     settings = pick_settings()
     run = Run(view.pipeline, write(view, settings), settings)
     forced = forced_token(view.pipeline, run)
@@ -36,38 +38,43 @@ with explained():
     if other:
         chosen = pick(words["shown"], ["what-if", "answer"], "shown")
         shown = other if chosen == "what-if" else run
-    step = show_player(view, trace, shown)
+    # While the learner guesses, nothing on the page tells the token; and nothing the tokens after it.
+    step = picked_step(len(shown.chain))
     made = shown.chain[step]
-    if not shown.written.ended:
-        st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
+    hides = show_guess(view, shown, step)
+    if not hides:
+        show_player(view, trace, shown)
+        if not shown.written.ended:
+            st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
-    st.subheader(words["stages_title"].format(step=step + 1), anchor="stages")
-    if seen("stages", 480):
-        show_distribution(shown, made)
+        st.subheader(words["stages_title"].format(step=step + 1), anchor="stages")
+        if seen("stages", 480):
+            show_distribution(shown, made)
 
-    st.subheader(words["branch_title"], anchor="branch")
-    if seen("branch", 300):
-        show_branch(run, other, forced, step)
+    if hides is None:
+        st.subheader(words["branch_title"], anchor="branch")
+        if seen("branch", 300):
+            show_branch(run, other, forced, step)
 
-    st.subheader(words["beam_title"], anchor="beam")
-    if seen("beam", 520):
-        show_beam(view, trace, shown)
+        st.subheader(words["beam_title"], anchor="beam")
+        if seen("beam", 520):
+            show_beam(view, trace, shown)
 
-    st.subheader(words["lens_title"], anchor="lens")
-    if seen("lens", 420):
-        show_lens(shown)
+        st.subheader(words["lens_title"], anchor="lens")
+        if seen("lens", 420):
+            show_lens(shown)
 
-    st.subheader(words["pushed_title"], anchor="pushed")
-    if seen("pushed", 640):
-        show_contributions(shown, made)
+        st.subheader(words["pushed_title"], anchor="pushed")
+        if seen("pushed", 640):
+            show_contributions(shown, made)
 
-    st.subheader(words["forcing_title"], anchor="forcing")
-    if seen("forcing", 480):
-        show_forcing(view)
+        st.subheader(words["forcing_title"], anchor="forcing")
+        if seen("forcing", 480):
+            show_forcing(view)
 
-    st.subheader(words["smoothing_title"], anchor="smoothing")
-    if seen("smoothing", 440):
-        show_smoothing(shown, made)
+        st.subheader(words["smoothing_title"], anchor="smoothing")
+        if seen("smoothing", 440):
+            show_smoothing(shown, made)
 
     show_computed(words["computed_text"], write_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
     show_next(words["next_text"])

@@ -43,7 +43,7 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
         layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
         _save(view, run)
-    step = _step(count)
+    step = picked_step(count)
     with place:
         data = {
             "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
@@ -62,7 +62,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
     return json.dumps(player_steps(Run(runs().pipeline(key), written(key, source, settings), settings), layer, head))
 
 
-def _step(count: int) -> int:
+def picked_step(count: int) -> int:
     """The step of the session or of the link, counted from 0; the last by default."""
 
     def read(asked: str | None) -> int:

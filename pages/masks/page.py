@@ -6,6 +6,7 @@ from pages.masks.batch import show_batch, show_masks, show_numbers
 from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leaks import show_future, show_padding
+from pages.masks.prediction import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
@@ -24,13 +25,16 @@ with explained():
     batch = show_batch(view, trace)
 
     st.subheader(words["pictures"], anchor="pictures")
-    show_masks(batch, ("source", "padding"))
-    if seen("target", 650):
+    hides = show_drawing(batch)
+    if not hides:
+        show_masks(batch, ("source", "padding"))
+    if not hides and seen("target", 650):
         show_masks(batch, ("causal", "combined"))
         show_numbers(batch)
 
-    st.subheader(words["further"], anchor="further")
-    if seen("further", 720):
+    if not hides:
+        st.subheader(words["further"], anchor="further")
+    if not hides and seen("further", 720):
         part = pick(words["part"], list(words["parts"]), "part")
         st.markdown(words["parts"][part])
         if part == "broadcasting":

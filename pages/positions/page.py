@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.positions.prediction import show_likeness
 from pages.positions.swap import show_swap
 from pages.positions.table import pick_table, show_cell, show_sum
 from pages.positions.views import show_distances, show_rotation, show_waves
@@ -27,16 +28,17 @@ with explained():
     st.subheader(words["table"], anchor="table")
     if seen("table", 1100):
         table = pick_table(view, side)
-        looking = pick(words["look"], list(words["looks"]), "part")
-        st.markdown(words["looks"][looking])
-        if looking == "table":
-            show_cell(table)
-        elif looking == "waves":
-            show_waves(table)
-        elif looking == "distances":
-            show_distances(table)
-        else:
-            show_rotation(table)
+        if not show_likeness(view, table):
+            looking = pick(words["look"], list(words["looks"]), "part")
+            st.markdown(words["looks"][looking])
+            if looking == "table":
+                show_cell(table)
+            elif looking == "waves":
+                show_waves(table)
+            elif looking == "distances":
+                show_distances(table)
+            else:
+                show_rotation(table)
 
     st.subheader(words["swap"], anchor="swap")
     if seen("swap", 1900):

@@ -36,13 +36,14 @@ class Run(NamedTuple):
     trace: Trace
 
 
-def show_run(batch: bool = False) -> tuple[View, Trace]:
+def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace]:
     """Draw the banner and return the view and trace that the page draws.
 
     If the text cannot be read, the error is shown and the page draws the view that was drawn last in this session.
 
     Args:
         batch: show and trace every sentence, instead of the first alone.
+        with_answer: whether the banner tells what the model answers; not while the learner guesses it.
 
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
@@ -61,7 +62,7 @@ def show_run(batch: bool = False) -> tuple[View, Trace]:
         notice = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
         st.info(notice, icon=":material/history:")
     st.session_state[LAST] = replace(run.view, problem=None)
-    _show(run)
+    _show(run, with_answer)
     return run.view, run.trace
 
 
@@ -97,7 +98,7 @@ def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
         raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
 
 
-def _show(run: Run) -> None:
+def _show(run: Run, with_answer: bool) -> None:
     """Draw the banner: warnings, a note if the model is untrained, and the answer to each text."""
     words, view, several = text("common"), run.view, len(run.sources) > 1
     if view.problem:
@@ -106,7 +107,7 @@ def _show(run: Run) -> None:
         _warn(run, item, item + 1 if several else None)
     if not view.pipeline.trained:
         st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
-    for item in range(len(run.sources)):
+    for item in range(len(run.sources) if with_answer else 0):
         _show_answer(run, item)
 
 

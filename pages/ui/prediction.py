@@ -15,7 +15,7 @@ by commas. Nothing is stored, and the model computes the same with and without a
 """
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -130,7 +130,7 @@ def _cells(piece: str) -> Cells | None:
 # --- in a session ------------------------------------------------------------------------------------------------------
 
 
-def asked(what: str, subject: Hashable, cells: int, places: int = 0, stays_open: bool = False) -> Prediction | None:
+def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Prediction | None:
     """The state of a question of this page; None while it is not asked. Call it before anything that tells the answer.
 
     An answer belongs to what it was given about: when the learner moves to another head or text, the question is asked anew.
@@ -140,7 +140,6 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0, stays_open:
         subject: everything that decides the true answer, but for the place.
         cells: number of cells that can be marked.
         places: number of places that can be asked about.
-        stays_open: a truth that was shown without an answer stays shown for other subjects.
     """
     seed(KEY, lambda value: written(read(value or "")), lambda value: value)
     state = st.session_state
@@ -149,8 +148,7 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0, stays_open:
     before = state.setdefault(ASKED, {}).get(name)
     if prediction is not None:
         # Another value than that of the last run comes from a link or a click, and is meant for this subject.
-        moved = before is not None and before[0] != subject and before[1] == prediction and not opens_from_history()
-        if moved and not (stays_open and prediction.shown and not any(prediction.answers)):
+        if before is not None and before[0] != subject and before[1] == prediction and not opens_from_history():
             prediction = Prediction()
         prediction = prediction.within(cells, places)
         state[ASKED][name] = (subject, prediction)
@@ -159,11 +157,9 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0, stays_open:
     return prediction
 
 
-def offer(what: str, label: str, help: str | None = None) -> None:
-    """Draw the button that asks a question."""
-    st.button(
-        label, key=f"predict {what}", on_click=_put, args=(what, Prediction()), help=help, icon=":material/psychology_alt:"
-    )
+def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = ()) -> None:
+    """Draw the button that asks a question; `also` names questions that are opened with it."""
+    st.button(label, key=f"predict {what}", on_click=open_all, args=(what, *also), help=help, icon=":material/psychology_alt:")
 
 
 def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> None:
@@ -211,6 +207,75 @@ def answer(what: str, cells: Cells) -> None:
     prediction = read(st.session_state.get(KEY, "")).get(what, Prediction())
     if not prediction.shown:
         _put(what, replace(prediction, answers=(*prediction.answers[:-1], tuple(sorted(set(cells))))))
+
+
+def pick_answer(
+    what: str, label: str, prediction: Prediction, labels: Mapping[int, str], as_list: bool = False, placeholder: str = ""
+) -> None:
+    """Draw the choice of one answer among a few, as buttons or as a list.
+
+    Args:
+        what: name of the question.
+        label: text above the choice.
+        prediction: the state of the question.
+        labels: the cells that can be chosen, each with its label.
+        as_list: whether to draw a list.
+        placeholder: shown in the list while nothing is chosen.
+    """
+    key = f"predict-answer-{what}"
+    chosen = [cell for cell in prediction.answer if cell in labels]
+    st.session_state[key] = chosen[0] if chosen else None
+
+    def take() -> None:
+        picked = st.session_state[key]
+        answer(what, () if picked is None else (picked,))
+
+    options = list(labels)
+    if as_list:
+        st.selectbox(label, options, None, labels.__getitem__, key, on_change=take, placeholder=placeholder)
+    else:
+        st.segmented_control(label, options, key=key, format_func=labels.__getitem__, on_change=take)
+
+
+def pick_yes_or_no(what: str, prediction: Prediction) -> None:
+    """Draw the choice between yes and no; in an address, 1 and 0."""
+    words = text("prediction")
+    pick_answer(what, words["your_answer"], prediction, {1: words["yes"], 0: words["no"]})
+
+
+def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
+    """The sentence on the answer, in Markdown; of two answers, a paragraph on each."""
+    words = text("prediction")
+    if prediction.first is None:
+        return sentence(prediction.answer)
+    names = ("first_answer", "second_answer")
+    pairs = zip(names, prediction.answers, strict=True)
+    return "\n\n".join(words[name].format(sentence=sentence(cells)) for name, cells in pairs)
+
+
+def verdict(prediction: Prediction, truth: bool) -> str:
+    """Whether each answer, yes or no, is right; in Markdown."""
+    words = text("prediction")
+
+    def judged(cells: Cells) -> str:
+        if not cells:
+            return words["unsaid"]
+        name = "right" if bool(cells[0]) == truth else "wrong"
+        return words[name].format(answer=words["yes" if cells[0] else "no"])
+
+    return on_each_answer(prediction, judged)
+
+
+def is_open(what: str) -> bool:
+    """Whether a question is open, its truth shown or not. Call it above the place where the question is drawn."""
+    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
+    return what in read(st.session_state[KEY])
+
+
+def open_all(*names: str) -> None:
+    """Open several questions anew, in a callback."""
+    for name in names:
+        _put(name, Prediction())
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:

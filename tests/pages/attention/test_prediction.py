@@ -64,7 +64,7 @@ def test_a_link_asks_and_tells_nothing_of_the_head() -> None:
 def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
     app = opened()
     app = press(app, "Where will it look? Predict first")
-    assert app.query_params["predict"] == "attention:"
+    assert app.query_params["predict"] == "attention:,silence:"
     app.session_state["predict"] = "attention.2:0.3"  # what a click on two cells does
     app = press(app.run(), "Answer once more")
     assert app.query_params["predict"] == "attention.2:0.3~0.3"

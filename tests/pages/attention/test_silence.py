@@ -54,3 +54,16 @@ def test_a_model_with_random_weights_has_no_such_sentence() -> None:
     app = on_page(ATTENTION, model="shared_heads", source="the cat")
     assert not app.exception
     assert not any("**Silenced**" in markdown.value for markdown in app.markdown)
+
+
+def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
+    query = {"model": "reverse", "source": "abcde", "kind": "cross", "layer": "1", "head": "1"}
+    app = on_page(ATTENTION, **query, predict="silence:1")
+    assert not app.exception
+    assert not any("**Silenced**" in markdown.value for markdown in app.markdown)
+    app = on_page(ATTENTION, **query, predict="silence:1~0~shown")
+    edits = (Ablate("decoder.layers.0.cross_attention", heads=(0,)),)
+    clean, edited = (runs().answer("reverse", "abcde", some).text for some in ((), edits))
+    (sentence,) = [markdown.value for markdown in app.markdown if "**Silenced**" in markdown.value]
+    yes, no = ("right", "it is the other way round") if clean != edited else ("it is the other way round", "right")
+    assert f"First answer: **You said Yes: {yes}.**\n\nSecond answer: **You said No: {no}.**" in sentence

@@ -1,0 +1,79 @@
+"""Draw the decoder's mask before it is shown; then what is right, missed and too many, and what that lets the decoder read."""
+
+import numpy as np
+import streamlit as st
+
+from pages.masks.batch import Batch
+from pages.ui.escaping import literal
+from pages.ui.marking import Truth, marking
+from pages.ui.prediction import Cells, asked, offer, on_each_answer, show_buttons
+from pages.ui.text import text
+from transformer.analysis.prediction_scores import DrawnMask, drawn_mask
+from transformer.figures.theme import KIND_COLORS
+
+MASK = "mask"
+MOST_TOKENS = 12  # of a longer text only the first are drawn: more cells are no pleasure to click
+
+
+def show_drawing(batch: Batch) -> bool:
+    """Draw the button that opens the question, or the question, or the true mask with the drawn one on it; returns whether the
+    page must not tell the masks of the target yet."""
+    words = text("prediction")["mask"]
+    tokens = batch.trace.target_tokens[batch.item][:MOST_TOKENS]
+    count = len(tokens)
+    ids = batch.ids("target")
+    subject = (batch.view.key, ids)
+    prediction = asked(MASK, subject, count * count)
+    if prediction is None:
+        offer(MASK, words["offer"], words["offer_help"])
+        return False
+    allowed = batch.trace.masks.target[batch.item, 0, :count, :count].expand(count, count).numpy()
+    st.markdown(words["truth" if prediction.shown else "ask"])
+    if len(batch.trace.target_tokens[batch.item]) > count:
+        st.caption(words["part"].format(count=count))
+    truth = _truth(allowed, _drawn(prediction.answer, count)) if prediction.shown else None
+    marking(MASK, words["alt"], tokens, tokens, prediction, truth, subject="-".join(map(str, ids)))
+    if prediction.shown:
+        real = np.array([token != batch.view.pipeline.target_vocabulary.pad for token in ids[:count]])
+
+        def sentence(answer: Cells) -> str:
+            return _sentence(drawn_mask(allowed, _drawn(answer, count), real), tokens)
+
+        st.markdown(on_each_answer(prediction, sentence))
+    show_buttons(MASK, prediction)
+    return not prediction.shown
+
+
+def _drawn(answer: Cells, count: int) -> np.ndarray:
+    """An answer as [query, key], True where the learner opened a cell."""
+    drawn = np.zeros(count * count, dtype=bool)
+    drawn[list(answer)] = True
+    return drawn.reshape(count, count)
+
+
+def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
+    """The mask as the truth of cells: open ones coloured, hidden ones hatched; ✓ right, ✕ too many, and ○ missed."""
+    words = text("prediction")["mask"]
+    pairs = list(zip(allowed.ravel().tolist(), drawn.ravel().tolist(), strict=True))
+    signs = {(True, True): "✓", (True, False): "○", (False, True): "✕", (False, False): ""}
+    values = {True: words["open"], False: words["hidden"]}
+    return Truth(
+        tuple(KIND_COLORS["decoder"] if may else "" for may, _ in pairs),
+        tuple(values[may] for may, _ in pairs),
+        tuple(signs[pair] for pair in pairs),
+    )
+
+
+def _sentence(score: DrawnMask, tokens: tuple[str, ...]) -> str:
+    """How many cells are right, missed and too many, and what the first wrongly opened cell would let the decoder read."""
+    words = text("prediction")["mask"]
+    counts = words["counts"].format(right=score.right, missed=len(score.missed), too_many=len(score.too_many))
+    if score.future:
+        query, key = score.future[0]
+        names = {"query": literal(tokens[query]), "next": literal(tokens[query + 1]), "key": literal(tokens[key])}
+        return f"{counts} {words['future_next' if key == query + 1 else 'future'].format(**names)}"
+    if score.padding:
+        return f"{counts} {words['padding'].format(query=literal(tokens[score.padding[0][0]]))}"
+    if score.too_many:
+        return f"{counts} {words['row']}"
+    return f"{counts} {words['missing' if score.missed else 'perfect']}"

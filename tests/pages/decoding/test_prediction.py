@@ -1,0 +1,42 @@
+"""Guessing the next token before its distribution is shown."""
+
+from streamlit.testing.v1 import AppTest
+
+from pages.decoding.settings import Settings, written
+from pages.decoding.steps import Run
+from pages.shell.runs import runs
+from tests.pages.apps import on_page, shown
+from transformer.figures.decoding import percent
+from transformer.pipeline.decoding.methods import Greedy
+
+PAGE = "pages/decoding/page.py"
+QUERY = {"model": "reverse", "source": "abcd", "step": "2"}
+
+
+def opened(**query: str) -> AppTest:
+    app = on_page(PAGE, **QUERY, **query)
+    assert not app.exception
+    return app
+
+
+def test_a_token_is_guessed_and_its_rank_and_probability_follow() -> None:
+    app = opened(predict="next:")
+    assert not app.main.get("plotly_chart")
+    assert not app.main.get("bidi_component")[1:]  # no player; the one component reports the parts on screen
+    assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
+    run = Run(runs().pipeline("reverse"), written("reverse", "abcd", Settings(Greedy())), Settings(Greedy()))
+    own = run.own(run.chain[1])
+    guess = int(own.argsort()[-3])
+    app.selectbox(key="predict-answer-next").select(guess).run()
+    assert app.query_params["predict"] == f"next:{guess}"
+    (button,) = [button for button in app.main.button if button.label == "Show"]
+    button.click().run()
+    assert not app.exception
+    (sentence,) = [shown(markdown.value) for markdown in app.markdown if " and rank **" in markdown.value]
+    token, best = run.tokens_of([guess, int(own.argmax())])
+    assert sentence.startswith(f"“{token}” has **{percent(own[guess])}** and rank **3** of {len(own)}.")
+    assert f"“{best}”, with {percent(own.max())}" in sentence
+    assert app.main.get("plotly_chart")
+    (button,) = [button for button in app.main.button if button.label == "Guess the next one"]
+    button.click().run()
+    assert (app.query_params["step"], app.query_params["predict"]) == ("3", "next:")
