@@ -28,6 +28,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
     if not isinstance(run.settings.method, Sample):
         return
+    st.caption(words["stages_caption"])
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
     drawn = run.settings.method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
