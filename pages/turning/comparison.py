@@ -16,6 +16,7 @@ from pages.shell.runs import available, runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
+from pages.ui.prediction import Prediction, asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import HeadlightError, InputError, Intervention, Pipeline, Trace
 from transformer.analysis.head_measures import shift
@@ -223,6 +224,17 @@ def _show_silenced(model: str, pipeline: Pipeline, sentences: tuple[Run, Run], t
     """Draw a table: answers and the probability of each pronoun, as the model is, without the head that turns, and without the
     head that these two sentences need most."""
     words = text("turning")
+    st.markdown(f"**{words['silenced']}**")
+    question = f"silence{'abc'[MODELS.index(model)]}"
+    asked_of = (model, *(run.source for run in sentences))
+    prediction = asked(question, asked_of, 2) or Prediction()
+    if not prediction.shown:
+        st.markdown(text("prediction")["silence"]["turning"].format(head=turning.name))
+        pick_yes_or_no(question, prediction)
+        show_buttons(question, prediction, can_leave=False)
+        return
+    changed = any(runs().answer(model, run.source, turning.silenced).text != run.answer for run in sentences)
+    st.markdown(verdict(prediction, changed))
     needed = needed_head(model, sentences)
     cases: list[tuple[str, tuple[Intervention, ...]]] = [
         (words["as_it_is"], ()),
@@ -244,6 +256,6 @@ def _show_silenced(model: str, pipeline: Pipeline, sentences: tuple[Run, Run], t
                 probability = float(forced.probabilities[0, run.row, token])
                 row[words["probability_of"].format(letter=letter, pronoun=pronoun)] = share(probability, 1)
         rows.append(row)
-    st.markdown(f"**{words['silenced']}**")
     st.table(pd.DataFrame(rows).set_index(words["case"]))
     st.caption(words["silenced_says"])
+    show_buttons(question, prediction, can_leave=False)

@@ -12,13 +12,14 @@ from transformer import InputError, Pipeline
 from transformer.worlds import world
 
 TURNING = "pages/turning/page.py"
+SHOWN = "silencea:1~shown,silenceb:0~shown,silencec:~shown"  # what silencing does is asked before it is told
 A, B = (example.source for example in world("english-french").examples[:2])
 
 
 @pytest.fixture(scope="module")
 def app() -> AppTest:
     """The page, with nothing in the sidebar's box: it must not need it."""
-    app = on_page(TURNING, source="")
+    app = on_page(TURNING, source="", predict=SHOWN)
     assert not app.exception
     assert not app.error
     return app
@@ -58,6 +59,20 @@ def test_silencing_is_tried_on_both_sentences(app: AppTest) -> None:
         head = card(name)
         edits = f"cross-attention, layer {head['layer']}, head {head['head']}"
         assert edits in table.index[1]
+
+
+def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest) -> None:
+    said = [markdown.value for markdown in app.markdown if "You said" in markdown.value or "no guess" in markdown.value]
+    for name, guess, sentence in zip(MODELS, (True, False, None), said, strict=True):
+        table = app.table[1 + MODELS.index(name)].value
+        letters = [table[f"{letter}: answer"] for letter in "ab"]
+        changed = any(answers.iloc[0] != answers.iloc[1] for answers in letters)
+        assert ("no guess" in sentence) == (guess is None)
+        assert (": right." in sentence) == (guess is not None and guess == changed)
+    asked = on_page(TURNING, source="")
+    assert not asked.exception
+    assert len(asked.table) == 1
+    assert sum("Will one of the two answers change" in markdown.value for markdown in asked.markdown) == 3
 
 
 def test_without_its_head_one_model_guesses_and_the_other_does_not() -> None:
