@@ -94,7 +94,6 @@ class Bar {
     const say = make("div", { class: "say" }, make("p", { class: "title" }, data.title), ...blocks(data.say));
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.question(question)));
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
-    if (data.sheet.length) say.append(answerSheet(data.sheet, text));
     if (data.questions.length) side.append(reveal);
     else say.append(reveal);
     if (this.covers()) {
@@ -110,6 +109,7 @@ class Bar {
       make("div", { class: "top" }, name, place, moves),
       progress,
       ...(this.folded ? [] : [make("div", { class: "columns" }, say, ...(data.questions.length ? [side] : []))]),
+      ...(this.folded || !data.sheet.length ? [] : [answerSheet(data.sheet, text)]),
     );
     const before = root.querySelector("section")?.scrollTop ?? 0;
     root.replaceChildren(section);

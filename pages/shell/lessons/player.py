@@ -25,6 +25,7 @@ from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_STOPS
 from pages.ui.text import linked_language, text
 from transformer import HeadlightError
+from transformer.errors import cut
 
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS = "lesson", "lesson_stop", "answers"
@@ -33,6 +34,7 @@ PARAMETERS = (NAME, STOP, ANSWERS)
 OPEN, KEY = "open_lesson", "lesson_bar"
 # Answers in a link that starts a lesson again.
 NONE = "0"
+LONGEST_IN_SHEET = 50  # characters of an answer on the answer sheet
 
 _mount = mounted(Path(__file__).with_name("bar"))
 
@@ -212,7 +214,9 @@ def _line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[st
     if verdicts is None or answer is None:
         return empty
     marked = [
-        f"{_as_words(question, given, tokens)} {'✓' if verdict.right else '✗'}" if given and verdict else "–"
+        f"{cut(_as_words(question, given, tokens), LONGEST_IN_SHEET)} {'✓' if verdict.right else '✗'}"
+        if given and verdict
+        else "–"
         for given, verdict in zip(answer, verdicts, strict=True)
     ]
     return [empty[0], *marked]
