@@ -1,0 +1,87 @@
+"""Tokenizers of the kinds that real models have, trained here on a few sentences."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+import sentencepiece
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2TokenizerFast
+
+from tests.transformer.huggingface.tiny import folder_of, save_model
+from transformer.huggingface.vocabulary import readable
+from transformer.pipeline.pipeline import Pipeline
+
+SENTENCES = [
+    "the cat sleeps in the big house .",
+    "an old dog sees the small cat .",
+    "le chat dort dans la grande maison .",
+] * 20
+
+
+@pytest.mark.filterwarnings("ignore:Recommended")  # a package for the punctuation of other alphabets
+def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: Path) -> None:
+    folder = tmp_path / "marian"
+    folder.mkdir()
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(SENTENCES))
+    for side in ("source", "target"):
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(corpus), model_prefix=str(folder / side), vocab_size=40, minloglevel=2, hard_vocab_limit=False
+        )
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+        pieces = [line.split("\t")[0] for line in (folder / f"{side}.vocab").read_text().splitlines()]
+        (folder / f"{side}.vocab").unlink()
+    words = ["</s>", "<unk>", *(piece for piece in pieces if piece not in ("<s>", "</s>", "<unk>")), "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({word: index for index, word in enumerate(words)}))
+    names = {"source_lang": "en", "target_lang": "fr", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer", **names}))
+    pad = len(words) - 1
+    # As in the published models, an answer starts with padding.
+    save_model(
+        "marian", folder, vocab_size=len(words), pad_token_id=pad, eos_token_id=0, bos_token_id=0, decoder_start_token_id=pad
+    )
+    pipeline: Any = Pipeline.open(folder)
+    reading = pipeline.read("the cat sleeps .")
+    assert "".join(reading.tokens) == "▁the▁cat▁sleeps▁.</s>"
+    target = pipeline.read("le chat dort .", "target")
+    assert target.tokens[0] == "<pad>"
+    assert "".join(target.tokens[1:]) == "▁le▁chat▁dort▁."
+    assert pipeline.target_vocabulary.text(target.ids) == "le chat dort ."
+    trace = pipeline.trace(["the cat sleeps .", "the cat"], ["le chat dort .", "le chat"])
+    assert trace.masks.target[1, 0, :, 0].all()  # the first padding is the start, and is seen
+    assert not trace.masks.target[1, 0, -1, -1]
+    assert pipeline.check(trace).equal
+
+
+def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folder_of("gpt2"), tmp_path / "gpt2"))
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator([*SENTENCES, "déjà vu"], vocab_size=300, show_progress=False)
+    trained.save_model(str(folder))
+    tokenizer = GPT2TokenizerFast(vocab=str(folder / "vocab.json"), merges=str(folder / "merges.txt"))
+    tokenizer.save_pretrained(folder)
+    save_model("gpt2", folder, vocab_size=len(tokenizer))
+    pipeline: Any = Pipeline.open(folder)
+    reading = pipeline.read("the cat déjà")
+    assert reading.tokens[:2] == ("the", "▁cat")
+    assert reading.words[:2] == (0, 1)
+    assert pipeline.source_vocabulary.text(reading.ids) == "the cat déjà"
+    assert len(set(pipeline.source_vocabulary.tokens)) == len(tokenizer)
+    assert [readable(piece) for piece in ("Ġcat", "cat", "##ing", "▁cat", "é", "Ã©", "ĠÃ©", "Ã")] == [
+        "▁cat",
+        "cat",
+        "##ing",
+        "▁cat",
+        "é",
+        "é",
+        "▁é",
+        "Ã",
+    ]
