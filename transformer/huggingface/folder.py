@@ -272,7 +272,10 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
 
 
 def _cannot_build(folder: Folder, error: Exception) -> CheckpointError:
-    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return CheckpointError(
-        "The configuration in {folder!r} cannot be built ({problem}).", folder=folder.name, problem=first_line
-    )
+    template = "The configuration in {folder!r} cannot be built ({problem})."
+    return CheckpointError(template, folder=folder.name, problem=first_line(error))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, or its name."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import AutoTokenizer
 
 from transformer.errors import CheckpointError, InputError
-from transformer.huggingface.folder import Folder, read_config, read_model
+from transformer.huggingface.folder import Folder, first_line, read_config, read_model
 from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
 from transformer.huggingface.network import NO_PAD, ModelConfig, Network
 from transformer.huggingface.vocabulary import PieceVocabulary
@@ -373,13 +373,19 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
         tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
         pad, count = tokenizer.pad_token_id, len(tokenizer)
     except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
-        problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
         template = "The tokenizer in {folder!r} cannot be read ({problem})."
-        raise CheckpointError(template, folder=folder.name, problem=problem) from None
+        raise CheckpointError(template, folder=folder.name, problem=first_line(error)) from None
     if not count:
         raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
     model = read_model(folder, config, family_of)
-    positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
-    longest = min(MODEL_TOKENS, positions - family_of.first_position(config))
-    return HuggingFacePipeline(folder.name, Network(model, family_of, pad, pad, longest), tokenizer)
+    try:
+        positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
+        longest = min(MODEL_TOKENS, positions - family_of.first_position(config))
+        network = Network(model, family_of, pad, pad, longest)
+    except CheckpointError:
+        raise
+    except Exception as error:  # noqa: BLE001 (of whatever kind, from a configuration of whatever kind)
+        template = "The model in {folder!r} cannot be run ({problem})."
+        raise CheckpointError(template, folder=folder.name, problem=first_line(error)) from None
+    return HuggingFacePipeline(folder.name, network, tokenizer)

@@ -105,6 +105,7 @@ WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "wider": ({"n_embd": 32}, "are of another shape, such as"),
     "wider than the limit": ({"n_embd": 65_536}, "MB of weights; allowed are"),
     "more positions than memory": ({"n_positions": 9_999_999, "n_embd": 512}, "MB of weights; allowed are"),
+    "a number that is a text": ({"layer_norm_epsilon": "small"}, "cannot be"),
     "no whole heads": ({"n_head": 3}, "cannot be built"),
     "no heads": ({"n_head": 0}, "cannot be built"),
     "another type of value": ({"n_embd": "wide"}, "cannot be built"),
@@ -178,6 +179,22 @@ def test_code_in_the_folder_is_never_run(folder: Path) -> None:
     assert next(pipeline.network.model.parameters()).dtype == torch.float32
     assert pipeline.check(pipeline.trace("the cat sleeps .", "")).equal
     assert not (folder / "opened").exists()
+
+
+def test_a_model_that_cannot_run_is_refused(folder: Path) -> None:
+    change(folder, "config.json", n_positions=2)
+    weights(folder, lambda tensors: tensors.update({"transformer.wpe.weight": torch.zeros(2, 16)}))
+    with pytest.raises(CheckpointError, match="cannot be run"):
+        open_folder(folder)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_half_precision_become_float32(folder: Path, dtype: torch.dtype) -> None:
+    whole = open_folder(folder).trace("the cat sleeps .", "")
+    weights(folder, lambda tensors: tensors.update({key: tensor.to(dtype) for key, tensor in tensors.items()}))
+    trace = open_folder(folder).trace("the cat sleeps .", "")
+    assert trace.logits.dtype == torch.float32
+    assert trace.logits.allclose(whole.logits, atol=0.2)
 
 
 def test_weights_in_parts_are_read(folder: Path) -> None:
