@@ -1,6 +1,8 @@
 """Tiny models of each family with random weights, in folders as Hugging Face's `transformers` writes them."""
 
+import atexit
 import functools
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -113,7 +115,9 @@ def save_model(name: str, folder: Path, **changes: Any) -> None:
 @functools.cache
 def folder_of(name: str) -> Path:
     """The folder of a model, written once for a run of the tests."""
-    folder = Path(tempfile.mkdtemp(prefix="headlight-")) / name
+    above = tempfile.mkdtemp(prefix="headlight-")
+    atexit.register(shutil.rmtree, above, ignore_errors=True)
+    folder = Path(above) / name
     save_model(name, folder)
     save_tokenizer(folder, pad=int(name in PAD_IS_ONE), ends=MODELS[name][0].find("CausalLM") < 0 and name != "gpt2")
     return folder
