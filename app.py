@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.shell.body import COMPLETE, draw_page
 from pages.shell.former_links import read_former_link
+from pages.shell.glossary import show_glossary
 from pages.shell.lessons.keeping import show_keep
 from pages.shell.lessons.player import follow_lesson, lesson_bar, lesson_is_open
 from pages.shell.navigation import foot, navigation
@@ -49,7 +50,9 @@ def visit() -> None:
     if not lesson_is_open():  # its bar has the way on
         foot()
     show_keep()
-    present_button()
+    with st.container(horizontal=True):
+        show_glossary()
+        present_button()
     st.session_state[COMPLETE] = True
 
 

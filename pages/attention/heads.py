@@ -29,6 +29,8 @@ from transformer.tracing.paths import Kind
 
 # Rows of the answer that are listed with a link to the step that they wrote.
 MOST_LINKS = 40
+# Rows of a map that its description names.
+MOST_SAID = 5
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
@@ -40,24 +42,27 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
     queries, keys = trace.tokens(kind)
     measures = head_measures(view, trace, kind)
+    # The order is picked below the tiles, so that a head is seen and the next one picked without scrolling.
+    grid = st.container()
     by = pick(words["order"], ["layer", *(name for name in MEASURES if name in measures)], "order")
     order = captions = None
     if by != "layer":
         values = measures[by]
         order = sorted(np.ndindex(values.shape), key=lambda position: -values[position])
         captions = [fixed(float(values[position]), 2) for position in order]
-    overview(
-        weights,
-        allowed,
-        queries,
-        keys,
-        selected=(layer, head),
-        color=KIND_COLORS[kind],
-        key="overview",
-        on_pick=_open_head,
-        order=order,
-        captions=captions,
-    )
+    with grid:
+        overview(
+            weights,
+            allowed,
+            queries,
+            keys,
+            selected=(layer, head),
+            color=KIND_COLORS[kind],
+            key="overview",
+            on_pick=_open_head,
+            order=order,
+            captions=captions,
+        )
     saving("overview", f"{view.model}-{kind}-all-heads", lambda: weights_table(weights, allowed, queries, keys))
 
 
@@ -108,7 +113,8 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels())
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
-    show(figure, "head-map", words["head_alt"].format(here=title, queries=len(queries), keys=len(keys)), name)
+    alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+    show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name)
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view)
     # Filled only while open: a closed table would still be sent with every click.
@@ -125,6 +131,22 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> str:
+    """What a map shows, for a person who does not see it: the rows with the largest weights, and on which token each lies."""
+    words = text("attention")
+    rows: list[int] = np.argsort(-weights.max(-1), kind="stable")[:MOST_SAID].tolist()
+    columns: list[int] = weights.argmax(-1).tolist()
+    said = [
+        words["row_says"].format(
+            query=linked_token(row, queries[row]),
+            weight=fixed(float(weights[row, columns[row]]), 2),
+            key=linked_token(columns[row], keys[columns[row]]),
+        )
+        for row in rows
+    ]
+    return words["rows_say"].format(rows="; ".join(said))
 
 
 def _show_writing(view: View) -> None:

@@ -24,10 +24,12 @@ with explained():
     view, trace = show_run()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind")
-        layers, heads = trace.layers(kind), trace.heads(kind)
-        layer = pick(words["layer"], range(1, layers + 1), "layer") - 1
-        head = pick(words["head"], range(1, heads + 1), "head") - 1
+        # At first the head that turns, where the card names one.
+        turning = view.pipeline.card.measures.get("pronouns", {})
+        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if turning else None)
+        layers, heads, turning = trace.layers(kind), trace.heads(kind), turning if kind == "cross" else {}
+        layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", 1)) - 1
+        head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
         question = head_question(view, trace, kind, layer, head)
     st.caption(words["kind_sentences"][kind])
 
@@ -42,6 +44,8 @@ with explained():
         show_training_link(view, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
+        if look in ("map", "lines"):
+            st.markdown(words["qkv"])
         if look in ("map", "lines", "pattern"):
             show_silence(view, trace, kind, layer, head)
         if look == "map":

@@ -121,12 +121,15 @@ def show_masks(batch: Batch, names: tuple[str, str]) -> None:
             st.markdown(f"**{title}**")
             if mask is not None:
                 keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
-                alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                show(
-                    chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
-                    f"mask-{name}",
-                    alt,
-                )
+                if keep.all():
+                    st.markdown(words["all_allowed"].format(looks=keep.size))
+                else:
+                    alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
+                    show(
+                        chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
+                        f"mask-{name}",
+                        alt,
+                    )
                 st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
             st.caption(
                 words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]

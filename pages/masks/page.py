@@ -24,31 +24,31 @@ with explained():
     view, trace = show_run(batch=True)
     batch = show_batch(view, trace)
 
+    first = st.container()
     st.subheader(words["pictures"], anchor="pictures")
     hides = show_drawing(batch)
-    if not hides:
+    if not hides and seen("target", 1000):
         show_masks(batch, ("source", "padding"))
-    if not hides and seen("target", 650):
         show_masks(batch, ("causal", "combined"))
         show_numbers(batch)
 
     if not hides:
-        st.subheader(words["further"], anchor="further")
-    if not hides and seen("further", 720):
-        part = pick(words["part"], list(words["parts"]), "part")
-        st.markdown(words["parts"][part])
-        if part == "broadcasting":
-            for kind in trace.kinds:
-                st.markdown(f"**{words['kinds'][kind]}**")
-                show_broadcast(trace, kind)
-        elif part == "three-conventions":
-            show_conventions(batch, pick_head(batch))
-        elif part == "empty-row":
-            show_empty_row(batch, pick_head(batch))
-        elif part == "no-causal-mask":
-            show_future(batch)
-        else:
-            show_padding(batch)
+        with first:
+            st.subheader(words["further"], anchor="further")
+            part = pick(words["part"], list(words["parts"]), "part")
+            st.markdown(words["parts"][part])
+            if part == "broadcasting":
+                for kind in trace.kinds:
+                    st.markdown(f"**{words['kinds'][kind]}**")
+                    show_broadcast(trace, kind)
+            elif part == "three-conventions":
+                show_conventions(batch, pick_head(batch))
+            elif part == "empty-row":
+                show_empty_row(batch, pick_head(batch))
+            elif part == "no-causal-mask":
+                show_future(batch)
+            else:
+                show_padding(batch)
 
     parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)
     show_computed(words["computed_text"], *parts)

@@ -21,6 +21,8 @@ from transformer import PRESETS, HeadlightError, Pipeline
 from transformer.pipeline.snapshots import SIGN
 from transformer.pipeline.untrained import Untrained
 
+# Session keys: the model of the last run, and the texts of each model that was left.
+LAST_MODEL, TEXTS_OF_MODELS = "sidebar_model", "sidebar_texts"
 # Key of the fragment with the sentence on an example.
 LOOK_FOR = "look_for"
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
@@ -60,6 +62,7 @@ def sidebar() -> None:
             _about(model)
         if len(languages()) > 1:
             _language()
+        st.session_state[LAST_MODEL] = model
         tidy_history()
 
 
@@ -100,8 +103,12 @@ def take(start: Start) -> None:
 
 
 def _start_anew() -> None:
-    """Replace the typed texts by the first example of a newly picked model, which reads other texts."""
-    take(starts(st.session_state["model"])[0])
+    """Replace the texts by those that a newly picked model had when it was left, or by its first example: another model reads
+    other texts."""
+    state = st.session_state
+    texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
+    texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})
+    take(texts.get(state["model"]) or starts(state["model"])[0])
 
 
 def _models() -> str:

@@ -149,7 +149,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
 
 
 def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=english-french&part=lines&threshold=1&heads=1,2", whole=True)
+    page = visitor.open("attention?model=english-french&kind=encoder&part=lines&threshold=1&heads=1,2", whole=True)
     assert page.locator(".lines").get_attribute("data-lines") == "0"
     status = page.locator(".lines").get_by_role("status")
     expect(status).to_contain_text(

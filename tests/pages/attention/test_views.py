@@ -5,13 +5,15 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.attention.heads import strongest_rows
 from pages.shell.view import View
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from transformer import Trace
+from transformer import Pipeline, Trace
 
 PAGE = "pages/attention/page.py"
 # Each unreadable input, and a part of the error message for it.
@@ -41,6 +43,18 @@ def alerts(app: AppTest) -> str:
     return " ".join(shown(alert.value) for alert in (*app.error, *app.warning, *app.info))
 
 
+def test_the_page_opens_on_the_head_that_the_card_names_and_its_picture_is_told_in_words() -> None:
+    app = on_page(PAGE, model="english-french")
+    named = Pipeline.load("english-french").card.measures["pronouns"]
+    place = text("attention")["head_title"].format(kind="Cross-attention", layer=named["layer"], head=named["head"])
+    assert place in headings(app)
+    weights = np.array([[0.1, 0.9], [0.96, 0.04]], dtype=np.float32)
+    said = strongest_rows(weights, ("il", "fatigué"), ("animal", "street"))
+    assert said == "The largest weights: row 1: fatigué puts 0.96 on 0: animal; row 0: il puts 0.90 on 1: street."
+    told = [chart.proto.alt for chart in app.get("plotly_chart") if "The largest weights: row" in chart.proto.alt]
+    assert len(told) == 1
+
+
 def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened()
     for typed, answer in UNREADABLE.items():
@@ -58,7 +72,7 @@ def test_an_invalid_edit_shows_an_error_that_names_what_is_allowed() -> None:
 def test_a_link_with_invalid_values_opens_the_first_view() -> None:
     app = opened(model="nobody", layer="99", head="-1", kind="sideways")
     assert shown_errors(app) == ""
-    assert "Encoder self-attention, layer 1, head 1" in headings(app)
+    assert headings(app) == headings(opened(model="english-french"))
 
 
 def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:

@@ -49,7 +49,10 @@ def pictures(app: AppTest) -> list[str]:
 def test_single_text_has_no_padding_until_other_texts_are_added() -> None:
     app = masks_page(source="the cat sleeps .")
     assert "No padding here" in page_text(app)
-    assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
+    # A mask that hides nothing is said in a line.
+    assert "all 36 looks are allowed" in page_text(app)
+    drawn = [alt.partition(":")[0] for alt in pictures(app) if alt.startswith("Mask")]
+    assert drawn == ["Mask Causal", "Mask Target, combined"]
     next(button for button in app.button if button.label == "Add other texts").click().run()
     assert not app.exception
     assert not app.error
@@ -76,7 +79,8 @@ def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> No
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 12 cells are hidden." in pictures(app)
     app.session_state["item"] = 1
     app.run()
-    assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 0 cells are hidden." in pictures(app)
+    assert "all 36 looks are allowed" in page_text(app)
+    assert not [alt for alt in pictures(app) if alt.startswith("Mask Source padding")]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_target_masks_hide_the_cells_of_each_variant(model: str, padding: int | 
 
 
 def test_broadcast_drawing_has_the_shapes_of_the_traced_tensors() -> None:
-    app = masks_page(source="the cat sleeps .", batch=BATCH)
+    app = masks_page("broadcasting", source="the cat sleeps .", batch=BATCH)
     pipeline = Pipeline.load("english-french")
     trace = pipeline.trace(["the cat sleeps .", *BATCH.splitlines()])
     drawn = " ".join(html.proto.body for html in app.get("html"))
@@ -145,7 +149,7 @@ def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
 
 
 def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> None:
-    app = masks_page("no causal mask")
+    app = masks_page()  # the page opens on it
     masked, moved = metrics(app, "Largest change of a probability")
     assert masked == "0"
     assert "the same bit for bit" in page_text(app)
@@ -227,7 +231,8 @@ def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     page.get_by_role("button", name="Add other texts").click()
     visitor.settle()
     assert "batch=" in page.url
-    assert "<pad>" in visitor.ticks(0, "x")
+    visitor.see_all()
+    assert "<pad>" in page.locator(".st-key-mask-source .xtick text").all_text_contents()
     assert page.locator(".batch-rows td.hidden").first.is_visible()
     visitor.choose("Look at", "three conventions")
     assert page.get_by_test_id("stPlotlyChart").count() == 7

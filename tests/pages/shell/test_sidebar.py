@@ -189,6 +189,14 @@ def test_untrained_model_has_importance_and_edits() -> None:
 # --- changing models ---------------------------------------------------------------------------------------------------
 
 
+def test_texts_come_back_with_the_model_they_were_typed_for() -> None:
+    app = opened(model="reverse", source="torch", target="hc", batch="ab")
+    view = view_of(chosen(app, "dates"))
+    assert view.sources == (starts("dates")[0].source,)
+    view = view_of(chosen(app, "reverse"))
+    assert (view.sources, view.targets) == (("torch", "ab"), ("hc", None))
+
+
 def test_another_model_replaces_all_texts_by_its_first_example() -> None:
     app = opened(**LINKED)
     view = view_of(chosen(app, "reverse"))
