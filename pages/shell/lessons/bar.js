@@ -162,7 +162,8 @@ class Bar {
     let places = 0; // how often it has been put into its place: what is drawn above it later moves it
     const look = () => {
       if (!this.root.isConnected || this.data.stop !== stop || performance.now() > until) return;
-      const found = document.querySelector(`[data-part="${target}"], .st-key-${target}`);
+      const element = document.getElementById(target) ?? document.querySelector(`[data-part="${target}"]`);
+      const found = element ?? elementWithKey(target);
       if (found) {
         const gap = found.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom;
         scroller.scrollBy(0, gap - GAP);
