@@ -9,8 +9,10 @@ from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_r
 from pages.shell.models import accepts
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
+from pages.ui.format import share
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Pipeline, Trace
+from transformer.analysis.hesitation import hesitation
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
@@ -152,5 +154,17 @@ def _show_answer(run: Run, item: int) -> None:
     st.markdown(words["answer"].format(source=source, answer=written))
     if run.view.pipeline.trained and not answer.ended:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
+    if run.view.pipeline.trained and target is None:
+        _show_hesitation(run, item)
     if target is not None:
         st.caption(words["forced"].format(target=quoted(target)))
+
+
+def _show_hesitation(run: Run, item: int) -> None:
+    """Say of which token of the answer the model was not sure, if there is one."""
+    answer, vocabulary = run.answers[item], run.view.pipeline.target_vocabulary
+    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item)
+    if unsure is not None:
+        token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
+        shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
+        st.markdown(text("common")["unsure"].format(token=token, other=other, **shares))

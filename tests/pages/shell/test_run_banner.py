@@ -184,3 +184,11 @@ def test_an_unknown_name_is_warned_of_once_and_an_unknown_word_elsewhere_with_wo
     assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
     (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
     assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
+
+
+def test_an_answer_the_model_is_not_sure_of_is_marked() -> None:
+    def said(model: str) -> list[str]:
+        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "is not sure of" in m.value]
+
+    assert not said("reverse")
+    assert len(said("reverse@000168")) == 1

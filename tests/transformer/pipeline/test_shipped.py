@@ -16,9 +16,10 @@ from transformer.training.evaluation import accuracy, head_shifts, pronoun_accur
 from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
-LEAST_EXACT = {"addition": 0.99, "english-french": 0.98, "english-french-redundant": 0.98}
-# Some forms of sentences are rare in training; and letters that come nine times are in few held-out texts.
-LEAST_IN_A_GROUP = {"sort": 0.96, "english-french": 0.94, "english-french-redundant": 0.95}
+LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-redundant": 0.99}
+LEAST_IN_A_GROUP = {"english-french": 0.98, "english-french-redundant": 0.98}
+# Letters that come nine times are in few held-out texts; and only 21 polite phrases are held out, those with a name or a noun.
+LEAST_IN_SMALL_GROUPS = {"a letter 9 times": 0.96, "courtesy": 0.9}
 MEGABYTE = 1_000_000
 
 load = functools.cache(Pipeline.load)
@@ -54,7 +55,9 @@ def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     assert card.trained_on == recipe.steps * recipe.batch
     assert card.minutes > 0
     assert card.accuracy >= LEAST_EXACT.get(name, 0.999)
-    assert min(card.accuracy_by_form.values()) >= LEAST_IN_A_GROUP.get(name, 0.99)
+    least = LEAST_IN_A_GROUP.get(name, 0.99)
+    weak = {form: share for form, share in card.accuracy_by_form.items() if share < LEAST_IN_SMALL_GROUPS.get(form, least)}
+    assert not weak
     assert card.tested_on >= 1000
     assert [entry["step"] for entry in card.history] == sorted(entry["step"] for entry in card.history)
     assert card.history[-1]["step"] == recipe.steps

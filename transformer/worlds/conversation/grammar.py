@@ -15,7 +15,7 @@ from transformer.worlds.conversation.sound import settle
 
 LONGEST = 14  # source tokens drawn, but for the questions about a reference
 LONGEST_QUESTION = 20
-TWO, TWO_SHARE, MARKS = "two sentences", 0.03, (".", "?")
+TWO, TWO_SHARE, MARKS = "two sentences", 0.1, (".", "?")
 AND = "and"
 _MAY_REFER = ("it", "they", "he", "she", "because", "this", "that", "these", "those")
 _QUESTION_WORDS = ("what", "who", "where", "when", "why", "how", "which", "whose")
@@ -83,6 +83,8 @@ class Grammar:
         ends = [index for index, token in enumerate(tokens) if token in (*MARKS, AND)]
         if not fitting and len(ends) == 1 and ends[0] < len(tokens) and self.two_share:
             return self.next_words(tokens[ends[0] + 1 :])
+        if self.two_share and not ends and self._may_go_on(tokens):
+            fitting.setdefault(AND)
         return list(fitting)
 
     def unread(self, tokens: Sequence[str]) -> int:
@@ -103,6 +105,11 @@ class Grammar:
             joined = [*first.english, AND, *second.english]
             if marks == 0 and AND not in both and len(joined) <= LONGEST and _may_be_joined(first, second):
                 return Sentence(tuple(joined), (*first.french, "et", *second.french), TWO)
+
+    def _may_go_on(self, tokens: Sequence[str]) -> bool:
+        """Whether the tokens are a sentence that `and` may join to another one."""
+        sentence = self._read_one(tokens)
+        return sentence is not None and _may_be_joined(sentence)
 
     def _read_one(self, tokens: Sequence[str]) -> Sentence | None:
         for frame in self._frames_for(tokens):
@@ -138,15 +145,14 @@ def without_mark(tokens: Sequence[str]) -> str:
     return " ".join(tokens[:-1] if tokens and tokens[-1] in MARKS else tokens)
 
 
-def _may_be_joined(first: Sentence, second: Sentence) -> bool:
-    """Whether `and` may stand between two sentences: they are statements, and the subject of the second one cannot be something
+def _may_be_joined(*sentences: Sentence) -> bool:
+    """Whether `and` may stand between sentences: they are statements, and the subject of a later one cannot be something
     that the first one names."""
-    starts = first.english[0], second.english[0]
-    if "?" in (*first.english, *second.english) or starts[1] in _MAY_REFER:
+    if any(later.english[0] in _MAY_REFER for later in sentences[1:]):
         return False
-    if any(start in (*_QUESTION_WORDS, *_AUXILIARIES) for start in starts):
+    if any("?" in s.english or s.english[0] in (*_QUESTION_WORDS, *_AUXILIARIES) for s in sentences):
         return False
-    return not {"courtesy", "order"} & {first.frame, second.frame}
+    return not {"courtesy", "order"} & {s.frame for s in sentences}
 
 
 def _sentence(path: Path, frame: Frame) -> list[str]:

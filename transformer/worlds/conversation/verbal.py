@@ -483,9 +483,11 @@ def object_words(verb: Verb, phrase: Nominal, polarity: Polarity) -> list[str]:
         of = verb.preposition == "de"
         generic = verb.strict
         return [verb.preposition, *phrase.french("after de" if of and not generic else "generic")]
-    has_features = verb.base == "have" and polarity != "negative" and phrase.kind in ("body", "hair") and phrase.modified_after
-    if "generic" in verb.pattern or has_features:  # `she has blue eyes`: `elle a les yeux bleus`
-        return phrase.french("generic")
+    generic = phrase.french("generic")
+    # `she does not have blue eyes`: `elle n'a pas les yeux bleus`; but `she does not have any long hair` has `de`.
+    has_features = verb.base == "have" and phrase.kind in ("body", "hair") and phrase.modified_after
+    if "generic" in verb.pattern or (has_features and (polarity != "negative" or generic[0] in ("le", "la", "les"))):
+        return generic
     return phrase.french("negated" if polarity == "negative" else "plain")
 
 

@@ -376,9 +376,9 @@ FRAMES = (
     Frame("question with be", 4.0, be_question),
     Frame("where", 3.5, where),
     Frame("what", 4.0, what),
-    Frame("who", 2.5, who),
+    Frame("who", 4.0, who),
     Frame("whose", 0.7, whose),
-    Frame("how many", 2.0, how_many),
+    Frame("how many", 3.0, how_many),
     Frame("how", 2.5, how),
     Frame("when or why", 2.5, when_or_why),
 )

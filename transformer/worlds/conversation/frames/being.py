@@ -41,7 +41,7 @@ from transformer.worlds.conversation.verbal import FREQUENCIES, THIRD, be
 When = Literal["present", "past"]
 THINGS = (
     *("object", "clothing", "food", "vehicle", "place", "furniture", "room", "text", "lesson", "part", "plant", "drink"),
-    *("body", "idea", "nature"),
+    *("body", "idea", "nature", "sky", "weather"),
 )
 # Feelings that are something one has in French.
 STATES = {
@@ -57,7 +57,8 @@ STATES = {
     "wrong": "tort",
 }
 STATE_TABLE = Table(list(STATES.items()), [4, 3, 2, 2, 0.5, 2, 1, 1, 1, 1])
-THINGS_IT = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5])
+ONLY_IT: Table[str] = Table([("it", "it")])
+THINGS_IT: Table[str] = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5])
 SOMEBODY = KIND_GROUPS["animate"]
 # What can be said of `it`, when it is no noun that went before.
 _GENERAL = [
@@ -75,7 +76,7 @@ SHE, THEY = Agreement("f", False, THIRD), Agreement("m", True, 4)
 _THIS_IS = [("it", CE), ("this", CE), ("that", CE), ("he", CE), ("she", SHE)]
 _THESE_ARE = [("they", THEY), ("these", THEY), ("those", THEY)]
 THIS_IS = Table(
-    [*((f"{w} is", a) for w, a in _THIS_IS), *((f"{w} are", a) for w, a in _THESE_ARE)], [4, 4, 1.5, 1, 1, 1.5, 1.5, 1]
+    [*((f"{w} is", a) for w, a in _THIS_IS), *((f"{w} are", a) for w, a in _THESE_ARE)], [4, 4, 1.5, 2, 2, 1.5, 1.5, 1]
 )
 THIS_WAS = Table([*((f"{w} was", a) for w, a in _THIS_IS), ("they were", THEY)], [4, 1, 1, 0.5, 0.5, 1])
 IS_THIS = Table(
@@ -129,9 +130,9 @@ NOW_SHORT: Table[str] = Table([("today", "aujourd'hui"), ("now", "maintenant")])
 PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine dernière"), ("this morning", "ce matin")])
 
 
-def it_is(path: Path) -> list[str]:
+def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
     """`it is easy`, `this is very good`: `ce`, but `il` where only somebody can be so."""
-    path.word(THINGS_IT)
+    path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
     negated = path.says("not", 0.15)
@@ -270,7 +271,7 @@ def this_is(path: Path) -> list[str]:
     return [*said(["ce_"], finite, negated, [*what.french("plain"), *time]), *period(path)]
 
 
-THINGS_AND_PEOPLE = (*THINGS, "family", "family", "animal", "animal", "person", "object", "idea")
+THINGS_AND_PEOPLE = (*THINGS, "family", "family", "animal", "animal", "person", "friend", "object", "idea")
 ONE_THING = words.determiners("a 5, the 2, my 4, your 2, his 1, her 1, our 1, their 1")
 MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their 1")
 
@@ -571,7 +572,7 @@ FRAMES = (
     Frame("time and favourites", 2.5, calendar),  # before the next one: `my favourite colour is white`
     Frame("description", 8.0, description),
     Frame("state", 3.0, state),
-    Frame("job", 4.0, job),
+    Frame("job", 5.0, job),
     Frame("identity", 4.5, identity),
     Frame("location", 4.5, location),
     Frame("there is", 4.0, existence),

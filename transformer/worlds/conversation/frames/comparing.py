@@ -158,5 +158,5 @@ def _superlative_noun(adjective: Adjective, agreement: Agreement, noun: list[str
 
 FRAMES = (
     Frame("comparison", 3.0, comparison),
-    Frame("superlative", 1.5, superlative),
+    Frame("superlative", 3.0, superlative),
 )

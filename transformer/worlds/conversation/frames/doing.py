@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation import place_and_time as adverbials
-from transformer.worlds.conversation.frames.being import STATE_TABLE, said
+from transformer.worlds.conversation.frames.being import ONLY_IT, STATE_TABLE, it_is, said
 from transformer.worlds.conversation.frames.frame import Frame, period, please, question_mark
 from transformer.worlds.conversation.lexicon import AVOIR, ETRE, VERBS, Conjugation, Verb, conjugation
 from transformer.worlds.conversation.nominal import (
@@ -118,8 +118,11 @@ def possession(path: Path) -> list[str]:
         "thing",
         "place",
     )
+    looks = path.choose({"no": 0.93, "yes": 0.07}) == "yes"
     if how == "no":
         what = noun_phrase(path, kinds, words.NO, adjectives=0.03, of=0.0).french("negated")
+    elif looks and how == "plain":
+        what = object_words(HAVE, noun_phrase(path, LOOKS, bare=1.0, adjectives=1.0, of=0.0), "positive")
     else:
         polarity = "negative" if negated else "positive"
         what = object_words(HAVE, object_phrase(path, kinds, polarity, bare=0.12), polarity)
@@ -132,6 +135,7 @@ def possession(path: Path) -> list[str]:
 
 
 HAVE = next(verb for verb in VERBS if verb.base == "have")
+LOOKS = ("body", "hair", "hair")  # `she has long hair`
 
 
 def liking(path: Path) -> list[str]:
@@ -265,12 +269,15 @@ def joined(path: Path) -> list[str]:
 
 
 def thought(path: Path, who: Nominal) -> list[str]:
-    """`i think you are right`, `she knows that he is tired`."""
+    """`i think you are right`, `she knows that he is tired`, `i think it is easy`."""
     thinks = path.word(THINKING[who.english_slot == THIRD])
     path.says("that", 0.5)
+    that = [*who.subject, thinks.present[who.agreement.slot], "que"]
+    if path.choose({"someone": 1.0, "it": 0.3}, {"it": ("it",)}) == "it":
+        return [*that, *it_is(path, ONLY_IT)]
     second = from_pronoun(path.word(words.PERSON_SUBJECTS))
     clause = being(path, second) if path.choose({"be": 1.0, "do": 1.0}) == "be" else _short(path, second)[0]
-    return [*who.subject, thinks.present[who.agreement.slot], "que", *clause, *period(path)]
+    return [*that, *clause, *period(path)]
 
 
 _THINKING = (("think", "penser"), ("know", "savoir"), ("hope", "espérer"))
@@ -362,16 +369,16 @@ RELATED = {
 FRAMES = (
     Frame("present", 9.0, present),
     Frame("negation", 4.0, negative),
-    Frame("past", 7.0, past),
+    Frame("past", 8.0, past),
     Frame("negative past", 2.5, negative_past),
-    Frame("was doing", 1.5, imperfect),
+    Frame("was doing", 4.0, imperfect),
     Frame("future", 3.5, future),  # before the next one: `i am going to work` is a plan
     Frame("progressive", 4.0, progressive),
     Frame("modal verb", 5.0, modal),
     Frame("possession", 5.0, possession),
     Frame("liking", 5.0, liking),
     Frame("wish", 2.0, wish),
-    Frame("order", 2.5, order),
-    Frame("two clauses", 3.5, joined),
-    Frame("relative clause", 1.5, relative),
+    Frame("order", 4.0, order),
+    Frame("two clauses", 5.0, joined),
+    Frame("relative clause", 3.5, relative),
 )

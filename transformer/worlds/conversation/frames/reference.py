@@ -233,7 +233,7 @@ def rigid(path: Path) -> list[str]:
 
 
 FRAMES = (
-    Frame("reference", 30.0, reference, opens=False),
-    Frame("reference question", 34.0, with_question, opens=False),
+    Frame("reference", 22.0, reference, opens=False),
+    Frame("reference question", 25.0, with_question, opens=False),
 )
 RIGID_FRAMES = (Frame("reference", 8.0, rigid, opens=False), Frame("main clause", 2.0, rigid_main, opens=False))
