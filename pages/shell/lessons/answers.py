@@ -13,7 +13,8 @@ from pages.shell.lessons.lesson import Question
 from pages.ui.limits import LESSON_STOPS
 
 ONE = r"[-0-9.,]{1,40}"
-ENTRY = re.compile(rf"(?P<stop>[1-9]\d?\d?)~(?P<first>{ONE})(?:~(?P<second>(?:{ONE})?)(?:~(?P<again>{ONE}))?)?")
+# The stop, the first answer, the second one, and the one at the end; the last two may be missing.
+ENTRY = re.compile(rf"([1-9]\d?\d?)~({ONE})(?:~((?:{ONE})?)(?:~({ONE}))?)?")
 
 
 class Answer(NamedTuple):
@@ -49,7 +50,8 @@ def parse(written: str) -> dict[int, Answer]:
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)
         if match:
-            answers[int(match["stop"]) - 1] = Answer(match["first"], match["second"], match["again"])
+            stop, *given = match.groups()
+            answers[int(stop) - 1] = Answer(*given)
     return answers
 
 

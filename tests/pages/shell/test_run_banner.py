@@ -11,8 +11,8 @@ from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 
 ATTENTION = "pages/attention/page.py"
-# Pages that draw the run of the sidebar; "turning" has models of its own.
-READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "turning"]
+# Pages that draw the run of the sidebar; "turning" has models of its own, and "lessons" draws none.
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name not in ("turning", "lessons")]
 
 
 @pytest.mark.parametrize("page", READING)
