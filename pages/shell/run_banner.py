@@ -154,7 +154,7 @@ def _show_answer(run: Run, item: int) -> None:
     st.markdown(words["answer"].format(source=source, answer=written))
     if run.view.pipeline.trained and not answer.ended:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
-    if run.view.pipeline.trained and target is None:
+    if run.view.pipeline.trained and target is None and "probabilities" in run.trace:
         _show_hesitation(run, item)
     if target is not None:
         st.caption(words["forced"].format(target=quoted(target)))

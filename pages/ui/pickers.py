@@ -14,6 +14,8 @@ from transformer import Trace
 Option = TypeVar("Option")
 
 MOST_BUTTONS = 12
+# Session key of a dict: key of a choice → whether it was drawn as a list in the last run.
+LISTED = "choices_listed"
 
 
 def pick(
@@ -44,8 +46,13 @@ def pick(
     written = written or option_id
     ids = {written(option): option for option in options}
     seed(key, lambda asked: ids.get(asked or "", first), lambda value: value if value in options else first)
-    shown = _shown(key, labels)
-    if as_list or len(options) > MOST_BUTTONS:
+    shown, listed = _shown(key, labels), as_list or len(options) > MOST_BUTTONS
+    kinds = st.session_state.setdefault(LISTED, {})
+    if kinds.get(key, listed) != listed:
+        # Buttons that take the place of a list are a new widget to Streamlit, and start without a value unless one is set.
+        st.session_state[key] = st.session_state[key]
+    kinds[key] = listed
+    if listed:
         value = st.selectbox(label, options, key=key, help=help, format_func=shown, on_change=on_change)
     else:
         # Without `wrap`, Streamlit scrolls buttons in columns that are too narrow for them.
