@@ -1,6 +1,6 @@
 // The bar of a lesson above a page: words, a question, the way back and on.
 
-import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
+import { elementWithKey, headerHeight, openInSession, pageScroller } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
 import { moved, toggled } from "./bar_moves.js";
@@ -145,15 +145,25 @@ class Bar {
     return true;
   }
 
-  /** Scroll to what the stop is about, and let the focus follow a person who has gone on. */
-  arrive() {
+  /** Whether the bar stays on screen while the page scrolls, as it does where there is room: app.css. */
+  stays() {
+    const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
+    return Boolean(around) && getComputedStyle(/** @type {Element} */ (around)).position === "sticky";
+  }
+
+  /**
+   * Scroll to what the stop is about, and let the focus follow a person who has gone on. A bar that scrolls away with the page
+   * is read first, so there the page stays at its top unless a person asks for the part.
+   */
+  arrive(asked = false) {
     if (moving) {
       moving = false;
       const heading = /** @type {HTMLElement | null} */ (this.root.querySelector(".name"));
       heading?.focus({ preventScroll: true });
     }
     const scroller = pageScroller();
-    if (!this.data.target) {
+    const stays = this.stays();
+    if (!this.data.target || !(stays || asked)) {
       scroller.scrollTo(0, 0);
       return;
     }
@@ -165,7 +175,8 @@ class Bar {
       const element = document.getElementById(target) ?? document.querySelector(`[data-part="${target}"]`);
       const found = element ?? elementWithKey(target);
       if (found) {
-        const gap = found.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom;
+        const edge = stays ? this.root.getBoundingClientRect().bottom : headerHeight();
+        const gap = found.getBoundingClientRect().top - edge;
         scroller.scrollBy(0, gap - GAP);
         places += 1;
       } else {
@@ -193,6 +204,7 @@ class Bar {
       event.preventDefault();
       moving = true;
       openInSession(link.href);
+      if (name === "here") setTimeout(() => this.arrive(true), SETTLED);
     });
     return [link];
   }

@@ -353,3 +353,18 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
     assert "lesson" not in page.url
+
+
+@pytest.mark.browser
+def test_on_a_phone_a_stop_is_read_before_its_part_is_shown(visitor: Visitor) -> None:
+    """There the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part."""
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("attention?lesson=first-look&lesson_stop=2")
+    section = page.locator(".bar section")
+    page.wait_for_timeout(1500)  # the bar scrolls to a part in less
+    assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
+    section.get_by_role("link", name="Show this stop").click()
+    page.wait_for_function("""() => {
+        const top = document.querySelector(".st-key-part")?.getBoundingClientRect().top ?? -1;
+        return 0 < top && top < 300;
+    }""")
