@@ -148,6 +148,10 @@ def test_it_is_one_click_from_the_home_page_and_a_link(visitor: Visitor) -> None
         for chart in (0, 1):
             assert "tired/wide" in visitor.ticks(chart, "x")
             assert visitor.ticks(chart, "y") == ["a: tired → il", "b: wide → elle"]
+        letters, page_text = page.evaluate("""() => [".js-plotly-plot .xtick text", ".stApp"].map(
+            (selector) => getComputedStyle(document.querySelector(selector)))
+            .map((style, place) => place ? style.color : style.fill)""")
+        assert letters == page_text
 
 
 @pytest.mark.browser
