@@ -88,7 +88,7 @@ def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
 
 
 def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
-    """What there is to choose from."""
+    """The options or the tokens of a question, as they are printed; nothing for a number."""
     if question.kind == "tokens" and truth:
         tokens = Markup("").join(Markup("<span>{}</span>").format(token) for token in truth.tokens)
         return Markup('<p class="tokens">{}</p>').format(tokens)

@@ -56,7 +56,7 @@ def starts(model: str) -> tuple[Start, ...]:
 
 @cached
 def _fitting(world_name: str, longest: int) -> tuple[Example, ...]:
-    """The examples of a world that are no longer than what a model was trained on; all if there is none."""
+    """The examples of a world that are no longer than what a model was trained on; if all are longer, all of them."""
     examples, split = world(world_name).examples, world(world_name).source_vocabulary.split
     return tuple(example for example in examples if len(split(example.source)) <= longest) or examples
 

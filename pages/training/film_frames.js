@@ -22,12 +22,12 @@ export function placeOfStep(step, last) {
 }
 
 /**
- * The steps that are written on the axis: 0, the powers of ten, and the last.
+ * The steps that are written on the axis: 0, the powers of ten that leave room for the last, and the last.
  *
  * @param {number} last
  */
 export function axisSteps(last) {
-  const powers = [10, 100, 1000, 10_000, 100_000].filter((step) => step < 0.7 * last);
+  const powers = [10, 100, 1000, 10_000, 100_000].filter((step) => step < 0.4 * last);
   return [0, ...powers, last];
 }
 

@@ -74,7 +74,7 @@ def step_lines(
     if cursor is not None:
         figure.add_vline(x=_place(cursor) if logarithmic else cursor, line={"color": LINE, "width": 2, "dash": "dash"})
     if logarithmic:
-        marks = [0, *(10**power for power in range(1, 7) if 10**power < 0.7 * last), last]
+        marks = [0, *(10**power for power in range(1, 7) if 10**power < 0.4 * last), last]
         figure.update_xaxes(
             tickmode="array", tickvals=[_place(mark) for mark in marks], ticktext=[f"{mark:,}" for mark in marks]
         )

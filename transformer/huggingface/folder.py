@@ -85,7 +85,7 @@ class Folder:
         return (self.root / name).is_file()
 
     def json(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file. Raises as `file`, and where it is none."""
+        """The object in a JSON file. Raises as `file`, and if the file holds anything but an object."""
         data = self.file(name).read_bytes()
         try:
             values = json.loads(data)

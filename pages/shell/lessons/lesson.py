@@ -112,7 +112,7 @@ class Stop:
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered, because it shows the answer.
         question: asked after `say`.
-        reveal: shown after the answer, or at once if there is no question.
+        reveal: shown after the answer; at once in a stop without a question.
         notes: for the teacher.
         minutes: how long it takes.
     """

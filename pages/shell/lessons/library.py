@@ -34,7 +34,7 @@ def lesson_of(name: str) -> Lesson:
     """A lesson by its name in a link: a shipped one, one of this session, or one that is in the link itself.
 
     Raises:
-        LessonError: there is none.
+        LessonError: no lesson has this name, or the link does not hold a whole one.
     """
     if name in shipped():
         return shipped()[name]

@@ -15,7 +15,7 @@ from transformer.tracing.phrases import all_interventions
 
 
 class Value(NamedTuple):
-    """What a truth is on a run.
+    """The value of a truth, computed on the run of a stop.
 
     Attributes:
         number: the number; of yes or no, 1 or 0.
@@ -114,7 +114,7 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
     """The position of a token: of the first that is called so, or the position itself as a number.
 
     Raises:
-        LessonError: there is none.
+        LessonError: no token has this name, and it is no position.
     """
     if name in tokens:
         return tokens.index(name)

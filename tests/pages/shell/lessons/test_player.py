@@ -33,7 +33,7 @@ def stop_of(name: str, index: int) -> Stop:
 
 
 def bar(app: AppTest) -> dict[str, Any]:
-    """What the bar of the lesson has got."""
+    """The data that the page has sent to the bar of the lesson."""
     for each in app.get("bidi_component"):
         if '"questions"' in each.proto.json:
             return json.loads(each.proto.json)
