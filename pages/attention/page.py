@@ -36,10 +36,10 @@ with explained():
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     hides = show_question(question, title)
     if not hides:
-        st.subheader(words["overview"].format(layers=layers, heads=heads), anchor="overview")
+        st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
         show_overview(view, trace, kind, layer, head)
 
-        st.subheader(title, anchor="head")
+        st.header(title, anchor="head")
     if not hides and seen("head", 920):
         show_training_link(view, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")

@@ -91,7 +91,7 @@ def show_question(question: Question | None, title: str) -> bool:
     if question is None:
         return False
     words = text("prediction")["attention"]
-    st.subheader(text("prediction")["title"].format(subject=title))
+    st.header(text("prediction")["title"].format(subject=title))
     (_show_truth if question.prediction.shown else _ask)(question)
     show_buttons(question.what, question.prediction)
     if not question.prediction.shown:

@@ -47,32 +47,32 @@ with explained():
         if not shown.written.ended:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
-        st.subheader(words["stages_title"].format(step=step + 1), anchor="stages")
+        st.header(words["stages_title"].format(step=step + 1), anchor="stages")
         if seen("stages", 480):
             show_distribution(shown, made)
 
     if hides is None:
-        st.subheader(words["branch_title"], anchor="branch")
+        st.header(words["branch_title"], anchor="branch")
         if seen("branch", 300):
             show_branch(run, other, forced, step)
 
-        st.subheader(words["beam_title"], anchor="beam")
+        st.header(words["beam_title"], anchor="beam")
         if seen("beam", 520):
             show_beam(view, trace, shown)
 
-        st.subheader(words["lens_title"], anchor="lens")
+        st.header(words["lens_title"], anchor="lens")
         if seen("lens", 420):
             show_lens(shown)
 
-        st.subheader(words["pushed_title"], anchor="pushed")
+        st.header(words["pushed_title"], anchor="pushed")
         if seen("pushed", 640):
             show_contributions(shown, made)
 
-        st.subheader(words["forcing_title"], anchor="forcing")
+        st.header(words["forcing_title"], anchor="forcing")
         if seen("forcing", 480):
             show_forcing(view)
 
-        st.subheader(words["smoothing_title"], anchor="smoothing")
+        st.header(words["smoothing_title"], anchor="smoothing")
         if seen("smoothing", 440):
             show_smoothing(shown, made)
 

@@ -94,9 +94,9 @@ class Player {
       make(
         "div",
         { class: "parts" },
-        make("section", { class: "next" }, make("h4", {}, text.bars), this.bars),
-        make("section", {}, make("h4", {}, text.read), this.read, make("small", {}, text.read_note)),
-        make("section", { class: "aligned" }, make("h4", {}, text.alignment), this.grid),
+        make("section", { class: "next" }, make("h2", {}, text.bars), this.bars),
+        make("section", {}, make("h2", {}, text.read), this.read, make("small", {}, text.read_note)),
+        make("section", { class: "aligned" }, make("h2", {}, text.alignment), this.grid),
       ),
     );
   }
@@ -189,7 +189,7 @@ class Player {
       sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
     }
     sheet.image(this.canvas);
-    for (const words of this.root.querySelectorAll("h4, .why, output, .name, .share, .columns span, .rows span"))
+    for (const words of this.root.querySelectorAll("h2, .why, output, .name, .share, .columns span, .rows span"))
       sheet.write(words);
     for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
     return sheet.svg();

@@ -33,7 +33,7 @@ def show_guess(view: View, run: Run, step: int) -> bool | None:
         return None
     made = run.chain[step]
     read = run.tokens_of(run.step(made).read[made.row].tolist())
-    st.subheader(text("prediction")["title"].format(subject=words["title"].format(step=step + 1)))
+    st.header(text("prediction")["title"].format(subject=words["title"].format(step=step + 1)))
     st.markdown(words["read"].format(source=quoted(view.source), tokens=quoted_tokens(read)))
     if prediction.shown:
         st.markdown(on_each_answer(prediction, lambda answer: _sentence(run, step, answer)))

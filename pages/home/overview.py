@@ -73,7 +73,7 @@ def show_tour() -> None:
     """Draw the stops of the tour, in order."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=_counted(len(stops)))
-    st.subheader(heading)
+    st.header(heading)
     st.caption(words["tour_says"])
     cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops]
     show_cards(cards, "tour", heading, base=sidebar_query(), ordered=True)

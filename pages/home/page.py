@@ -20,12 +20,12 @@ try:
     with explained():
         view, trace = show_run()
 
-        st.subheader(words["map_heading"], anchor="map")
+        st.header(words["map_heading"], anchor="map")
         st.caption(words["map_says"])
         show_map(view, trace)
         show_numbers(view, trace)
 finally:  # drawn even if a text cannot be read: then an example is needed most
-    st.subheader(words["starts_heading"], anchor="starts")
+    st.header(words["starts_heading"], anchor="starts")
     st.caption(words["starts_says"])
     if seen("starts", 450):
         show_starts()

@@ -50,7 +50,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
 def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["residual"]
     worked = residual(trace, sublayer, position, item)
-    st.subheader(words["title"], anchor=False)
+    st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = max(np.abs(vector).max() for vector in (worked.x, worked.added, worked.result))
     x, added = (_row(stops[path], vector, most) for path, vector in zip(worked.inputs, (worked.x, worked.added), strict=True))
@@ -64,7 +64,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: 
 def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["norm"]
     worked = layer_norm(view.pipeline.model, trace, sublayer, position, item)
-    st.subheader(words["title"], anchor=False)
+    st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = max(np.abs(worked.x).max(), np.abs(worked.result).max())
     before, after = _row(stops[worked.inputs[0]], worked.x, most), _row(stops[worked.path], worked.result, most)
@@ -84,7 +84,7 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
 def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["feed_forward"]
     worked = feed_forward(view.pipeline.model, trace, sublayer, position, item)
-    st.subheader(words["title"], anchor=False)
+    st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = float(np.abs(worked.hidden).max())
     hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]

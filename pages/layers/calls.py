@@ -55,7 +55,7 @@ def show_calls(view: View, trace: Trace) -> None:
             st.caption(words["taps"].format(count=len(view.pipeline.model.taps)))
     with right:
         _show(calls[shown])
-    st.subheader(words["configuration"], anchor=False)
+    st.header(words["configuration"], anchor=False)
     _configuration(view.pipeline.config)
     show_computed(words["computed_text"], forward_calls)
 

@@ -29,7 +29,7 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     group = pick(words["layer"], layers, "group")
     item = pick_text(trace)
     members = [stop for stop in stops if stop.group == group]
-    st.subheader(group_title(group), anchor=False)
+    st.header(group_title(group), anchor=False)
     titles_of = text("walk")["parts"]
     parts = {
         titles_of.get(part, ""): [tensor_of(view.pipeline, trace, stop, item, None) for stop in stops]

@@ -41,10 +41,10 @@ def show_ledger(view: View, trace: Trace) -> None:
     words, rows = text("ledger"), ledger(view.pipeline.model, trace)
     st.markdown(words["intro"])
     _sums(view, trace, rows)
-    st.subheader(words["shares"], anchor=False)
+    st.header(words["shares"], anchor=False)
     if seen("shares", 400):
         _shares(rows)
-    st.subheader(words["table"], anchor=False)
+    st.header(words["table"], anchor=False)
     if seen("steps", 650):
         _table(view, rows)
     if seen("totals", 350):
@@ -53,7 +53,7 @@ def show_ledger(view: View, trace: Trace) -> None:
             _totals(words["by_layer"], words["layer"], totals(rows, lambda row: row.group), "ledger-by-layer")
         with right:
             _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
-    st.subheader(words["growth"], anchor=False)
+    st.header(words["growth"], anchor=False)
     if seen("growth", 770):
         _growth(trace)
     show_computed(words["computed_text"], step_flops, cost)

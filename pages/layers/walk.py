@@ -133,7 +133,7 @@ def _tick(paths: Sequence[str]) -> None:
 def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop) -> None:
     """Show the step in a sentence, and its inputs and result drawn to scale."""
     words, pipeline = text("walk"), view.pipeline
-    st.subheader(heading(current), anchor=False)
+    st.header(heading(current), anchor=False)
     st.markdown(written(current, trace.config)[0])
     item, head = _pickers(trace, stops, current)
     result = tensor_of(pipeline, trace, current, item, head)

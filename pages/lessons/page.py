@@ -20,18 +20,18 @@ st.markdown(words["sentence"])
 with explained():
     show_lessons()
 
-    st.subheader(words["open_title"])
+    st.header(words["open_title"])
     show_upload()
 
-    st.subheader(words["own_title"])
+    st.header(words["own_title"])
     if seen("own", 300):
         show_editor()
 
-    st.subheader(words["sheet_title"])
+    st.header(words["sheet_title"])
     if seen("sheet", 900):
         show_sheet()
 
-    st.subheader(words["tests_title"])
+    st.header(words["tests_title"])
     if seen("tests", 600):
         show_tests()
 

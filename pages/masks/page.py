@@ -25,7 +25,7 @@ with explained():
     batch = show_batch(view, trace)
 
     first = st.container()
-    st.subheader(words["pictures"], anchor="pictures")
+    st.header(words["pictures"], anchor="pictures")
     hides = show_drawing(batch)
     if not hides and seen("target", 1000):
         show_masks(batch, ("source", "padding"))
@@ -34,7 +34,7 @@ with explained():
 
     if not hides:
         with first:
-            st.subheader(words["further"], anchor="further")
+            st.header(words["further"], anchor="further")
             part = pick(words["part"], list(words["parts"]), "part")
             st.markdown(words["parts"][part])
             if part == "broadcasting":

@@ -22,10 +22,10 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run()
 
-    st.subheader(words["sum"], anchor="sum")
+    st.header(words["sum"], anchor="sum")
     side = show_sum(view, trace)
 
-    st.subheader(words["table"], anchor="table")
+    st.header(words["table"], anchor="table")
     if seen("table", 1100):
         table = pick_table(view, side)
         if not show_likeness(view, table):
@@ -40,7 +40,7 @@ with explained():
             else:
                 show_rotation(table)
 
-    st.subheader(words["swap"], anchor="swap")
+    st.header(words["swap"], anchor="swap")
     if seen("swap", 1900):
         show_swap(view, trace)
 

@@ -21,17 +21,17 @@ with explained():
     view, trace = show_run(batch=True)
     sentence = pick_sentence(view, trace)
 
-    st.subheader(words["flow"], anchor="flow")
+    st.header(words["flow"], anchor="flow")
     show_flow(view, trace, sentence)
 
-    st.subheader(words["rows"], anchor="rows")
+    st.header(words["rows"], anchor="rows")
     show_rows(sentence)
 
-    st.subheader(words["scaling"], anchor="scaling")
+    st.header(words["scaling"], anchor="scaling")
     if seen("scaling", 800):
         show_scaling(view, trace, sentence)
 
-    st.subheader(words["alike"], anchor="alike")
+    st.header(words["alike"], anchor="alike")
     if seen("alike", 720):
         left, right = st.columns([3, 2], gap="large")
         with left:
@@ -39,15 +39,15 @@ with explained():
         with right:
             show_nearest(sentence)
 
-    st.subheader(words["plane"], anchor="plane")
+    st.header(words["plane"], anchor="plane")
     if seen("plane", 710):
         show_plane(view, sentence)
 
-    st.subheader(words["padding"], anchor="padding")
+    st.header(words["padding"], anchor="padding")
     if seen("padding", 400):
         show_padding(view, trace, sentence)
 
-    st.subheader(words["vocabulary"], anchor="vocabulary")
+    st.header(words["vocabulary"], anchor="vocabulary")
     if seen("vocabulary", 430):
         show_table(sentence)
 

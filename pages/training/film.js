@@ -60,7 +60,7 @@ class Film {
     this.tokens = make("ol", { class: "tokens" });
     this.bars = make("ol", { class: "bars" });
     this.curves = make("div", { class: "curves" });
-    this.barsTitle = make("h4", {});
+    this.barsTitle = make("h3", {});
     this.gridRoot = make("div", { class: "head_grid" });
     this.grid = new HeadGrid(this.gridRoot, gridText, false);
     answerWithPicture(root, () => this.drawn());
@@ -153,7 +153,7 @@ class Film {
       const across = ((event.clientX - box.left) / box.width) * WIDE - EDGES.left;
       this.playback.go(frameAt(frames, across / (WIDE - EDGES.left - EDGES.right)));
     });
-    return make("figure", {}, make("h4", {}, text[name]), svg);
+    return make("figure", {}, make("h3", {}, text[name]), svg);
   }
 
   paint() {
@@ -232,7 +232,7 @@ class Film {
     }
     sheet.image(this.grid.canvas);
     for (const words of this.root.querySelectorAll(
-      "output, h4, .name, .share, .answer b, .answer small, .marks span, .legend b, .label",
+      "output, h3, .name, .share, .answer b, .answer small, .marks span, .legend b, .label",
     )) {
       sheet.write(words);
     }

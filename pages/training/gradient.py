@@ -63,12 +63,12 @@ def show_step(frames: Frames, frame: int) -> None:
     earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
     found = waited_aside(words["step_running"], opened, name, weight, step, earlier)
     pairs = batches(pipeline, earlier + 1)[-1]
-    st.markdown(f"#### {words['predict_title']}")
+    st.markdown(f"### {words['predict_title']}")
     item = pick(words["pair"], range(1, PAIRS + 1), "pair") - 1
     _show_prediction(pipeline, pairs, found, item)
-    st.markdown(f"#### {words['blame_title']}")
+    st.markdown(f"### {words['blame_title']}")
     _show_blame(found, weight)
-    st.markdown(f"#### {words['update_title']}")
+    st.markdown(f"### {words['update_title']}")
     _show_update(found, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))
     _show_after(found, earlier, pipeline.card.recipe["batch"])
 
@@ -111,7 +111,7 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], found: OpenedStep, i
         )
     st.dataframe(pd.DataFrame(listed), hide_index=True, width="stretch")
     st.caption(words["forced_note"])
-    st.markdown(f"#### {words['compare_title']}")
+    st.markdown(f"### {words['compare_title']}")
     counted = not st.toggle(words["count_padding"], key="count_padding", bind="query-params", help=words["count_padding_help"])
     real = int(found.counted[item].sum()) if counted else found.counted.shape[1]
     tokens = vocabulary.tokens_of(rows[item][1 : real + 1])

@@ -25,7 +25,7 @@ with explained():
     view, trace = show_run()
     frames, frame = show_which(view), 0
     if frames:
-        st.subheader(words["recorded_title"].format(model=frames.model), anchor="film")
+        st.header(words["recorded_title"].format(model=frames.model), anchor="film")
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
             # At first the head that turns, where the card names one.
@@ -35,26 +35,26 @@ with explained():
             head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
         film, frame = show_film(view, frames, kind, layer, head)
 
-        st.subheader(words["turned_title"], anchor="turned")
+        st.header(words["turned_title"], anchor="turned")
         if seen("turned", 560):
             show_head_history(film, frame, kind, layer, head)
     show_live()
 
     if frames:
-        st.subheader(words["step_title"], anchor="step")
+        st.header(words["step_title"], anchor="step")
         if seen("step", 1600):
             show_step(frames, frame)
 
-        st.subheader(words["schedule_title"], anchor="schedule")
+        st.header(words["schedule_title"], anchor="schedule")
         if seen("schedule", 420):
             show_schedule(frames, frame)
             show_smoothing(frames)
 
-    st.subheader(words["warmup_title"], anchor="warmup")
+    st.header(words["warmup_title"], anchor="warmup")
     if seen("warmup", 420):
         show_warmup()
 
-    st.subheader(words["overfit_title"], anchor="overfit")
+    st.header(words["overfit_title"], anchor="overfit")
     if seen("overfit", 420):
         show_overfitting()
 

@@ -132,7 +132,7 @@ def show_turning(model: str, first: str, second: str) -> None:
     words = text("turning")
     if model not in available():
         return
-    st.subheader(words["model"].format(name=model, description=description(model)))
+    st.header(words["model"].format(name=model, description=description(model)))
     measures = _measures(model)
     if measures is None:
         st.warning(words["untested"].format(name=model))

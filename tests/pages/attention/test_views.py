@@ -31,7 +31,7 @@ def opened(**query: str) -> AppTest:
 
 
 def headings(app: AppTest) -> list[str]:
-    return [heading.value for heading in app.subheader]
+    return [heading.value for heading in app.header]
 
 
 def texts(app: AppTest) -> str:

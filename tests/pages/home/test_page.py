@@ -175,7 +175,7 @@ def test_the_cards_of_the_tour_are_its_stops() -> None:
     assert stops["ordered"]
     assert [card["link"]["page"] for card in stops["cards"]] == [stop.parent.name for stop in tour()]
     assert all(card["says"] for card in stops["cards"])
-    assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.subheader)
+    assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.header)
 
 
 @pytest.mark.parametrize("start", WORDS["starts"], ids=lambda start: start["title"])
@@ -210,7 +210,7 @@ def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
     app = on_page(HOME, model="reverse", source=source)
     assert len(app.error) == 1
     assert "There is nothing to read" in app.error[0].value
-    headings = [header.value for header in app.subheader]
+    headings = [header.value for header in app.header]
     assert WORDS["starts_heading"] in headings
     assert WORDS["map_heading"] not in headings
     assert sum(
@@ -310,7 +310,7 @@ def test_the_way_in_is_the_first_lesson() -> None:
 def test_a_tour_of_any_length_is_counted(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     headings: list[str] = []
     monkeypatch.setattr(overview, "tour", lambda: [tour()[0]] * count)
-    monkeypatch.setattr(overview.st, "subheader", headings.append)
+    monkeypatch.setattr(overview.st, "header", headings.append)
     monkeypatch.setattr(overview, "show_cards", lambda *_, **__: None)
     monkeypatch.setattr(overview, "sidebar_query", dict)
     overview.show_tour()
