@@ -9,7 +9,6 @@ from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.pickers import pick, pick_number, pick_several, slide
 from pages.ui.text import text
-from pages.ui.waiting import waited
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED, WIDEST, Beam, Greedy, Method, Sample
 from transformer.pipeline.decoding.tree import Written
@@ -75,7 +74,7 @@ def pick_settings() -> Settings:
 
 def write(view: View, settings: Settings) -> Written:
     """What a model writes for the first text of a view, from the shared cache."""
-    return waited(text("common")["running"], written, view.key, view.source, settings)
+    return view.computed(written, view.key, view.source, settings)
 
 
 @cached

@@ -18,7 +18,6 @@ from pages.ui.source import show_source
 from pages.ui.style import style
 from pages.ui.text import text
 from pages.ui.tree import Line, picked, tree
-from pages.ui.waiting import waited
 from transformer import PRESETS, Trace, TransformerConfig
 from transformer.analysis.call_tree import Call, constructor_calls, explanation, find, forward_calls
 from transformer.tracing.paths import TensorPath
@@ -42,7 +41,7 @@ def show_calls(view: View, trace: Trace) -> None:
     st.caption(words["trees"][which])
     built = which == "constructing"
     ids = () if built else (trace.source_ids, trace.target_ids)
-    root = waited(words["recording"], _built if built else _ran, view.key, *ids)
+    root = view.computed(_built if built else _ran, view.key, *ids)
     calls = named(root)
     shown = st.query_params.get("call", "")
     shown = shown if shown in calls else next(iter(calls))

@@ -14,7 +14,6 @@ from pages.ui.format import amount, byte_size, difference, number, shape, share,
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
-from pages.ui.waiting import waited
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger as figures
@@ -70,7 +69,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
-    measured = waited(text("common")["running"], _counted, view.key, trace.source_ids, trace.target_ids)
+    measured = view.computed(_counted, view.key, trace.source_ids, trace.target_ids)
     sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
     st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
 

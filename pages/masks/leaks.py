@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.masks.batch import Batch
 from pages.shell.runs import Key, runs
+from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
@@ -50,7 +51,7 @@ def show_future(batch: Batch) -> None:
     (token,) = pipeline.target_vocabulary.ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     masked, unmasked = (
-        _leak(batch.view.key, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+        _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
     )
     _side_by_side(
         masked, unmasked, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position]))
@@ -69,13 +70,14 @@ def show_padding(batch: Batch) -> None:
     many = [count for count in PADDINGS if count <= most]
     first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
     count = pick(words["count"], many, "padding", words["count_help"], first)
-    key = batch.view.key
-    masked, unmasked = (_leak(key, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,)))
+    masked, unmasked = (
+        _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
+    )
     names = (words["without_padding"], words["with_padding"].format(count=count))
     _side_by_side(masked, unmasked, names, "padding", "")
     if pipeline.trained:
-        _answers(key, source, count)
-    filled = _leak(key, "fill_padding", (), source, target, count)
+        _answers(batch.view, source, count)
+    filled = _measured(batch.view, "fill_padding", (), source, target, count)
     st.markdown(words["filled"].format(count=count, most=_change(filled)))
 
 
@@ -113,11 +115,11 @@ def _change(leak: Leak) -> str:
     return written_number(leak.largest, 3)
 
 
-def _answers(key: Key, source: Ids, count: int) -> None:
+def _answers(view: View, source: Ids, count: int) -> None:
     """List three answers: without padding, with padding, and with padding but no padding mask."""
     words = text("masks")
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
-    answers = [_leak(key, "padded_answer", phrases, source, many) for many, phrases in asked]
+    answers = [_measured(view, "padded_answer", phrases, source, many) for many, phrases in asked]
     names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
     st.markdown("\n".join(f"- {name}: **{quoted(answer) or '–'}**" for name, answer in zip(names, answers, strict=True)))
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
@@ -139,7 +141,12 @@ def _furthest(batch: Batch) -> tuple[int, int]:
     if not pipeline.trained:
         return last, next((token for token in target if token in others), others[0])
     own = tuple(dict.fromkeys(token for token in target if token in others))
-    return _leak(batch.view.key, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
+    return _measured(batch.view, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
+
+
+def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """The result of one function of `transformer.analysis.leaks` for the model of a view."""
+    return view.computed(_leak, view.key, what, phrases, *asked)
 
 
 # Cached by value: the model's key, the ids, and the edits as phrases.

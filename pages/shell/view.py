@@ -1,19 +1,22 @@
 """The view of a session: the model and the texts set in the sidebar."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained, trained_key
-from pages.shell.turns import aside
+from pages.shell.turns import aside, waited_aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import InputError, Pipeline, Trace
 from transformer.pipeline.pipeline import Answer, Reading, Side
 from transformer.pipeline.untrained import Untrained
+
+Result = TypeVar("Result")
 
 OWN_SIZES = "own-sizes"
 # Number input of `own-sizes` → the fields of the configuration that it sets.
@@ -48,8 +51,24 @@ class View:
 
     def work(self) -> AbstractContextManager[None]:
         """A context in which to compute with the model, in the line of heavy work if it is large."""
-        heavy = not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
-        return aside() if heavy else nullcontext()
+        return aside() if self.heavy else nullcontext()
+
+    @property
+    def heavy(self) -> bool:
+        """Whether work on this model is heavy: it leaves its turn to somebody else (`turns.aside`)."""
+        return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
+
+    def computed(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """The result of a cached function that runs the model. A large model waits in the line of heavy work; beside all but a
+        shipped one, which is done before anybody could read it, stands that it runs.
+
+        Args:
+            function: made by `caches.cached`, with none of its arguments ignored.
+            arguments: its arguments.
+        """
+        if isinstance(self.key, str):
+            return function(*arguments)
+        return (waited_aside if self.heavy else waited)(text("common")["running"], function, *arguments)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -65,11 +84,7 @@ class View:
         return self._waited(self.sources, self.targets, edits)
 
     def _waited(self, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        trace = runs().trace
-        if isinstance(self.key, str):  # a shipped model is done before anybody could read that it runs
-            return trace(self.key, sources, targets, edits)
-        with self.work():
-            return waited(text("common")["running"], trace, self.key, sources, targets, edits)
+        return self.computed(runs().trace, self.key, sources, targets, edits)
 
     def reading(self, side: Side, item: int = 0) -> Reading:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.

@@ -10,9 +10,6 @@ from pages.layers.walk import STOP
 
 def decoder_alone_page() -> None:
     """A page with one view of a small decoder's run; `part` in the session state names the view."""
-    from types import SimpleNamespace
-    from typing import Any
-
     import streamlit as st
 
     from pages.layers.arithmetic import show_arithmetic
@@ -22,6 +19,7 @@ def decoder_alone_page() -> None:
     from pages.layers.residual import show_stream
     from pages.layers.walk import show_walk
     from pages.shell.runs import runs
+    from pages.shell.view import View
     from pages.ui.link_values import start_run
     from transformer.pipeline.untrained import Untrained
     from transformer.tracing.trace import run_traced
@@ -32,7 +30,7 @@ def decoder_alone_page() -> None:
     pipeline = runs().pipeline(key)
     targets = pipeline.trace(["a b c", "b"], ["a b", "c c c"]).target_ids
     trace = run_traced(pipeline.model, None, pipeline.batch(targets, "target"))
-    view: Any = SimpleNamespace(pipeline=pipeline, key=key, model="vanilla")
+    view = View("vanilla", ("a b c", "b"), ("a b", "c c c"), key)
     part = st.session_state["part"]
     if part == "residual-stream":
         show_stream(trace)

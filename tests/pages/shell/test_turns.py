@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from pages.shell import turns
 from pages.shell.turns import aside, turn
 from pages.shell.view import View
+from pages.ui.caches import cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
 from transformer.pipeline.untrained import Untrained
@@ -85,9 +87,30 @@ def test_heavy_work_that_fails_leaves_the_line() -> None:
 
 
 def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
-    large = Untrained.of("vanilla", ("a b",))
-    assert isinstance(View("vanilla", ("a b",), (None,), large).work(), contextlib.nullcontext) is False
-    assert isinstance(View("reverse", ("abc",), (None,), "reverse").work(), contextlib.nullcontext)
+    large = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
+    shipped = View("reverse", ("abc",), (None,), "reverse")
+    assert isinstance(large.work(), contextlib.nullcontext) is False
+    assert isinstance(shipped.work(), contextlib.nullcontext)
+    turns_for_others = cached(lambda _model: not any_turn_is_taken())
+    with turn():
+        assert large.computed(turns_for_others, "vanilla")
+        assert not shipped.computed(turns_for_others, "reverse")
+
+
+def any_turn_is_taken() -> bool:
+    """Whether another thread could not take all turns at once."""
+    taken: list[bool] = []
+
+    def take() -> None:
+        got = [turns._TURNS.acquire(blocking=False) for _ in range(RUNS)]
+        for _ in filter(None, got):
+            turns._TURNS.release()
+        taken.append(not all(got))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join(10)
+    return taken[0]
 
 
 def test_a_turn_comes_back_after_an_error() -> None:
