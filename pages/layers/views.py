@@ -8,7 +8,7 @@ from pages.layers.stops import title
 from pages.ui.format import shape
 from pages.ui.text import text
 from transformer import Trace
-from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
+from transformer.analysis.provenance import ACTIVATIONS, SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
 from transformer.figures import KIND_COLORS, panels
 from transformer.figures.panels import Branch, Scale, TensorView, panel
@@ -17,7 +17,8 @@ from transformer.tracing.paths import SIDES, TensorPath
 from transformer.tracing.trace import Step
 
 # Operations whose input and result hold comparable numbers, and so share one colour scale.
-COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm", "ReLU")
+COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm")
+COMPARABLE += tuple(ACTIVATIONS.values())
 SHARES = ("weights", "probabilities")
 MASKS = ("source_mask", "target_mask")
 BRANCHES: tuple[Branch, ...] = ("query", "key", "value")

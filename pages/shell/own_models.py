@@ -21,6 +21,8 @@ from transformer.worlds import WORLDS
 OWN = "own_models"
 PREFIX = "my-"
 LONGEST_NAME = 40
+# Fields of the configuration whose other values the texts and formulas of the pages do not cover.
+EXPLAINED = {"activation": "relu", "sinusoid_order": "alternating"}
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
     if any(ours.to_json() != given.to_json() for ours, given in pairs):
         template = "The model {name!r} has other tokens than the world {world!r} of this app."
         raise CheckpointError(template, name=name, world=world.name)
+    for field_name, value in EXPLAINED.items():
+        if getattr(pipeline.config, field_name) != value:
+            template = "The model {name!r} has {field} {given!r}; the pages of this app explain {value!r} only."
+            given = getattr(pipeline.config, field_name)
+            raise CheckpointError(template, name=name, field=field_name, given=given, value=value)
     models: dict[str, _Own] = st.session_state.setdefault(OWN, {})
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     replaced = len(models[name].contents.data) if name in models else 0

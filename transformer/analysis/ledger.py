@@ -41,7 +41,8 @@ class Row(NamedTuple):
         operation: how its tensor was made, one of `provenance.OPERATIONS`.
         inputs: path and shape of each tensor it was made from, token ids among them.
         axes, shape: name and size of each axis of the result.
-        parameters: number of trainable numbers it used; each parameter of the model belongs to exactly one step.
+        parameters: number of trainable numbers it used; each parameter of the model belongs to exactly one step, a tied one to
+            the first that uses it.
         flops: as `transformer.network.cost` counts them.
         bytes: size of the result.
         held: bytes of memory that the trace keeps for it alone: 0 where it shares memory with an earlier tensor.
@@ -80,7 +81,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
     lengths = lengths_of(trace)
     ids = {SOURCE_IDS: (lengths.batch, lengths.source), TARGET_IDS: (lengths.batch, lengths.target)}
     owners: dict[int, str] = {}
-    rows = []
+    rows, uncounted = [], {id(parameter): parameter.numel() for parameter in model.parameters()}
     for stop in walk(trace):
         held, shares = _memory(trace[stop.path], owners)
         path = TensorPath.parse(stop.path)
@@ -93,7 +94,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
                 tuple((name, ids[name] if name in ids else trace[name].shape) for name in stop.inputs),
                 stop.axes,
                 stop.shape,
-                sum(model.get_parameter(name).numel() for name in stop.parameters),
+                sum(uncounted.pop(id(model.get_parameter(name)), 0) for name in stop.parameters),
                 step_flops(trace.config, path.stack, path.sublayer, path.name, lengths),
                 trace[stop.path].values.nbytes,
                 held,

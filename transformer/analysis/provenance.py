@@ -157,6 +157,8 @@ def _stack_output(tap: TapContext) -> Origin:
     return Origin("as it is", (tap.end,))
 
 
+# An activation of the configuration → its operation.
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "swish"}
 ORIGIN_RULES: dict[str, Callable[[TapContext], Origin]] = {
     "source_mask": lambda _: Origin("not padding", (SOURCE_IDS,)),
     "target_mask": lambda _: Origin("not later", (TARGET_IDS,)),
@@ -179,7 +181,7 @@ ORIGIN_RULES: dict[str, Callable[[TapContext], Origin]] = {
     "add_norm.sum": _residual_sum,
     "add_norm.normalized": _normalized,
     "feed_forward.hidden": lambda tap: Origin("linear map", (tap.input_path,), tap.linear("expand")),
-    "feed_forward.activated": lambda tap: Origin("ReLU", tap.siblings("hidden")),
+    "feed_forward.activated": lambda tap: Origin(ACTIVATIONS[tap.config.activation], tap.siblings("hidden")),
     "feed_forward.output": lambda tap: Origin("linear map", tap.siblings("activated"), tap.linear("contract")),
     "encoder.output": _stack_output,
     "decoder.output": _stack_output,
@@ -191,5 +193,5 @@ UNDESCRIBED = Origin("not described")
 OPERATIONS = (
     *("not padding", "not later", "look up", "multiply", "first rows", "waves", "add", "linear map"),
     *("split", "swap axes", "split and swap axes", "rows times rows", "divide", "hide", "softmax"),
-    *("weights times rows", "join", "LayerNorm", "ReLU", "as it is"),
+    *("weights times rows", "join", "LayerNorm", *ACTIVATIONS.values(), "as it is"),
 )

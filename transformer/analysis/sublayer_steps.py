@@ -7,10 +7,12 @@ the trace up to single precision's rounding (`Worked.off`).
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float
 
 from transformer.analysis.checks import check_number, check_trace, check_traced
 from transformer.analysis.walk import Stop, walk
+from transformer.network.layers import ACTIVATIONS
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, check_index
 from transformer.tracing.trace import Trace, as_array
@@ -153,7 +155,7 @@ def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int,
     x = _vector(trace, first.inputs[0], position, item)
     (w1, b1), (w2, b2) = ([_parameter(model, name) for name in stop.parameters] for stop in (first, last))
     hidden = w1 @ x + b1
-    activated = np.maximum(hidden, 0)
+    activated = ACTIVATIONS[trace.config.activation](torch.from_numpy(hidden)).numpy()
     push = activated * np.sqrt((w2 * w2).sum(0))
     traced, traced_hidden = (_vector(trace, path, position, item) for path in (last.path, first.path))
     return FeedForward(

@@ -1,6 +1,7 @@
 """Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `Pipeline.open` read.
 
-Marian has what our models have: post-norm layers, ReLU, sinusoidal positions, a table for each side and an output of its own.
+Marian has what our models have: post-norm layers, the same activations, sinusoidal positions, a table for each side and an
+output of its own.
 Four things are written in another way:
 
 - The dimensions of the residual stream change places, because Marian's positions have all sines first and then all cosines.
@@ -21,17 +22,17 @@ from torch import Tensor
 from transformers import GenerationConfig, MarianConfig, PreTrainedTokenizerFast
 
 from transformer.errors import CheckpointError
+from transformer.huggingface.own_network import MARIAN_EPS, marian_modules
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
-EPS = 1e-5  # of every norm of Marian
 NEVER = -1e9  # logit of a word that the target lacks
 # What Marian cannot hold: field of our configuration → the value it must have.
 NEEDED = {
     "norm_first": False,
-    "norm_eps": EPS,
+    "norm_eps": MARIAN_EPS,
     "position": "sinusoidal",
     "head_projection": "per_head",
     "projection_bias": True,
@@ -80,7 +81,9 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
         tokens: of the joint vocabulary.
     """
     model, config = pipeline.model, pipeline.config
-    order = torch.tensor([*range(0, config.d_model, 2), *range(1, config.d_model, 2)])  # all sines, then all cosines
+    order = torch.arange(config.d_model)
+    if config.sinusoid_order == "alternating":
+        order = torch.cat([order[0::2], order[1::2]])  # all sines, then all cosines
     weights: dict[str, Tensor] = {}
     for side, stack in (("source", "encoder"), ("target", "decoder")):
         vocabulary = pipeline.source_vocabulary if side == "source" else pipeline.target_vocabulary
@@ -99,27 +102,18 @@ def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
     """The layers of a stack, and one more for a norm after it."""
     weights: dict[str, Tensor] = {}
     ours: Any = model.encoder if stack == "encoder" else model.decoder
-    attentions = {"self_attention": "self_attn"} | ({"cross_attention": "encoder_attn"} if stack == "decoder" else {})
-    norms = {**{name: f"{theirs}_layer_norm" for name, theirs in attentions.items()}, "feed_forward": "final_layer_norm"}
+    modules = marian_modules(stack)
     for index, layer in enumerate(ours.layers):
-        prefix = f"model.{stack}.layers.{index}"
-        for name, theirs in attentions.items():
-            attention = getattr(layer, name)
-            for part, letter in (("query", "q"), ("key", "k"), ("value", "v")):
-                projection = getattr(attention, part).projection
-                weights[f"{prefix}.{theirs}.{letter}_proj.weight"] = projection.weight[:, order]
-                weights[f"{prefix}.{theirs}.{letter}_proj.bias"] = projection.bias
-            weights[f"{prefix}.{theirs}.out_proj.weight"] = attention.output_projection.weight[order]
-            weights[f"{prefix}.{theirs}.out_proj.bias"] = attention.output_projection.bias[order]
-        network = layer.feed_forward
-        weights[f"{prefix}.fc1.weight"], weights[f"{prefix}.fc1.bias"] = network.expand.weight[:, order], network.expand.bias
-        weights[f"{prefix}.fc2.weight"] = network.contract.weight[order]
-        weights[f"{prefix}.fc2.bias"] = network.contract.bias[order]
-        for name, theirs in norms.items():
-            norm = getattr(layer, f"{name}_add_norm").norm
-            weights[f"{prefix}.{theirs}.weight"], weights[f"{prefix}.{theirs}.bias"] = norm.weight[order], norm.bias[order]
+        for name, theirs in modules.items():
+            module, path = layer.get_submodule(name), f"model.{stack}.layers.{index}.{theirs}"
+            weight, bias = module.weight, module.bias
+            # What a norm or a last map gives is in the residual stream; what the other maps read is.
+            written = theirs.endswith(("norm", "out_proj", "fc2"))
+            weights[f"{path}.weight"] = weight[order] if written else weight[:, order]
+            weights[f"{path}.bias"] = bias[order] if written else bias
     if model.config.final_norm:
-        weights |= _norm_layer(weights, f"model.{stack}.layers", len(ours.layers), [*norms.values()], ours.norm, order)
+        norms = [theirs for theirs in modules.values() if theirs.endswith("norm")]
+        weights |= _norm_layer(weights, f"model.{stack}.layers", len(ours.layers), norms, ours.norm, order)
     return weights
 
 
@@ -141,11 +135,11 @@ def _norm_layer(
     zeros = {name.replace(last, new): torch.zeros_like(tensor) for name, tensor in weights.items() if name.startswith(last)}
     scale, shift = (weights[f"{last}{norms[-1]}.{part}"].detach().double() for part in ("weight", "bias"))
     before = float(scale.square().mean() + shift.var(unbiased=False))  # variance of what the layer reads, on average
-    variance, factor = before / (before + EPS), 1.0
+    variance, factor = before / (before + MARIAN_EPS), 1.0
     for name in norms[:-1]:
         zeros[f"{new}{name}.weight"] = torch.ones_like(scale).float()
-        factor *= math.sqrt(variance + EPS)
-        variance /= variance + EPS
+        factor *= math.sqrt(variance + MARIAN_EPS)
+        variance /= variance + MARIAN_EPS
     zeros[f"{new}{norms[-1]}.weight"] = factor * norm.get_parameter("weight")[order]
     zeros[f"{new}{norms[-1]}.bias"] = norm.get_parameter("bias")[order]
     return zeros
@@ -166,7 +160,7 @@ def _config(config: TransformerConfig, vocab: int) -> MarianConfig:
         decoder_ffn_dim=config.d_ff,
         max_position_embeddings=config.max_len,
         scale_embedding=config.scale_embedding,
-        activation_function="relu",
+        activation_function=config.activation,
         dropout=config.dropout,
         pad_token_id=0,
         bos_token_id=1,

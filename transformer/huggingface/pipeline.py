@@ -1,6 +1,7 @@
 """`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, as `Pipeline` gives them from our own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,13 +9,16 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Int
 from torch import Tensor
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedModel
 
 from transformer.errors import CheckpointError, InputError
+from transformer.huggingface.families import Family
 from transformer.huggingface.folder import Folder, first_line, read_config, read_model
 from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
 from transformer.huggingface.network import NO_PAD, ModelConfig, Network
 from transformer.huggingface.vocabulary import PieceVocabulary
+from transformer.network.config import TransformerConfig
+from transformer.network.model import Transformer
 from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
@@ -56,20 +60,21 @@ class HuggingFacePipeline:
 
     trained = True
 
-    def __init__(self, name: str, network: Network, tokenizer: Any) -> None:
-        self.name, self.network, self.tokenizer = name, network, tokenizer
+    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any) -> None:
+        self.name, self.tokenizer = name, tokenizer
+        self.network: Any = network
         config = network.config
         self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad)
         self.target_vocabulary = (
             PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad)
-            if network.crossed
+            if self.crossed
             else self.source_vocabulary
         )
 
     # --- what it is ----------------------------------------------------------------------------------------------------------
 
     @property
-    def config(self) -> ModelConfig:
+    def config(self) -> ModelConfig | TransformerConfig:
         """The sizes of the model."""
         return self.network.config
 
@@ -77,6 +82,16 @@ class HuggingFacePipeline:
     def stacks(self) -> tuple[str, ...]:
         """The stacks it has: `encoder`, `decoder`, or both."""
         return tuple(self.network.stacks)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether it has an encoder and a decoder."""
+        return len(self.stacks) == 2
+
+    @property
+    def original(self) -> Any:
+        """The model of `transformers`; its configuration says how it writes."""
+        return self.network.model
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -91,12 +106,12 @@ class HuggingFacePipeline:
     @cached_property
     def parameters(self) -> int:
         """The number of parameters; those used in two places are counted once."""
-        return sum(parameter.numel() for parameter in self.network.model.parameters())
+        return sum(parameter.numel() for parameter in self.original.parameters())
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes of the weights and of the tables that are not trained."""
-        return sum(tensor.nbytes for tensor in [*self.network.model.parameters(), *self.network.model.buffers()])
+        return sum(tensor.nbytes for tensor in [*self.original.parameters(), *self.original.buffers()])
 
     def vocabulary(self, side: Side) -> PieceVocabulary:
         """The vocabulary of a side. Raises `InputError` for anything but `source` and `target`."""
@@ -124,7 +139,7 @@ class HuggingFacePipeline:
         # What follows the beginning of a text has no special tokens of its own.
         pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
         ids, words = pieces.ids, pieces.words
-        if side == "target" and self.network.crossed:
+        if side == "target" and self.crossed:
             if ids and ids[-1] == self._eos:
                 ids, words = ids[:-1], words[:-1]
             if ids[:1] != [self._sos]:  # some tokenizers write it themselves
@@ -190,7 +205,7 @@ class HuggingFacePipeline:
             raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
         (reading,) = self._readings([source], "source")
         ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
-        given, prompt = (ids, None) if self.network.crossed else (None, ids)
+        given, prompt = (ids, None) if self.crossed else (None, ids)
         forced = {**self._forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
         return write(
             self.network,
@@ -243,14 +258,14 @@ class HuggingFacePipeline:
 
     def _limit(self, row: Sequence[int]) -> int:
         """The most tokens of an answer."""
-        return 2 * len(row) + 8 if self.network.crossed else CONTINUATION_TOKENS
+        return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
 
     @cached_property
     def _special(self) -> dict[str, int]:
         """Ids that the model's configuration names for writing."""
         found = {}
         for name in ("decoder_start_token_id", "eos_token_id", "forced_bos_token_id"):
-            for config in (self.network.model.generation_config, self.network.model.config):
+            for config in (self.original.generation_config, self.original.config):
                 value = getattr(config, name, None) if config is not None else None
                 value = value[0] if isinstance(value, list) and value else value
                 if isinstance(value, int) and 0 <= value < self.config.target_vocab:
@@ -311,7 +326,7 @@ class HuggingFacePipeline:
             own = self.answers(sources, edits)
             targets = [own[index] if given is None else given for index, given in enumerate(targets)]
         following = [reading.ids for reading in self._readings(targets, "target")]
-        if self.network.crossed:
+        if self.crossed:
             return self._traced(self.batch(rows, "source"), self.batch(following, "target"), edits)
         joined = [(*row, *more) for row, more in zip(rows, following, strict=True)]
         most = self.config.max_len
@@ -351,7 +366,7 @@ class HuggingFacePipeline:
     def _reading(self, text: Any, side: Side) -> Reading:
         vocabulary = self.vocabulary(side)
         if isinstance(text, Answer) and side == "target":
-            ids = ((self._sos,) if self.network.crossed else ()) + text.ids
+            ids = ((self._sos,) if self.crossed else ()) + text.ids
             text = Reading(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
         if not isinstance(text, Reading):
             return self.read(a_text(text), side)
@@ -360,14 +375,42 @@ class HuggingFacePipeline:
         return text
 
 
+class Opened(NamedTuple):
+    """The parts of a model in a folder.
+
+    Attributes:
+        name: of the folder.
+        model: in evaluation mode, with the attention of `transformers` itself.
+        family: where its tensors are.
+        tokenizer: of `transformers`.
+        pad: id of padding; `NO_PAD` where there is none.
+        longest: most tokens of a text.
+    """
+
+    name: str
+    model: PreTrainedModel
+    family: Family
+    tokenizer: Any
+    pad: int
+    longest: int
+
+
 def open_folder(path: str | Path) -> HuggingFacePipeline:
     """The pipeline of the model in a folder.
 
     Raises:
         CheckpointError: a folder that may not be opened, or whose parts do not fit; see `transformer.huggingface.folder`.
     """
+    name, model, family, tokenizer, pad, longest = read_folder(path)
+    with readable_model(name):
+        network = Network(model, family, pad, pad, longest)
+    return HuggingFacePipeline(name, network, tokenizer)
+
+
+def read_folder(path: str | Path) -> Opened:
+    """The model and the tokenizer in a folder. Raises as `open_folder`."""
     folder = Folder(path)
-    config, family_of = read_config(folder)
+    config, family = read_config(folder)
     folder.tokenizer_files()
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
@@ -378,14 +421,20 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
     if not count:
         raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
-    model = read_model(folder, config, family_of)
-    try:
+    model = read_model(folder, config, family)
+    with readable_model(folder.name):
         positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
-        longest = min(MODEL_TOKENS, positions - family_of.first_position(config))
-        network = Network(model, family_of, pad, pad, longest)
+        longest = min(MODEL_TOKENS, positions - family.first_position(config))
+    return Opened(folder.name, model, family, tokenizer, pad, longest)
+
+
+@contextmanager
+def readable_model(name: str) -> Iterator[None]:
+    """Whatever goes wrong within the context, with the model in the folder `name`, is a `CheckpointError`."""
+    try:
+        yield
     except CheckpointError:
         raise
     except Exception as error:  # noqa: BLE001 (of whatever kind, from a configuration of whatever kind)
         template = "The model in {folder!r} cannot be run ({problem})."
-        raise CheckpointError(template, folder=folder.name, problem=first_line(error)) from None
-    return HuggingFacePipeline(folder.name, network, tokenizer)
+        raise CheckpointError(template, folder=name, problem=first_line(error)) from None

@@ -93,7 +93,12 @@ class TransformerConfig:
         dropout: probability of dropping a value while training.
         scale_embedding: multiply token embeddings by √d_model (section 3.4).
         position: `sinusoidal` (fixed, section 3.5) or `learned` (a trained table `[max_len, d_model]`).
-        zero_pad_row: the padding token's embedding is zero and stays zero.
+        sinusoid_order: sines and cosines of the fixed positions are `alternating` dimensions (section 3.5), or in `halves`: all
+            sines, then all cosines.
+        zero_pad_row: the padding token's embedding is zero and stays zero. Where its row is also one of the output's
+            (`tied_weights`), training changes it there.
+        tied_weights: which matrices are one and the same (section 3.4): `nothing`, the `output` and the target's table of
+            tokens, or `all` three, with the source's table. `all` needs one vocabulary for both sides.
         head_projection: `per_head`: map `d_model → d_model`, then split into heads, so that each head has a map of its
             own (section 3.2.2); `shared`: split first, then one `d_head → d_head` map that all heads share.
         projection_bias: whether the maps to Q, K and V have a bias.
@@ -105,7 +110,8 @@ class TransformerConfig:
             padded `keys` (whole columns), or `nothing`.
         decoder_alone: the decoder may run without an encoder; its cross-attention is then skipped.
         dropout_on: whether dropout follows each sub-layer (`sublayer`, section 5.4) or each normalisation (`norm`).
-        ff_dropout: dropout inside the feed-forward network, after the ReLU.
+        activation: of the hidden layer of the feed-forward network: `relu` (section 3.3), `gelu`, or `swish`, also called SiLU.
+        ff_dropout: dropout inside the feed-forward network, after the activation.
         embedding_dropout: dropout on the sum of token and position (section 5.4).
         norm_first: normalise before each sub-layer (pre-norm) instead of after the residual sum (post-norm).
         norm_eps: ε of every LayerNorm.
@@ -130,7 +136,9 @@ class TransformerConfig:
     dropout: float = 0.1
     scale_embedding: bool = False
     position: Literal["sinusoidal", "learned"] = "sinusoidal"
+    sinusoid_order: Literal["alternating", "halves"] = "alternating"
     zero_pad_row: bool = True
+    tied_weights: Literal["nothing", "output", "all"] = "nothing"
     head_projection: Literal["per_head", "shared"] = "per_head"
     projection_bias: bool = True
     output_bias: bool = True
@@ -140,6 +148,7 @@ class TransformerConfig:
     target_padding: Literal["queries", "keys", "nothing"] = "queries"
     decoder_alone: bool = True
     dropout_on: Literal["sublayer", "norm"] = "sublayer"
+    activation: Literal["relu", "gelu", "swish"] = "relu"
     ff_dropout: bool = True
     embedding_dropout: bool = True
     norm_first: bool = False
@@ -156,6 +165,10 @@ class TransformerConfig:
             within(name, getattr(self, name), 1, most)
         within("source_pad", self.source_pad, 0, self.source_vocab - 1)
         within("target_pad", self.target_pad, 0, self.target_vocab - 1)
+        if self.tied_weights == "all" and (self.source_vocab, self.source_pad) != (self.target_vocab, self.target_pad):
+            raise ConfigError(
+                "tied_weights is {value!r}; with different vocabularies or padding, allowed are nothing, output.", value="all"
+            )
         if self.max_len * self.d_model > LARGEST_TABLE:
             raise ConfigError(
                 "max_len is {value!r}; with d_model {d_model}, allowed are up to {most}.",

@@ -199,15 +199,16 @@ def _projection_width(config: TransformerConfig) -> int:
 
 def _parameters(config: TransformerConfig) -> dict[str, int]:
     d_model, width = config.d_model, _projection_width(config)
+    # A matrix with two uses is counted with the tokens.
     attentions, layers = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
     projections = 3 * (width**2 + width * config.projection_bias) + d_model**2 + d_model * config.output_bias
     positions = 2 * config.max_len * (config.position == "learned")
     return {
-        EMBEDDING: (config.source_vocab + config.target_vocab + positions) * d_model,
+        EMBEDDING: (config.source_vocab * (config.tied_weights != "all") + config.target_vocab + positions) * d_model,
         PROJECTIONS: attentions * projections,
         FEED_FORWARD: layers * (2 * d_model * config.d_ff + config.d_ff + d_model),
         ADD_NORM: (attentions + layers + 2 * config.final_norm) * 2 * d_model,
-        OUTPUT: config.target_vocab * (d_model + 1),
+        OUTPUT: config.target_vocab * (d_model * (config.tied_weights == "nothing") + 1),
     }
 
 

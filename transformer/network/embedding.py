@@ -12,7 +12,7 @@ from transformer.network.config import TransformerConfig
 from transformer.network.tap import Tap, watched
 
 
-def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
+def sinusoid(positions: int, d_model: int, order: str = "alternating") -> Float[Tensor, "position d_model"]:
     """The fixed positional encoding (section 3.5):
 
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
@@ -20,12 +20,17 @@ def sinusoid(positions: int, d_model: int) -> Float[Tensor, "position d_model"]:
 
     Computed in double precision, because the error of the angle grows with `pos`; a model rounds the table to its own
     precision. An odd `d_model` ends on a sine.
+
+    Args:
+        positions, d_model: rows and columns.
+        order: of the columns: `alternating` as above, or `halves`: all sines, then all cosines.
     """
     position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
     dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
     pair = dimension - dimension % 2
     angle = position / 10_000 ** (pair / d_model)
-    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos())
+    table = torch.where(dimension % 2 == 0, angle.sin(), angle.cos())
+    return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if order == "halves" else table
 
 
 class Sinusoidal(nn.Module):
@@ -33,8 +38,8 @@ class Sinusoidal(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.sizes = config.max_len, config.d_model
-        self.register_buffer("table", sinusoid(*self.sizes).to(torch.get_default_dtype()), persistent=False)
+        self.form = config.max_len, config.d_model, config.sinusoid_order
+        self.register_buffer("table", sinusoid(*self.form).to(torch.get_default_dtype()), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
         """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed
@@ -43,7 +48,7 @@ class Sinusoidal(nn.Module):
         super()._apply(fn, recurse)
         table = self.get_buffer("table")
         if table.dtype != before:
-            table.copy_(sinusoid(*self.sizes))
+            table.copy_(sinusoid(*self.form))
         return self
 
     def forward(self, length: int) -> Float[Tensor, "position d_model"]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -10,6 +11,12 @@ from transformer.network.cache import Cache
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask
 from transformer.network.tap import Tap
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "gelu": nn.functional.gelu,
+    "swish": nn.functional.silu,
+}
 
 
 class Dropout(nn.Dropout):
@@ -20,7 +27,8 @@ class Dropout(nn.Dropout):
 
 
 class FeedForward(nn.Module):
-    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`.
+    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`, or another activation in the
+    place of `max(0, …)`.
 
     Args:
         config: sizes and variant.
@@ -31,6 +39,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.expand = nn.Linear(config.d_model, config.d_ff)
         self.contract = nn.Linear(config.d_ff, config.d_model)
+        self.activation = ACTIVATIONS[config.activation]
         self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
         self.hidden = Tap(f"batch {axis} d_ff")
         self.activated = Tap(f"batch {axis} d_ff")
@@ -38,7 +47,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
         hidden = self.hidden(self.expand(x))
-        activated = self.activated(hidden.relu())
+        activated = self.activated(self.activation(hidden))
         return self.output(self.contract(self.dropout(activated)))
 
 

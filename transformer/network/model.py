@@ -68,6 +68,7 @@ class Transformer(nn.Module):
         self.target_embedding = Embedding(config, "target")
         self.decoder = Decoder(config)
         self.output_projection = nn.Linear(config.d_model, config.target_vocab)
+        self.tie()
 
         self.source_mask = Tap("batch 1 1 source")
         self.target_mask = Tap("batch 1 target target")
@@ -75,6 +76,13 @@ class Transformer(nn.Module):
         self.probabilities = Tap("batch target vocab")
         self.taps = name_taps(self)
         self.initialize()
+
+    def tie(self) -> None:
+        """Use one matrix for the tables and the output where the variant says so (section 3.4)."""
+        if self.config.tied_weights == "all":
+            self.target_embedding.table.weight = self.source_embedding.table.weight
+        if self.config.tied_weights != "nothing":
+            self.output_projection.weight = self.target_embedding.table.weight
 
     def initialize(self) -> None:
         """Xavier uniform on every matrix where the variant says so; PyTorch's defaults are already in place."""

@@ -70,7 +70,8 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise CheckpointError("dtype is {dtype!r}; it must be a floating-point type, such as torch.float32.", dtype=dtype)
-    tensors = {name: tensor.to(dtype).contiguous() for name, tensor in checkpoint.model.state_dict().items()}
+    # Each parameter once: `state_dict` would name a tied one twice.
+    tensors = {name: tensor.detach().to(dtype).contiguous() for name, tensor in checkpoint.model.named_parameters()}
     metadata = {
         "config": checkpoint.model.config.to_json(),
         "source_vocabulary": checkpoint.source_vocabulary.to_json(),
@@ -230,7 +231,7 @@ def _ours(metadata: dict[str, str] | None, name: str) -> dict[str, str]:
 def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -> Transformer:
     with _Undrawn():
         model = Transformer(config)
-    check_tensors(tensors, {key: tuple(tensor.shape) for key, tensor in model.state_dict().items()}, name)
+    check_tensors(tensors, {key: tuple(tensor.shape) for key, tensor in model.named_parameters()}, name)
     largest = max(float(tensor.abs().max()) for tensor in tensors.values() if tensor.numel())
     if largest_number(config, largest) > LARGEST_FLOAT:
         raise CheckpointError(
@@ -238,7 +239,7 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
             name=name,
             largest=largest,
         )
-    model.load_state_dict(tensors)
+    model.load_state_dict(tensors, strict=False)  # the names are checked above; a tied parameter has one more
     return model.eval()
 
 

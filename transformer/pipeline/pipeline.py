@@ -130,19 +130,25 @@ class Pipeline:
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
 
     @staticmethod
-    def open(folder: str | Path) -> "TextPipeline":
+    def open(folder: str | Path, own_network: bool = False) -> "TextPipeline":
         """The pipeline of a model of Hugging Face's `transformers`, from the folder that holds its configuration, its weights
         as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
 
+        Args:
+            folder: of the model.
+            own_network: run a Marian in our own network (`transformer.huggingface.own_network`), with all its taps.
+
         Raises:
-            CheckpointError: the packages for it are not installed, or the folder cannot be opened.
+            CheckpointError: the packages for it are not installed, the folder cannot be opened, or our own network cannot hold
+                its model.
         """
         try:
             # From the floor above, and only where it is asked for: the packages it needs are an extra.
+            from transformer.huggingface.own_network import open_own_network
             from transformer.huggingface.pipeline import open_folder
         except ModuleNotFoundError as error:
             raise CheckpointError(NO_PACKAGE, package=error.name) from error
-        return open_folder(folder)
+        return open_own_network(folder) if own_network else open_folder(folder)
 
     def write_folder(self, folder: str | Path) -> None:
         """Write the model as a folder of the class `MarianMTModel`, which `transformers` reads, and `open`; see

@@ -177,7 +177,7 @@ def _parameter(model: Transformer, weight: Weight) -> nn.Parameter:
     Raises:
         InputError: there is no such weight.
     """
-    parameter = dict(model.named_parameters()).get(weight.name)
+    parameter = dict(model.named_parameters(remove_duplicate=False)).get(weight.name)
     shape = () if parameter is None else parameter.shape
     inside = len(weight.index) == len(shape) and all(0 <= at < size for at, size in zip(weight.index, shape, strict=True))
     if parameter is None or not inside:

@@ -1,5 +1,6 @@
 """The section in which a visitor trains a model: without a browser."""
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from pages.training import live, live_desk
 from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, Line
 from tests.pages.apps import on_page, shown
-from transformer import CheckpointError, Pipeline
+from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live import LiveTraining, Progress
 from transformer.training.settings import LiveSettings
 
@@ -231,6 +232,16 @@ def test_a_foreign_file_is_refused_with_its_reason(data: bytes, reason: str) -> 
 
     with pytest.raises(CheckpointError, match=reason):
         accept("x.safetensors", data)
+
+
+@pytest.mark.parametrize(("field", "value"), [("activation", "gelu"), ("sinusoid_order", "halves")])
+def test_a_network_that_the_pages_do_not_explain_is_refused(field: str, value: str) -> None:
+    from pages.training.live_files import accept
+
+    reverse = Pipeline.load("reverse")
+    other = dataclasses.replace(reverse, model=Transformer(reverse.config.replace(**{field: value})))
+    with pytest.raises(CheckpointError, match=f"has {field} '{value}'; the pages of this app explain"):
+        accept("x.safetensors", other.to_bytes())
 
 
 def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

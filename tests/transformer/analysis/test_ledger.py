@@ -55,6 +55,15 @@ def test_every_parameter_belongs_to_exactly_one_step(preset: str, norm_first: bo
         assert row.parameters == sum(sizes[name] for name in stop.parameters)
 
 
+@pytest.mark.parametrize("tied", ["output", "all"])
+def test_a_matrix_with_two_uses_is_counted_once(tied: str) -> None:
+    model = small("pytorch", tied_weights=tied)
+    trace = run_traced(model, SOURCE, TARGET)
+    rows = ledger(model, trace)
+    assert sum(row.parameters for row in rows) == numel(model) < numel(small("pytorch"))
+    assert totals(rows, lambda row: row.work) == cost(trace.config, lengths_of(trace))
+
+
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 def test_flops_of_each_step_equal_pytorchs_count(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first)

@@ -29,6 +29,8 @@ CASES: dict[str, tuple[str, dict[str, Any], bool]] = {
     "vanilla alone": ("vanilla", {}, False),
     "vanilla alone pre": ("vanilla", {"norm_first": True}, False),
     "vanilla mask first": ("vanilla", {"mask_before_scaling": True}, True),
+    "tied": ("vanilla", {"tied_weights": "all", "activation": "gelu", "sinusoid_order": "halves"}, True),
+    "output tied": ("pytorch", {"tied_weights": "output", "activation": "swish", "initialization": "xavier"}, True),
     "shared scale first": ("shared_heads", {"mask_before_scaling": False, "final_norm": True}, True),
 }
 
@@ -47,6 +49,8 @@ def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: Trans
     first = inputs[0] if inputs else torch.empty(0)
     batch, heads = first.shape[0], config.heads
     fill = torch.tensor(config.mask_fill)
+    order = [*range(0, config.d_model, 2), *range(1, config.d_model, 2)]  # all sines, then all cosines
+    order = order if config.sinusoid_order == "halves" else sorted(order)
 
     def attention_weights() -> Tensor:
         return torch.nan_to_num(first.softmax(-1)) if stop.kind == "attention.weights" else first.softmax(-1)
@@ -57,7 +61,7 @@ def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: Trans
         "look up": lambda: weights[0][first],
         "multiply": lambda: first * config.d_model**0.5,
         "first rows": lambda: weights[0][: stop.shape[0]],
-        "waves": lambda: waves(stop.shape),
+        "waves": lambda: waves(stop.shape)[:, order],
         "add": lambda: inputs[0] + inputs[1],
         "linear map": lambda: F.linear(first, *weights),
         "split": lambda: torch.stack(first.chunk(heads, -1), 2),
@@ -71,6 +75,8 @@ def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: Trans
         "join": lambda: torch.cat(list(first.unbind(1)), -1),
         "LayerNorm": lambda: F.layer_norm(first, first.shape[-1:], *weights, eps=config.norm_eps),
         "ReLU": lambda: first.clamp(min=0),
+        "GELU": lambda: first * (1 + torch.erf(first / 2**0.5)) / 2,
+        "swish": lambda: first / (1 + torch.exp(-first)),
         "as it is": lambda: first,
     }
     assert known.keys() == set(OPERATIONS)

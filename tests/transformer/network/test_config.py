@@ -31,7 +31,9 @@ COLUMNS = {
         "dropout": 0.1,
         "scale_embedding": False,
         "position": "sinusoidal",
+        "sinusoid_order": "alternating",
         "zero_pad_row": True,
+        "tied_weights": "nothing",
         "head_projection": "per_head",
         "projection_bias": True,
         "output_bias": True,
@@ -41,6 +43,7 @@ COLUMNS = {
         "target_padding": "queries",
         "decoder_alone": True,
         "dropout_on": "sublayer",
+        "activation": "relu",
         "ff_dropout": True,
         "embedding_dropout": True,
         "norm_first": False,
@@ -62,7 +65,9 @@ COLUMNS = {
         "dropout": 0.1,
         "scale_embedding": True,
         "position": "sinusoidal",
+        "sinusoid_order": "alternating",
         "zero_pad_row": False,
+        "tied_weights": "nothing",
         "head_projection": "per_head",
         "projection_bias": True,
         "output_bias": True,
@@ -72,6 +77,7 @@ COLUMNS = {
         "target_padding": "keys",
         "decoder_alone": False,
         "dropout_on": "sublayer",
+        "activation": "relu",
         "ff_dropout": True,
         "embedding_dropout": True,
         "norm_first": False,
@@ -93,7 +99,9 @@ COLUMNS = {
         "dropout": 0.1,
         "scale_embedding": False,
         "position": "learned",
+        "sinusoid_order": "alternating",
         "zero_pad_row": False,
+        "tied_weights": "nothing",
         "head_projection": "shared",
         "projection_bias": False,
         "output_bias": False,
@@ -103,6 +111,7 @@ COLUMNS = {
         "target_padding": "nothing",
         "decoder_alone": False,
         "dropout_on": "norm",
+        "activation": "relu",
         "ff_dropout": False,
         "embedding_dropout": True,
         "norm_first": False,
@@ -144,6 +153,9 @@ BOOLS = ("scale_embedding", "zero_pad_row", "projection_bias", "output_bias", "m
 BOOLS += ("ff_dropout", "embedding_dropout", "norm_first", "final_norm")
 CHOICES = {
     "position": "sinusoidal, learned",
+    "sinusoid_order": "alternating, halves",
+    "tied_weights": "nothing, output, all",
+    "activation": "relu, gelu, swish",
     "head_projection": "per_head, shared",
     "score_divisor": "d_head, d_model",
     "target_padding": "queries, keys, nothing",
@@ -202,6 +214,13 @@ def test_an_invalid_value_is_refused_with_its_name_and_the_allowed_values(name: 
 def test_a_table_too_large_for_any_machine_is_refused():
     with pytest.raises(ConfigError, match="max_len is 65536; with d_model 8192, allowed are up to 4096"):
         TransformerConfig.preset("vanilla", d_model=8192, max_len=65_536)
+
+
+@pytest.mark.parametrize("other", [{"source_vocab": 11}, {"source_pad": 1}])
+def test_one_table_for_both_sides_needs_one_vocabulary(other: dict[str, int]):
+    with pytest.raises(ConfigError, match="tied_weights is 'all'; with different vocabularies or padding, allowed are noth"):
+        TransformerConfig.preset("vanilla", tied_weights="all", **other)
+    assert TransformerConfig.preset("vanilla", tied_weights="output", **other).tied_weights == "output"
 
 
 def test_numpy_numbers_become_python_numbers():

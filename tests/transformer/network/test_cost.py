@@ -30,11 +30,13 @@ def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) ->
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("final_norm", [False, True])
 def test_parameters_are_counted_without_building_the_model(preset: str, final_norm: bool) -> None:
-    for projection, position, bias in itertools.product(("per_head", "shared"), ("sinusoidal", "learned"), (False, True)):
+    choices = ("per_head", "shared"), ("sinusoidal", "learned"), (False, True), ("nothing", "output", "all")
+    for projection, position, bias, tied in itertools.product(*choices):
         config = TransformerConfig.preset(
             preset,
-            source_vocab=7,
+            source_vocab=11 if tied == "all" else 7,
             target_vocab=11,
+            tied_weights=tied,
             d_model=12,
             heads=3,
             d_ff=10,

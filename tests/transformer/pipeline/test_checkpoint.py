@@ -45,6 +45,17 @@ def test_round_trip(preset: str, norm_first: bool, tmp_path: Path):
     assert torch.equal(loaded.model(SOURCE, TARGET), saved.model(SOURCE, TARGET))
 
 
+@pytest.mark.parametrize("tied", ["output", "all"])
+def test_tied_matrices_are_stored_once_and_are_tied_again_when_loaded(tied: str, tmp_path: Path):
+    saved = checkpoint("pytorch", tied_weights=tied)
+    save_checkpoint(tmp_path / "model.safetensors", saved)
+    loaded = load_checkpoint(tmp_path / "model.safetensors").model
+    assert torch.equal(loaded(SOURCE, TARGET), saved.model(SOURCE, TARGET))
+    assert loaded.output_projection.weight is loaded.target_embedding.table.weight
+    assert (loaded.source_embedding.table.weight is loaded.target_embedding.table.weight) == (tied == "all")
+    assert load_file(tmp_path / "model.safetensors").keys() == {name for name, _ in loaded.named_parameters()}
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_on_disk_becomes_single_in_memory(dtype: torch.dtype, tmp_path: Path):
     saved, sizes = checkpoint(), []
