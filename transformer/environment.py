@@ -5,6 +5,18 @@ import os
 PREFIX = "HEADLIGHT_"
 
 
+def switch(name: str) -> bool:
+    """Whether the environment variable of a choice is 1; it is off if the variable is not set.
+
+    Raises:
+        ValueError: the variable is set to anything but 0 and 1.
+    """
+    written = os.environ.get(PREFIX + name, "0")
+    if written not in ("0", "1"):
+        raise ValueError(f"{PREFIX}{name} is {written!r}; expected 1 for on or 0 for off.")
+    return written == "1"
+
+
 def setting(name: str, value: int) -> int:
     """The whole number from 1 in the environment variable of a limit; `value` if it is not set.
 

@@ -1,7 +1,8 @@
 """What may be opened: a folder of a Hugging Face model, checked file by file before anything large is built.
 
-Weights come from safetensors files alone, so nothing is unpickled, and no code of the folder is run. All files are read by this
-module or from paths it has checked; `transformers` gets a configuration and tensors, never the folder of the weights.
+Weights come from safetensors files alone, so nothing is unpickled (unless an operator allows it: `transformer.huggingface.pickles`),
+and no code of the folder is run. All files are read by this module or from paths it has checked; `transformers` gets a configuration
+and tensors, never the folder of the weights.
 """
 
 import json
@@ -18,9 +19,11 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from transformer.errors import CheckpointError
 from transformer.huggingface.families import FAMILIES, Family
-from transformer.huggingface.limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER, TOKENIZER_MEGABYTES
+from transformer.huggingface.limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER, PICKLED_WEIGHTS, TOKENIZER_MEGABYTES
+from transformer.huggingface.pickles import read_pickles
 
 CONFIG, INDEX, WEIGHTS = "config.json", "model.safetensors.index.json", "model.safetensors"
+PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 # Each holds the pieces of a tokenizer, in the format of one or another.
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
 MEGABYTE = 1_000_000
@@ -156,7 +159,8 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
     Raises:
         CheckpointError: no safetensors files, a model that is too large, or weights that do not fit the configuration.
     """
-    files = _weight_files(folder)
+    pickles = _pickle_files(folder)
+    files = pickles or _weight_files(folder)
     model_class = getattr(transformers, family.model_class)
     config._attn_implementation = "eager"
     try:
@@ -174,7 +178,7 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
             most=MODEL_MEGABYTES,
         )
     _check_tables(folder, empty)
-    weights = _read_weights(folder, files)
+    weights = _finite(folder, read_pickles(files) if pickles else _read_weights(folder, files))
     try:
         model, report = model_class.from_pretrained(
             None,
@@ -254,6 +258,20 @@ def _weight_files(folder: Folder) -> list[Path]:
     return paths
 
 
+def _pickle_files(folder: Folder) -> list[Path]:
+    """The files of weights in PyTorch's own format, where the operator allows them and there are no others."""
+    if not PICKLED_WEIGHTS or folder.has(INDEX) or folder.has(WEIGHTS):
+        return []
+    names = [PICKLED] if folder.has(PICKLED) else []
+    if folder.has(PICKLED_INDEX):
+        parts = folder.json(PICKLED_INDEX).get("weight_map")
+        names = sorted({str(name) for name in parts.values()}) if isinstance(parts, dict) else []
+    paths = [folder.file(name, MODEL_MEGABYTES) for name in names]
+    if sum(path.stat().st_size for path in paths) > MODEL_MEGABYTES * MEGABYTE:
+        raise CheckpointError("The weights in {folder!r} have more than {most} MB.", folder=folder.name, most=MODEL_MEGABYTES)
+    return paths
+
+
 def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = {}
     try:
@@ -265,6 +283,11 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
         raise CheckpointError(
             "The weights in {folder!r} are not whole safetensors files ({problem}).", folder=folder.name, problem=str(error)
         ) from error
+    return weights
+
+
+def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights, if all numbers in them are finite."""
     for key, tensor in weights.items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise CheckpointError("In {folder!r}, {key} holds values that are not finite.", folder=folder.name, key=key)

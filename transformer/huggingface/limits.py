@@ -1,6 +1,6 @@
 """Limits on models that are opened from a folder; the environment variable `HEADLIGHT_` + the name replaces each."""
 
-from transformer.environment import setting
+from transformer.environment import setting, switch
 
 # Megabytes of the weights in memory, four bytes each, and the same of the files.
 MODEL_MEGABYTES = setting("MODEL_MEGABYTES", 2_000)
@@ -16,3 +16,7 @@ CONTINUATION_TOKENS = setting("CONTINUATION_TOKENS", 20)
 
 # Layers of a stack, and any other whole number in a configuration.
 MODEL_LAYERS, MODEL_NUMBER = setting("MODEL_LAYERS", 128), setting("MODEL_NUMBER", 10_000_000)
+
+# Whether weights in PyTorch's own format are read where a folder has no safetensors: a pickle, read by
+# `torch.load(weights_only=True)`.
+PICKLED_WEIGHTS = switch("PICKLED_WEIGHTS")

@@ -6,8 +6,20 @@ from pathlib import Path
 import pytest
 
 from pages.ui import limits
+from transformer.environment import switch
 
 ROOT = Path(__file__).parents[3]
+
+
+def test_a_switch_is_on_only_where_it_is_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADLIGHT_PICKLED_WEIGHTS", raising=False)
+    assert not switch("PICKLED_WEIGHTS")
+    for written, on in (("0", False), ("1", True)):
+        monkeypatch.setenv("HEADLIGHT_PICKLED_WEIGHTS", written)
+        assert switch("PICKLED_WEIGHTS") == on
+    monkeypatch.setenv("HEADLIGHT_PICKLED_WEIGHTS", "yes")
+    with pytest.raises(ValueError, match="is 'yes'; expected 1 for on or 0 for off"):
+        switch("PICKLED_WEIGHTS")
 
 
 def test_a_limit_is_replaced_by_its_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,56 @@ def test_a_configuration_that_lies_is_refused(folder: Path, values: dict[str, An
     with pytest.raises(CheckpointError) as error:
         open_folder(folder)
     assert problem in str(error.value)
+
+
+def save_pickle(folder: Path, values: object = None) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(tensors if values is None else values, folder / "pytorch_model.bin")
+
+
+def test_weights_in_the_format_of_pytorch_are_read_where_an_operator_allows_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_pickle(folder)
+    with pytest.raises(CheckpointError, match="weights in other formats are not read"):
+        open_folder(folder)
+    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    assert open_folder(folder).answer("the cat") == open_folder(folder_of("gpt2")).answer("the cat")
+    weight = open_folder(folder).network.model.get_input_embeddings().weight
+    assert torch.equal(weight, load_file(folder_of("gpt2") / "model.safetensors")["transformer.wte.weight"])
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (lambda f: {"transformer.wte.weight": Opened(f / "opened")}, "holds more than tensors by name"),
+        (lambda _: [torch.zeros(2)], "holds more than tensors by name, or is damaged .list."),
+        (lambda _: {"transformer.wte.weight": torch.zeros(1).expand(1 << 40)}, "holds more than tensors by name"),
+        (lambda _: {"transformer.wte.weight": torch.full((40, 16), torch.nan)}, "values that are not finite"),
+    ],
+    ids=["code", "a list", "a tensor larger than memory", "not finite"],
+)
+def test_pickled_weights_with_anything_else_are_refused(
+    folder: Path, values: Callable[[Path], object], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    save_pickle(folder, values(folder))
+    with pytest.raises(CheckpointError, match=problem):
+        open_folder(folder)
+    assert not (folder / "opened").exists()
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_pickles_that_are_no_plain_archive_are_refused(folder: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    as_pickle(folder)
+    if compressed:
+        with zipfile.ZipFile(folder / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("archive/data.pkl", bytes(1000))
+    with pytest.raises(CheckpointError, match="is compressed" if compressed else "is not of the format"):
+        open_folder(folder)
+    assert not (folder / "opened").exists()
 
 
 @pytest.mark.parametrize("path", ["nowhere", "a\0b", 7, None])
