@@ -1,8 +1,8 @@
 """What may be opened: a folder of a Hugging Face model, checked file by file before anything large is built.
 
-Weights come from safetensors files alone, so nothing is unpickled (unless an operator allows it: `transformer.huggingface.pickles`),
-and no code of the folder is run. All files are read by this module or from paths it has checked; `transformers` gets a configuration
-and tensors, never the folder of the weights.
+Weights come from safetensors files alone, so nothing is unpickled (unless an operator allows it, see
+`transformer.huggingface.pickles`), and no code of the folder is run. All files are read by this module or from paths it has
+checked; `transformers` gets a configuration and tensors, never the folder of the weights.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Weights in PyTorch's own format, which is a pickle: read only where an operator says so (`PICKLED_WEIGHTS`).
 
 `torch.load(weights_only=True)` builds tensors and containers of them and calls nothing else. What it may build is bounded
-before: the archive is stored without compression, so nothing in it is larger than the file; and each tensor is checked to have as
-many numbers as are in memory.
+before: the archive is stored without compression, so nothing in it is larger than the file; and each tensor must have as many
+numbers as are in memory.
 """
 
 import pickle
