@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.shell.edit_list import edit_button, show_edit_list
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
@@ -18,7 +19,6 @@ from transformer.figures.whatif import difference_map, importance_map, probabili
 from transformer.tracing.paths import Kind, Side
 from transformer.tracing.phrases import all_interventions, at_head, block
 
-KEY = "edits"
 SIDES: tuple[Side, ...] = ("source", "target")
 
 
@@ -32,7 +32,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     """
     words = text("whatif")
     st.markdown(words["intro"])
-    phrases = _list()
+    phrases = show_edit_list()
     _offer(trace, kind, layer, head)
     lengths = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
     edits = all_interventions(phrases, view.pipeline.config, lengths)
@@ -44,59 +44,27 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     _importance(view, trace, edits)
 
 
-def _list() -> list[str]:
-    """Show the edits in force, to remove or to add by typing; returns them as phrases."""
-    words = text("whatif")
-    st.session_state.setdefault(KEY, [])
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
-    with left:
-        phrases = st.multiselect(
-            words["edits"],
-            st.session_state[KEY],
-            key=KEY,
-            accept_new_options=True,
-            placeholder=words["edits_placeholder"],
-            help=words["edits_help"],
-            bind="query-params",
-        )
-    right.button(words["clear"], on_click=_clear, disabled=not phrases, icon=":material/delete:", width="stretch")
-    return phrases
-
-
 def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show buttons that each add an edit."""
     words = text("whatif")
     queries, keys = trace.tokens(kind)
     of = Kind.of(kind)
     with st.container(horizontal=True):
-        _button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
-        _button(words["average"], at_head("average", kind, layer, head), words["average_help"])
-        _button(words["silence_layer"], at_head("silence", kind, layer))
+        edit_button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
+        edit_button(words["average"], at_head("average", kind, layer, head), words["average_help"])
+        edit_button(words["silence_layer"], at_head("silence", kind, layer))
         with st.popover(words["block"], icon=":material/block:"):
             query = st.selectbox(
                 words["query"], range(len(queries)), format_func=lambda position: token_at(position, queries[position])
             )
             key = st.selectbox(words["key"], range(len(keys)), format_func=lambda position: token_at(position, keys[position]))
-            _button(words["block_button"], block(kind, layer, head, query, key))
+            edit_button(words["block_button"], block(kind, layer, head, query, key))
         with st.popover(words["more"], icon=":material/tune:"):
             actions = words["actions"]
             for phrase in ("no causal mask", "no padding mask", "no positions"):
-                _button(actions[phrase], phrase)
-            _button(actions["no scaling"], f"no scaling {kind} layer {layer + 1}")
-            _button(actions["no residual"], f"no residual {of.stack} layer {layer + 1} {of.sublayer}")
-
-
-def _button(label: str, phrase: str, help: str | None = None) -> None:
-    st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase,), help=help)
-
-
-def _add(phrase: str) -> None:
-    if phrase not in st.session_state[KEY]:
-        st.session_state[KEY] = [*st.session_state[KEY], phrase]
-
-
-def _clear() -> None:
-    st.session_state[KEY] = []
+                edit_button(actions[phrase], phrase)
+            edit_button(actions["no scaling"], f"no scaling {kind} layer {layer + 1}")
+            edit_button(actions["no residual"], f"no residual {of.stack} layer {layer + 1} {of.sublayer}")
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:

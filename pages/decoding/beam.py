@@ -1,9 +1,11 @@
 """The tree of beam search: what was tried, kept and pruned, and how the length penalty decided."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
-from pages.decoding.settings import Settings, write
+from pages.decoding.settings import write
 from pages.decoding.steps import Run, quoted_tokens
 from pages.shell.view import View
 from pages.ui.charts import chart, show
@@ -101,7 +103,7 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
         st.caption(words["penalty_changed"].format(penalty=method.length_penalty, other=other))
     else:
         st.caption(words["penalty_same"].format(penalty=method.length_penalty))
-    greedy = write(view, Settings(Greedy(), forced=run.settings.forced))
+    greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
     totals_of = {"greedy": fixed(greedy.best.total, 3), "beam": fixed(written.best.total, 3)}
     same = greedy.ids() == written.ids()
     st.caption(

@@ -1,106 +1,83 @@
-"""What if it had said …: one token is forced, the rest is written anew, and both answers stand side by side."""
-
-from typing import NamedTuple
+"""What if it had said …: tokens are forced, the rest is written anew, and both answers stand side by side."""
 
 import streamlit as st
 
-from pages.decoding.player import FORCE
-from pages.decoding.settings import Settings, write
+from pages.decoding.forced import FORCE, MOST_FORCED, Forced, force, take_back
 from pages.decoding.steps import Run, quoted_tokens
-from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
-from pages.ui.limits import SEARCH_CHARACTERS
-from pages.ui.link_values import publish, seed
 from pages.ui.text import text
-from transformer import Pipeline
 from transformer.analysis.forcing import parting
 from transformer.figures.decoding import percent
 
 SHOWN_TOKENS = 5
 
 
-class Forced(NamedTuple):
-    """A forced token, as it was typed or clicked.
-
-    Attributes:
-        step: counted from 0.
-        token: its id.
-        problem: what is wrong with it, in Markdown; empty if nothing is.
-    """
-
-    step: int
-    token: int
-    problem: str = ""
-
-
-def forced_token(pipeline: Pipeline, run: Run) -> Forced | None:
-    """The forced token of the session or of the link, `3 elle` for the token “elle” at step 3; None if there is none."""
-    seed(FORCE, lambda asked: (asked or "")[:SEARCH_CHARACTERS], lambda value: value)
-    typed = st.session_state[FORCE].strip()
-    publish(FORCE, typed or None)
-    if not typed:
-        return None
-    words, vocabulary = text("decoding"), pipeline.target_vocabulary
-    number, _, token = typed.partition(" ")
-    token = token.strip()
-    if not (number.isascii() and number.isdecimal() and len(number) < 5 and 1 <= int(number) <= len(run.chain)):
-        return Forced(0, 0, words["no_step"].format(count=len(run.chain)))
-    if token not in vocabulary.tokens:
-        closest = vocabulary.unknown([token])[0].closest if vocabulary.framed and token else ()
-        hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
-        return Forced(0, 0, words["no_token"].format(token=literal(token)) + hint)
-    return Forced(int(number) - 1, vocabulary.tokens.index(token))
+def show_undo(other: Run, forced: Forced) -> None:
+    """Draw a button for each forced token that takes it back."""
+    words = text("decoding")
+    with st.container(horizontal=True, gap="small"):
+        for step, token in forced.tokens:
+            (name,) = other.tokens_of([token])
+            st.button(
+                words["undo"].format(step=step + 1, token=literal(name)),
+                key=f"undo {step}",
+                icon=":material/undo:",
+                help=words["undo_help"],
+                on_click=take_back,
+                args=(forced.phrases[step],),
+            )
 
 
-def branch(view: View, run: Run, forced: Forced) -> Run:
-    """The run with the forced token."""
-    settings: Settings = run.settings.with_forced(forced.step, forced.token)
-    return Run(run.pipeline, write(view, settings), settings)
-
-
-def show_branch(run: Run, other: Run | None, forced: Forced | None, step: int) -> None:
-    """Draw the box for a token, tokens to click, and both answers.
+def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: int) -> None:
+    """Draw the list of forced tokens, tokens to click, and both answers.
 
     Args:
-        run: without a forced token.
-        other: with it; None without one.
-        forced: the token; None if there is none.
+        run: without forced tokens.
+        other: with them; None without any.
+        forced: the tokens.
+        shown: the run that the player shows.
         step: the step of the player, counted from 0.
     """
     words = text("decoding")
     st.markdown(words["branch_text"])
-    made = run.chain[min(step, len(run.chain) - 1)]
-    tokens = [token for token in run.top(made) if token != made.token][:SHOWN_TOKENS]
+    made = shown.chain[min(step, len(shown.chain) - 1)]
+    tokens = [token for token in shown.top(made) if token != made.token][:SHOWN_TOKENS]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
+        st.multiselect(
             words["force"],
+            st.session_state[FORCE],
             key=FORCE,
+            accept_new_options=True,
+            max_selections=MOST_FORCED,
             placeholder=words["force_placeholder"],
-            max_chars=SEARCH_CHARACTERS,
             help=words["force_help"],
-            width=220,
+            width=340,
         )
-        own = run.own(made)
-        for index, token in zip(tokens, run.tokens_of(tokens), strict=True):
+        own = shown.own(made)
+        for index, token in zip(tokens, shown.tokens_of(tokens), strict=True):
             label = words["force_button"].format(step=made.step + 1, token=literal(token), share=percent(own[index]))
-            st.button(label, key=f"force {index}", on_click=_force, args=(f"{made.step + 1} {token}",))
-    if forced is None or other is None:
-        if forced is not None:
-            st.warning(forced.problem, icon=":material/help:")
-        return
+            st.button(label, key=f"force {index}", on_click=force, args=(made.step + 1, token))
+    for problem in forced.problems:
+        st.warning(problem, icon=":material/help:")
+    if other is not None:
+        _show_both(run, other, forced)
+
+
+def _show_both(run: Run, other: Run, forced: Forced) -> None:
+    """Draw the answers without and with the forced tokens, where they part, and how probable each forced token was."""
+    words = text("decoding")
     at = parting(run.written.ids(), other.written.ids())
     for place, name, one in zip(st.columns(2), ("free", "forced"), (run, other), strict=True):
         with place.container(border=True):
             st.caption(words[name])
             st.markdown(quoted_tokens(run.tokens_of(one.written.ids()), at) or "–")
             st.caption(words["log_probability"].format(value=fixed(one.written.best.total, 3), count=len(one.chain)))
-    if at is None:
-        st.caption(words["no_parting"])
-    else:
-        last = other.own(other.chain[forced.step])[forced.token] if forced.step < len(other.chain) else 0.0
-        st.caption(words["parting"].format(step=at + 1, share=percent(last)))
-
-
-def _force(place: str) -> None:
-    st.session_state[FORCE] = place
+    given = [
+        words["had"].format(
+            token=literal(run.tokens_of([token])[0]), step=step + 1, share=percent(other.own(other.chain[step])[token])
+        )
+        for step, token in forced.tokens
+        if step < len(other.chain)
+    ]
+    st.caption(words["no_parting"] if at is None else words["parting"].format(step=at + 1, given="; ".join(given)))

@@ -1,10 +1,14 @@
 """Watch it write: the answer, one token at a time."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.decoding.beam import show_beam
-from pages.decoding.branch import branch, forced_token, show_branch
+from pages.decoding.branch import show_branch, show_undo
 from pages.decoding.distribution import show_distribution
+from pages.decoding.edits import edits_in_force, show_edits
+from pages.decoding.forced import forced_tokens, with_forced
 from pages.decoding.insides import show_contributions, show_lens
 from pages.decoding.player import picked_step, show_player
 from pages.decoding.prediction import NEXT, show_guess
@@ -30,13 +34,15 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(with_answer=not is_open(NEXT))
-    settings = pick_settings()
+    settings = replace(pick_settings(), edits=edits_in_force(view, trace))
     run = Run(view.pipeline, write(view, settings), settings)
-    forced = forced_token(view.pipeline, run)
-    other = branch(view, run, forced) if forced and not forced.problem else None
+    forced = forced_tokens(view, run)
+    other = with_forced(view, run, forced.tokens) if forced.tokens else None
     shown = run
     if other:
-        chosen = pick(words["shown"], ["what-if", "answer"], "shown")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            chosen = pick(words["shown"], ["what-if", "answer"], "shown")
+            show_undo(other, forced)
         shown = other if chosen == "what-if" else run
     # While the learner guesses, nothing on the page tells the token; and nothing the tokens after it.
     step = picked_step(len(shown.chain))
@@ -54,7 +60,11 @@ with explained():
     if hides is None:
         st.header(words["branch_title"], anchor="branch")
         if seen("branch", 300):
-            show_branch(run, other, forced, step)
+            show_branch(run, other, forced, shown, step)
+
+        st.header(words["edits_title"], anchor="edits")
+        if seen("edits", 220):
+            show_edits(view, trace, shown)
 
         st.header(words["beam_title"], anchor="beam")
         if seen("beam", 520):
@@ -70,7 +80,7 @@ with explained():
 
         st.header(words["forcing_title"], anchor="forcing")
         if seen("forcing", 480):
-            show_forcing(view)
+            show_forcing(view, settings.edits)
 
         st.header(words["smoothing_title"], anchor="smoothing")
         if seen("smoothing", 440):

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.decoding.forced import force
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
 from pages.shell.runs import Key, runs
@@ -23,7 +24,7 @@ from transformer.figures.panels import shades
 from transformer.pipeline.export import step_file
 from transformer.tracing.paths import Kind
 
-KEY, STEP, FORCE = "player", "step", "force"
+KEY, STEP = "player", "step"
 
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
@@ -92,7 +93,7 @@ def _forced() -> None:
     """Force the token that was clicked."""
     place = _sent("force")
     if isinstance(place, Sequence) and len(place) == 2 and isinstance(place[0], int) and isinstance(place[1], str):
-        st.session_state[FORCE] = f"{place[0]} {place[1]}"
+        force(place[0], place[1])
 
 
 def _save(view: View, run: Run) -> None:

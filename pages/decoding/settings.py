@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.shell.runs import Key, runs
+from pages.shell.runs import Edits, Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.pickers import pick, pick_number, pick_several, slide
@@ -32,15 +32,17 @@ class Settings:
         method: chooses the tokens.
         controls: change the distribution before a token is drawn, in this order.
         forced: (step, id) pairs of forced tokens, steps counted from 0.
+        edits: of the model, in force in every step.
     """
 
     method: Method
     controls: tuple[Control, ...] = ()
     forced: tuple[tuple[int, int], ...] = ()
+    edits: Edits = ()
 
-    def with_forced(self, step: int, token: int) -> "Settings":
-        """The same with one forced token."""
-        return replace(self, forced=((step, token),))
+    def with_forced(self, forced: tuple[tuple[int, int], ...]) -> "Settings":
+        """The same with these forced tokens."""
+        return replace(self, forced=forced)
 
 
 def pick_settings() -> Settings:
@@ -85,5 +87,5 @@ def written(key: Key, source: str, settings: Settings) -> Written:
         HeadlightError: the model cannot read it.
     """
     reading = runs().reading(key, "source", source)
-    steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced))
+    steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced), settings.edits)
     return Written.of(steps)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.decoding.settings import Settings, write
 from pages.decoding.steps import Run, quoted_tokens
-from pages.shell.runs import runs
+from pages.shell.runs import Edits, runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
@@ -26,7 +26,7 @@ def right_answer(view: View) -> str | None:
     return None if world is None else world.solve(view.source)
 
 
-def show_forcing(view: View) -> None:
+def show_forcing(view: View, edits: Edits) -> None:
     """Draw the loss of each token of a target under teacher forcing, beside the answer of the model running freely."""
     words, pipeline = text("decoding"), view.pipeline
     st.markdown(words["forcing_text"])
@@ -34,11 +34,11 @@ def show_forcing(view: View) -> None:
     if target is None:
         st.info(words["no_target"], icon=":material/edit:")
         return
-    trace = runs().trace(view.key, (view.source,), (target,), ())
+    trace = runs().trace(view.key, (view.source,), (target,), edits)
     forced = forcing(pipeline, trace)
     vocabulary = pipeline.target_vocabulary
     tokens = vocabulary.tokens_of(forced.ids)
-    free = write(view, Settings(Greedy()))
+    free = write(view, Settings(Greedy(), edits=edits))
     written = vocabulary.tokens_of(free.ids())
     at = parting(tokens[:-1], written)
     for place, name, shown in zip(st.columns(2), ("teacher", "free_run"), (tokens[:-1], written), strict=True):

@@ -4,18 +4,20 @@ import json
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, reason, table
 from pages.shell.runs import runs
-from tests.pages.apps import on_page, shown
+from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
 from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
-from transformer.pipeline.decoding.methods import Beam, Greedy, Method, Sample
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method, Sample
 from transformer.pipeline.decoding.tree import Written
+from transformer.tracing.interventions import Ablate
 from transformer.worlds import world
 
 PAGE = "pages/decoding/page.py"
@@ -106,26 +108,59 @@ def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> 
     assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after 4 tokens.")
 
 
-def test_a_forced_token_shows_both_answers_and_where_they_part() -> None:
-    app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z"))
+def test_forced_tokens_show_both_answers_and_where_they_part_and_each_can_be_taken_back() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z, 4 y"))
     pipeline = Pipeline.load("reverse")
-    (token,) = pipeline.target_vocabulary.ids(["z"])
-    free, forced = (Written.of(pipeline.write("abcd", forced=given)) for given in (None, {1: token}))
+    second, fourth = pipeline.target_vocabulary.ids(["z", "y"])
+    free, forced = (Written.of(pipeline.write("abcd", forced=given)) for given in (None, {1: second, 3: fourth}))
     boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
     for answer in (free, forced):
         assert " · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) in boxes
-    assert [step["token"] for step in player(app)["steps"]][1] == "z"
-    assert player(app)["steps"][1]["why"].startswith("“z” was forced.")
-    assert any("They part at step 2." in caption.value for caption in app.caption)
-    app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z", shown="answer"))
-    assert [step["token"] for step in player(app)["steps"]][1] != "z"
+    steps = player(app)["steps"]
+    assert [step["token"] for step in steps] == list(pipeline.target_vocabulary.tokens_of(made.token for made in chain(forced)))
+    assert [index for index, step in enumerate(steps) if " was forced. " in step["why"]] == [1, 3]
+    (parts,) = [shown(caption.value) for caption in app.caption if "They part at step 2." in caption.value]
+    for step, token in ((1, second), (3, fourth)):
+        assert f" at step {step + 1} {percent(float(forced.steps[step].own.probabilities[0, token]))}" in parts
+    app.segmented_control(key="shown").set_value("answer").run()
+    assert [step["token"] for step in player(check(app))["steps"]][1] != "z"
+    app.button(key="undo 1").click().run()
+    assert app.query_params["force"] == "4 y"
+    assert not [button for button in check(app).button if button.key == "undo 1"]
+    app.button(key="undo 3").click().run()
+    assert "force" not in check(app).query_params
+
+
+def chain(written: Written) -> tuple[Hypothesis, ...]:
+    return written.chain(written.best)
+
+
+def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcd"))
+    assert not [each for each in app.multiselect if each.key == "edits"]
+    app.button(key="edit silence cross layer 2").click().run()
+    assert check(app).multiselect(key="edits").value == ["silence cross layer 2"]
+    pipeline, edit = Pipeline.load("reverse"), Ablate("decoder.layers.1.cross_attention.weights")
+    plain, edited = (Written.of(pipeline.write("abcd", edits=edits)) for edits in ((), (edit,)))
+    assert plain.ids() != edited.ids()
+    assert [step["token"] for step in player(app)["steps"]] == list(
+        pipeline.target_vocabulary.tokens_of(made.token for made in chain(edited))
+    )
+    for step, made in zip(player(app)["steps"], chain(edited), strict=True):
+        assert step["bars"][0]["own"] == pytest.approx(float(edited.steps[made.step].own.probabilities.max()), abs=1e-4)
+    boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
+    for answer in (plain, edited):
+        assert (" · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) or "–") in boxes
+    # A link, and a phrase that cannot be meant.
+    app = on_page(PAGE, model="reverse", source="abcd", edits="block cross layer 1 query 99 key 99")
+    assert "There is no key 99" in shown_errors(app)
 
 
 @pytest.mark.parametrize(
     ("force", "problem"),
     [
-        ("99 a", "The box must start with a step, a number from 1 to 5; then a space and a token."),
-        ("a", "The box must start with a step, a number from 1 to 5; then a space and a token."),
+        ("99 a", "“99 a” must start with a step, a number from 1 to 5; then a space and a token."),
+        ("a", "“a” must start with a step, a number from 1 to 5; then a space and a token."),
         ("1 ab", "“ab” is no token of this model's output."),
         ("2", "“” is no token of this model's output."),
     ],
@@ -232,7 +267,8 @@ def test_a_click_on_another_token_forces_it(visitor: Visitor) -> None:
     forced = run_of(
         "english-french", page.get_by_label("Source text", exact=True).input_value(), Settings(Greedy(), forced=((1, other),))
     )
-    assert page.get_by_label("Step and token", exact=True).input_value() == f"2 {token}"
+    expect(page.locator(".st-key-force")).to_contain_text(f"2 {token}")
+    assert page.get_by_role("button", name=f"2: {token}", exact=False).first.is_visible()
     assert page.locator(".player .why").text_content() == reason(forced, forced.chain[1])
     assert page.locator(".player .newest").text_content() == token
 

@@ -1,0 +1,61 @@
+"""Edits of the model that are in force while it writes, and what they change in the answer."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.decoding.settings import write
+from pages.decoding.steps import Run, quoted_tokens
+from pages.shell.edit_list import edit_button, edits_asked, show_edit_list
+from pages.shell.runs import Edits
+from pages.shell.view import View
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.forcing import parting
+from transformer.tracing.paths import Kind
+from transformer.tracing.phrases import all_interventions, at_head
+
+
+def edits_in_force(view: View, trace: Trace) -> Edits:
+    """The edits of the session or of the link. Their list is drawn if there are any.
+
+    Raises:
+        InputError: a phrase is not an edit, or the model or the text has no such place.
+    """
+    if not edits_asked():
+        return ()
+    phrases = show_edit_list()
+    st.caption(text("decoding")["edits_caption"])
+    # The answer grows while it is written, so any of its positions is allowed.
+    return all_interventions(phrases, view.pipeline.config, {"source": len(trace.source_tokens[0])})
+
+
+def show_edits(view: View, trace: Trace, run: Run) -> None:
+    """Draw buttons that add edits, and the answers without and with them.
+
+    Args:
+        view: of the sidebar.
+        trace: names the layers and heads.
+        run: what was written with the edits.
+    """
+    words, whatif = text("decoding"), text("whatif")
+    st.markdown(words["edits_text"])
+    layer = st.session_state.get("shown_layer", trace.layers(Kind.CROSS)) - 1
+    heads = range(trace.heads(Kind.CROSS))
+    with st.container(horizontal=True):
+        for kind in (Kind.CROSS, Kind.DECODER):
+            with st.popover(words["silence"][kind].format(layer=layer + 1), icon=":material/volume_off:"):
+                for head in heads:
+                    edit_button(words["silence_head"].format(head=head + 1), at_head("silence", kind, layer, head))
+                edit_button(whatif["silence_layer"], at_head("silence", kind, layer))
+        edit_button(whatif["actions"]["no positions"], "no positions")
+    if not run.settings.edits:
+        st.info(words["no_edits"], icon=":material/edit:")
+        return
+    plain = Run(run.pipeline, write(view, replace(run.settings, edits=())), replace(run.settings, edits=()))
+    at = parting(plain.written.ids(), run.written.ids())
+    for place, name, one in zip(st.columns(2), ("answer_clean", "answer_edited"), (plain, run), strict=True):
+        with place.container(border=True):
+            st.caption(whatif[name])
+            st.markdown(quoted_tokens(run.tokens_of(one.written.ids()), at) or "–")
+    st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))

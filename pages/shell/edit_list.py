@@ -1,0 +1,46 @@
+"""The list of edits of the model, on the pages that can run it edited; the link holds them as phrases."""
+
+import streamlit as st
+
+from pages.ui.text import text
+
+KEY = "edits"
+
+
+def show_edit_list() -> list[str]:
+    """Draw the edits in force, to remove or to add by typing; returns them as phrases."""
+    words = text("whatif")
+    st.session_state.setdefault(KEY, [])
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with left:
+        phrases = st.multiselect(
+            words["edits"],
+            st.session_state[KEY],
+            key=KEY,
+            accept_new_options=True,
+            placeholder=words["edits_placeholder"],
+            help=words["edits_help"],
+            bind="query-params",
+        )
+    right.button(words["clear"], on_click=_clear, disabled=not phrases, icon=":material/delete:", width="stretch")
+    return phrases
+
+
+def edits_asked() -> bool:
+    """Whether this session or the link has edits, before the list is drawn."""
+    return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
+
+
+def edit_button(label: str, phrase: str, help: str | None = None) -> None:
+    """Draw a button that adds an edit."""
+    st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase,), help=help)
+
+
+def _add(phrase: str) -> None:
+    edits = st.session_state.get(KEY, [])
+    if phrase not in edits:
+        st.session_state[KEY] = [*edits, phrase]
+
+
+def _clear() -> None:
+    st.session_state[KEY] = []
