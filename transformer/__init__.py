@@ -13,6 +13,7 @@ Where to read what, each folder needing only those above it:
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
+- `draw`: every figure of the app in one call, for notebooks.
 
 `figures` draws arrays and labels, and needs none of the others. `errors` has every error that the library raises on purpose.
 """

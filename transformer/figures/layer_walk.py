@@ -34,7 +34,11 @@ class _Spot:
 
 
 def layer_figure(
-    parts: Mapping[str, Sequence[TensorView]], width: int = WIDTH, labels: Mapping[str, str] = LABELS
+    parts: Mapping[str, Sequence[TensorView]],
+    width: int = WIDTH,
+    labels: Mapping[str, str] = LABELS,
+    cell: int = LEAST,
+    arrows: bool = True,
 ) -> go.Figure:
     """Every tensor of a layer as a heatmap, in order, with cells of the same size in all of them.
 
@@ -46,10 +50,12 @@ def layer_figure(
         parts: title of a sub-layer → its tensors in order.
         width: of the figure, in px.
         labels: words of the figure.
+        cell: px of a number, where there is room.
+        arrows: whether a tensor is computed from the one before it.
     """
     views = [view for part in parts.values() for view in part]
     rows, columns = zip(*(_extent(view) for view in views), strict=True)
-    scale = min(1.0 * LEAST, WIDEST / max(columns)), min(1.0 * LEAST, HIGHEST / max(rows))
+    scale = min(1.0 * cell, WIDEST / max(columns)), min(1.0 * cell, HIGHEST / max(rows))
     traces: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -66,7 +72,7 @@ def layer_figure(
             shapes.append(_frame((spot.left, spot.top, spot.left + spot.wide, spot.top + spot.high), LINE, 1))
             caption = f"{escaped(spot.view.title)}<br>{escaped(spot.view.shape)}"
             notes.append(_note(caption, spot.left, spot.top + spot.high + 2, "top", WORDS))
-        for before, after in pairwise(spots):
+        for before, after in pairwise(spots) if arrows else ():
             if before.view.branch == after.view.branch and after.left > before.left:
                 notes.append(_note("→", after.left - SPACE / 2, after.top + 12, "middle", 16) | {"xanchor": "center"})
     axis = {"visible": False, "showgrid": False, "zeroline": False, "automargin": False}

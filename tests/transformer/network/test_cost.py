@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
-from transformer import PRESETS, InputError, Transformer, TransformerConfig, run_traced
+from transformer import PRESETS, InputError, Transformer, TransformerConfig, draw, run_traced
 from transformer.network.cost import ALONG, WORK, Cost, Lengths, cost, crossing, growth, parameters, step_flops, total, work_of
 from transformer.tracing.paths import TensorPath
 
@@ -171,3 +172,11 @@ def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str)
     assert not scores_take_more(first_length - 1)
     # By hand: 6 attentions of 2·2·n²·d against 4 networks of 2·2·n·d·d_ff.
     assert first_length == 4 * 20 // 6 + 1
+
+
+def test_growth_is_drawn_in_one_call() -> None:
+    trace = run_traced(small("pytorch"), SOURCE, TARGET)
+    figure: Any = draw.growth(trace, "d_model", "parameters").figure
+    totals = growth(trace.config, Lengths(2, 7, 5), "d_model")
+    assert list(figure.data[-1].x) == list(totals.sizes)
+    assert list(figure.data[-1].y) == [total(costs.values()).parameters for costs in totals.costs]

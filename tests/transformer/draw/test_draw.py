@@ -1,0 +1,163 @@
+"""Drawings: each figure of the app in one call, and the notebook that shows some of them."""
+
+import ast
+import base64
+import functools
+import gzip
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from plotly.offline import get_plotlyjs
+
+from transformer import Ablate, Pipeline, draw
+from transformer.draw.drawing import Drawing, drawn
+from transformer.tracing.trace import Trace
+
+ROOT = Path(__file__).parents[3]
+TEXT = "abcd"
+EDIT = Ablate("decoder.layers.0.cross_attention.weights", heads=(1,))
+
+
+@functools.cache
+def model() -> Pipeline:
+    return Pipeline.load("reverse")
+
+
+@functools.cache
+def run(*edits: Ablate) -> Trace:
+    return model().trace(TEXT, "dcba", edits)
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "beam": lambda: draw.beam(model(), TEXT),
+    "circle": lambda: draw.circle(model()),
+    "contributions": lambda: draw.contributions(model(), TEXT, 1),
+    "convention": lambda: draw.convention(run(), "decoder", 0, 1, "pytorch"),
+    "costs": lambda: draw.costs(model(), run()),
+    "difference": lambda: draw.difference(run(), run(EDIT), "cross", 0, 1),
+    "distances": lambda: draw.distances(model()),
+    "distribution": lambda: draw.distribution(model(), TEXT, 1),
+    "embedding": lambda: draw.embedding(run()),
+    "empty_rows": lambda: draw.empty_rows(run(), "decoder", 0, 1),
+    "head": lambda: draw.head(run(), "cross", 0, 1),
+    "head_history": lambda: draw.head_history("reverse", TEXT, "cross", 0, 1),
+    "heads": lambda: draw.heads(run(), "cross"),
+    "importance": lambda: draw.importance(model(), run(), 1),
+    "layer": lambda: draw.layer(run(), "decoder"),
+    "lens": lambda: draw.lens(model(), TEXT),
+    "losses": lambda: draw.losses(model(), run()),
+    "mask": lambda: draw.mask(run()),
+    "mean_of_heads": lambda: draw.mean_of_heads(run(), "cross", 0),
+    "padding": lambda: draw.padding(model(), run(), 2, masked=False),
+    "position_products": lambda: draw.position_products(model()),
+    "positions": lambda: draw.positions(model()),
+    "probabilities": lambda: draw.probabilities(model(), run(), run(EDIT)),
+    "residual": lambda: draw.residual(run(), measure="added_norm"),
+    "rollout": lambda: draw.rollout(run(), "encoder"),
+    "rotation": lambda: draw.rotation(),
+    "rows": lambda: draw.rows(model(), TEXT),
+    "similarity": lambda: draw.similarity(model(), TEXT),
+    "smoothing": lambda: draw.smoothing(model(), TEXT),
+    "step": lambda: draw.step(run(), "cross", 0, 1, "scores"),
+    "steps": lambda: draw.steps(run(), "cross", 0, 1),
+    "swap": lambda: draw.swap(model(), TEXT, 1, 2),
+    "tensor": lambda: draw.tensor(run(), "source_embedding.token"),
+    "terms": lambda: draw.terms(model(), run(), "cross", 0, 1, "weights", 0, 2),
+    "training": lambda: draw.training(model()),
+    "units": lambda: draw.units(model(), run(), "encoder.layers.0.feed_forward", 1),
+    "vocabulary": lambda: draw.vocabulary(model(), TEXT),
+    "waves": lambda: draw.waves(model()),
+    "weight_sizes": lambda: draw.weight_sizes(model()),
+}
+# Takes seconds, once for a process: it loads PyTorch's meta device, as the tests of costs do.
+IN_THE_TESTS_OF_COSTS = {"growth"}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_drawing_is_a_figure_with_data(name: str) -> None:
+    drawing = CALLS[name]()
+    assert drawing.figure.data
+    go.Figure(drawing.figure.to_dict())  # Plotly checks every property
+    assert drawing.name
+    assert all(word not in drawing.name for word in ("None", "<"))
+
+
+def test_every_name_is_tried() -> None:
+    assert {*CALLS, *IN_THE_TESTS_OF_COSTS, "Drawing"} == set(draw.__all__)
+
+
+def test_every_figure_of_the_pages_is_drawn() -> None:
+    pages = [path.read_text() for path in (ROOT / "pages").rglob("*.py")]
+    figures = {name.rpartition(".")[2] for page in pages for name in re.findall(r"\bchart\(\s*([a-z][\w.]*),", page)}
+    assert len(figures) > 30
+    sources = "\n".join(path.read_text() for path in (ROOT / "transformer" / "draw").glob("*.py"))
+    aliases = {"empty_rows": "rows_figure"}
+    missing = {name for name in figures if f"{aliases.get(name, name)}(" not in sources}
+    assert not missing
+
+
+def test_a_drawing_has_the_numbers_of_the_run() -> None:
+    weights = run().weights("cross", 0)[0, 1].numpy()
+    heatmap: Any = draw.head(run(), "cross", 0, 1).figure.data[-1]
+    np.testing.assert_allclose(heatmap.z, weights, rtol=1e-6)
+    mean: Any = draw.mean_of_heads(run(), "cross", 0).figure.data[-1]
+    np.testing.assert_allclose(mean.z, run().weights("cross", 0)[0].numpy().mean(0), rtol=1e-5)
+    change: Any = draw.difference(run(), run(EDIT), "cross", 0, 1).figure.data[-1]
+    np.testing.assert_allclose(change.z, -weights, rtol=1e-5)
+    assert draw.head(run(), "cross", 0, 1).numbers.shape == weights.shape
+
+
+def test_a_drawing_shows_itself_without_a_network(tmp_path: Path) -> None:
+    html = draw.head(run(), "cross", 0, 1)._repr_html_()
+    (packed,) = re.findall(r'atob\("([^"]+)"\)', html)
+    assert gzip.decompress(base64.b64decode(packed)).decode() == get_plotlyjs()
+    assert not re.search(r"(src|href)\s*=|https?://|import\s*\(|@import", html.replace(packed, ""))
+    assert 'aria-label="The attention of one head"' in html
+    draw.head(run(), "cross", 0, 1).save(tmp_path / "head.html")
+    assert "<title>The attention of one head</title>" in (tmp_path / "head.html").read_text()
+
+
+def test_text_of_a_figure_cannot_leave_its_script() -> None:
+    hostile = "</script><script>alert(1)</script>"
+    html = Drawing(go.Figure(go.Bar(x=[hostile], y=[1])), '"><b>')._repr_html_()
+    assert html.count("</script>") == 1
+    assert '"><b>' not in html
+
+
+def test_a_drawing_is_named_by_the_first_sentence() -> None:
+    @drawn
+    def nothing(width: int) -> go.Figure:
+        """Nothing at all. And
+        more."""
+        return go.Figure(layout={"width": width})
+
+    drawing = nothing(width=30)
+    assert drawing.name == "Nothing at all"
+    assert drawing.figure.layout["width"] == 30
+
+
+def test_the_notebook_runs_and_its_drawings_show_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text())["cells"]
+    assert not any(cell.get("outputs") for cell in cells)
+    monkeypatch.setattr("sys.path", ["..", *sys.path])
+    values: dict[str, Any] = {}
+    shown = []
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            # As a notebook does: all statements are run, and the value of the last one is shown.
+            body = ast.parse("".join(cell["source"])).body
+            last = body.pop() if isinstance(body[-1], ast.Expr) else None
+            exec(compile(ast.Module(body, []), "notebook", "exec"), values)
+            if isinstance(last, ast.Expr):
+                shown.append(eval(compile(ast.Expression(last.value), "notebook", "eval"), values))
+    drawings = [value for value in shown if isinstance(value, Drawing)]
+    assert len(drawings) >= 7
+    assert all(drawing._repr_html_().startswith("<div") for drawing in drawings)
+    assert shown[0]

@@ -1,0 +1,127 @@
+"""Drawings of attention: every head, one head, heads together, and what an edit changes. Layers and heads count from 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from transformer.analysis.cell import Term, explain
+from transformer.analysis.head_measures import rollout as rolled_out
+from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
+from transformer.analysis.importance import head_importance
+from transformer.draw.drawing import drawn
+from transformer.figures.attention import head_map
+from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps, terms_bars
+from transformer.figures.layer_walk import layer_figure
+from transformer.figures.panels import tensor_view
+from transformer.figures.whatif import difference_map, importance_map, probability_change
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.trace import Trace
+
+TILE_CELL = 20  # px of a weight in the tiles of all heads
+
+
+@drawn
+def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
+    """Every head of a kind of attention. A row for each layer, a map of queries × keys for each head."""
+    weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
+    tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
+    axes = ("query", "key")
+    rows = {
+        f"layer {layer}": [
+            tensor_view(f"head {head}", weights[layer, head], axes, "weights", tokens, hidden=hidden[layer, head])
+            for head in range(weights.shape[1])
+        ]
+        for layer in range(len(weights))
+    }
+    return layer_figure(rows, cell=TILE_CELL, arrows=False)
+
+
+@drawn
+def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
+    """The attention of one head. Queries down, keys across; the weights of a row sum to 1."""
+    allowed = trace.allowed(kind)[layer, item, head].numpy()
+    return head_map(trace.weights(kind, layer)[item, head].numpy(), allowed, *trace.tokens(kind, item))
+
+
+@drawn
+def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+    """The mean attention of the heads of a layer. Of all layers where `layer` is None."""
+    weights, layers = trace.attention(kind)[:, item].numpy(), slice(None) if layer is None else slice(layer, layer + 1)
+    return head_map(weights[layers].mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+
+
+@drawn
+def rollout(trace: Trace, kind: str, layer: int = -1, item: int = 0) -> go.Figure:
+    """Attention rollout up to a layer. The mean heads of the layers, multiplied, each with the residual connection."""
+    through = rolled_out(trace.attention(kind)[:, item].numpy())[layer]
+    return head_map(through, trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+
+
+@drawn
+def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
+    """Every matrix of one head, from its input to its output. The row of one query is framed."""
+    size = trace.config.d_model // trace.config.heads
+    own = head * size, (head + 1) * size
+    listed = attention_steps(trace, kind, layer, head, item)
+    return tensor_maps([_matrix(trace, kind, item, step, query, own) for step in listed])
+
+
+@drawn
+def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
+    """One matrix of one head. The names are those of `transformer.analysis.head_steps.step_names`."""
+    return tensor_map(_matrix(trace, kind, item, attention_step(trace, kind, layer, head, name, item), query, None))
+
+
+@drawn
+def terms(pipeline: Pipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int) -> go.Figure:
+    """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax."""
+    found = explain(pipeline.model, trace, kind, layer, head, name, row, column)
+    summed, listed = found.operation == "sum of products", [*found.terms]
+    if "bias" in dict(found.extra):
+        listed.append(Term("bias", found["bias"], 1.0, found["bias"]))
+    return terms_bars(listed, found.result if summed else found["total"], picked=None if summed else found.column)
+
+
+@drawn
+def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) -> go.Figure:
+    """The change of the weights of one head between two runs. Both read the same tokens; the first text is drawn."""
+    change = (after.weights(kind, layer) - before.weights(kind, layer))[0, head].numpy()
+    allowed = (after.allowed(kind) | before.allowed(kind))[layer, 0, head].numpy()
+    return difference_map(change, allowed, *before.tokens(kind))
+
+
+@drawn
+def probabilities(pipeline: Pipeline, before: Trace, after: Trace) -> go.Figure:
+    """The probability of each token of the answer in two runs. Both read the same target; the first text is drawn."""
+    ids = [*before.target_ids[0][1:], pipeline.target_vocabulary.eos]
+    rows = np.arange(len(ids))
+    one, other = (trace.probabilities[0].numpy()[rows, ids] for trace in (before, after))
+    return probability_change(pipeline.target_vocabulary.tokens_of(ids), one, other, ("before", "after"), written=True)
+
+
+@drawn
+def importance(pipeline: Pipeline, trace: Trace, position: int) -> go.Figure:
+    """The importance of each head for one token of the answer. How far its log-probability drops without the head."""
+    source, target = (torch.tensor(ids[:1]) for ids in (trace.source_ids, trace.target_ids))
+    ids = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
+    *_, last = head_importance(pipeline.model, source, target, position, ids[position])
+    return importance_map(last.drops, {kind: kind for kind in last.drops})
+
+
+def _matrix(trace: Trace, kind: str, item: int, step: AttentionStep, query: int, marked: tuple[int, int] | None) -> Matrix:
+    sides: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
+    rows, columns = (sides.get(side or "") for side in step.tokens)
+    return Matrix(
+        step.values,
+        rows,
+        columns,
+        *step.axes,
+        signed=step.name != "weights",
+        title=step.name,
+        # A query attends to all keys, so no single row of keys or values belongs to it.
+        selected_row=query if step.tokens[0] == "query" else None,
+        hidden=step.hidden,
+        marked_columns=marked if step.name == "concatenated" else None,
+    )

@@ -1,0 +1,102 @@
+"""Drawings of how an answer is written, token by token. Steps count from 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.forcing import forcing
+from transformer.analysis.label_smoothing import smoothed_target
+from transformer.analysis.logit_contributions import Part, logit_contributions
+from transformer.analysis.logit_lens import logit_lens
+from transformer.draw.drawing import drawn
+from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
+from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.methods import Beam, Method
+from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.trace import Trace
+
+MOST = 8  # tokens with a bar of their own
+MOST_PARTS = 14
+STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned later", "pruned": "pruned at once"}
+
+
+@drawn
+def distribution(
+    pipeline: Pipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
+) -> go.Figure:
+    """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
+    made = Written.of(pipeline.write(text, method, controls)).steps[step]
+    stages = np.stack([stage.logits[0].double().softmax(-1).numpy() for stage in made.stages])
+    top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
+    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in made.stages]
+    return stage_bars(pipeline.target_vocabulary.tokens_of(top), stages[:, top], titles, None)
+
+
+@drawn
+def smoothing(pipeline: Pipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
+    """What label smoothing asks for at a step, beside what the model gives."""
+    made = Written.of(pipeline.write(text)).steps[step]
+    own = made.own.probabilities[0].double().numpy()
+    top = np.argsort(-own, kind="stable")[:MOST].tolist()
+    asked = smoothed_target(len(own), int(own.argmax()), smoothing)
+    return draw_bars(pipeline.target_vocabulary.tokens_of(top), asked[top], own[top], ("asked for", "given"))
+
+
+@drawn
+def beam(pipeline: Pipeline, text: str, width: int = 3) -> go.Figure:
+    """The tree of a beam search. Every hypothesis, and what became of it."""
+    written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.target_vocabulary
+    best = {made.number for made in written.chain(written.best)}
+    nodes = []
+    for made in written.hypotheses:
+        pruned = written.pruned.get(made.number)
+        state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
+        (token,) = vocabulary.tokens_of([made.token])
+        hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
+        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, state, made.ended))
+    return beam_tree(nodes, vocabulary.tokens[vocabulary.sos], STATES, written.best.number, "step")
+
+
+@drawn
+def lens(pipeline: Pipeline, text: str) -> go.Figure:
+    """The logit lens. What the output layer would write after each layer, at each step of the answer."""
+    written, vocabulary = Written.of(pipeline.write(text)), pipeline.target_vocabulary
+    chain = written.chain(written.best)
+    columns = [logit_lens(pipeline.model, written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
+    logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
+    own = logits[:, np.arange(len(ids)), ids]
+    shares = 1 / np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)
+    points = ["start", *(f"after layer {layer}" for layer in range(len(logits) - 1))]
+    top = [vocabulary.tokens_of(row.argmax(-1).tolist()) for row in logits]
+    hover = "would write {token} with {share}; the final token has rank {rank}"
+    ranks = (logits > own[..., None]).sum(-1)
+    return lens_map(top, shares, ranks, points, vocabulary.tokens_of(ids), "rank of the final token", hover)
+
+
+@drawn
+def contributions(pipeline: Pipeline, text: str, step: int = 0) -> go.Figure:
+    """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
+    written = Written.of(pipeline.write(text))
+    made = written.chain(written.best)[step]
+    found = logit_contributions(pipeline.model, written.steps[step].values, made.token, None, made.row)
+    order = np.argsort(-abs(found.values), kind="stable")
+    first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
+    names, values = [_part(found.parts[index]) for index in first], found.values[first]
+    if len(rest):
+        names, values = [*names, f"{len(rest)} others"], np.append(values, found.values[rest].sum())
+    return contribution_bars(names, values, f"to the logit of {pipeline.target_vocabulary.tokens[made.token]}")
+
+
+@drawn
+def losses(pipeline: Pipeline, trace: Trace) -> go.Figure:
+    """The loss of each token of a target that the decoder read. In nats; tokens that the model would not write are marked."""
+    forced = forcing(pipeline, trace)
+    right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
+    return loss_bars(pipeline.target_vocabulary.tokens_of(forced.ids), forced.losses, right, "loss, nats")
+
+
+def _part(part: Part) -> str:
+    places = "".join(f", {name} {index}" for name, index in (("layer", part.layer), ("head", part.head)) if index is not None)
+    return f"{part.name.replace('_', ' ')}{places}"

@@ -1,0 +1,107 @@
+"""A figure that shows itself in a notebook, without a network."""
+
+import base64
+import functools
+import gzip
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ParamSpec
+
+import pandas as pd
+import plotly.graph_objects as go
+import plotly.io
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from transformer.figures.numbers import numbers
+from transformer.pipeline.checkpoint import as_path, write_whole
+
+Arguments = ParamSpec("Arguments")
+CONFIG = {"displaylogo": False, "responsive": True}
+# Plotly is unpacked by the browser, and only once for a page with several drawings.
+FRAGMENT = Markup("""<div style="background: white; overflow-x: auto">
+<div id="{id}" role="img" aria-label="{name}" style="min-width: {width}px; height: {height}px"></div>
+</div>
+<script>
+window.headlightPlotly ??= (async () => {{
+  const bytes = Uint8Array.from(atob("{plotly}"), (letter) => letter.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
+}})();
+window.headlightPlotly.then(() => {{
+  const figure = {figure};
+  window.Plotly.newPlot("{id}", figure.data, figure.layout, {config});
+}});
+</script>
+""")
+PAGE = Markup("""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{name}</title></head><body>
+{body}</body></html>
+""")
+
+
+@functools.cache
+def packed_plotly() -> str:
+    """Plotly's script as gzip in base64: 2 MB, where the script has 5."""
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure that a notebook shows when it is the last value of a cell. Its output holds all it needs, so a saved notebook
+    shows it without a network and without Python.
+
+    Attributes:
+        figure: of Plotly, to be changed as one likes.
+        name: what it is, for screen readers.
+    """
+
+    figure: go.Figure
+    name: str
+
+    @property
+    def numbers(self) -> pd.DataFrame:
+        """The numbers of the figure as a table."""
+        return numbers(self.figure)
+
+    def _repr_html_(self) -> str:
+        layout = self.figure.to_plotly_json()["layout"]
+        # In a script, `</` would end it.
+        spec = str(plotly.io.to_json(self.figure, validate=False)).replace("<", "\\u003c")
+        return str(
+            FRAGMENT.format(
+                id=f"headlight-{secrets.token_hex(6)}",
+                name=self.name,
+                width=(layout.get("meta") or {}).get("least_width", 0),
+                height=layout.get("height", 450),
+                # Scripts of our own, with no text in them that is not encoded.
+                plotly=Markup(packed_plotly()),
+                figure=Markup(spec),
+                config=Markup(json.dumps(CONFIG)),
+            )
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write a page with the figure alone, which needs no network.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        page = PAGE.format(name=self.name, body=Markup(self._repr_html_()))
+        write_whole(as_path(path), page.encode())
+
+
+def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawing]:
+    """A function that returns a drawing of the figure, named by the first sentence of the function's description."""
+
+    @functools.wraps(function)
+    def wrapped(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawing:
+        first = (function.__doc__ or function.__name__).strip().partition(".")[0]
+        return Drawing(function(*arguments, **named), " ".join(first.split()))
+
+    return wrapped

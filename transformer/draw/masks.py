@@ -1,0 +1,59 @@
+"""Drawings of masks, of their three conventions, and of what leaks where there is none. Layers and heads count from 0."""
+
+import plotly.graph_objects as go
+import torch
+
+from transformer.analysis import leaks, mask_conventions
+from transformer.draw.drawing import drawn
+from transformer.figures import KIND_COLORS
+from transformer.figures.mask_conventions import Stages, convention_stages
+from transformer.figures.mask_conventions import empty_rows as rows_figure
+from transformer.figures.masks import mask_picture
+from transformer.figures.whatif import probability_change
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import Kind
+from transformer.tracing.phrases import interventions
+from transformer.tracing.trace import Trace
+
+NO_PADDING = "no padding mask"
+
+
+@drawn
+def mask(trace: Trace, side: str = "target", item: int = 0) -> go.Figure:
+    """A mask of the run. Which keys each query may attend to, in the source or in the target."""
+    tokens = trace.tokens_of("source" if side == "source" else "target")[item]
+    mask = trace.masks.source if side == "source" else trace.masks.target
+    assert mask is not None
+    keep = mask[item if len(mask) > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+    return mask_picture(keep, tokens, tokens, KIND_COLORS["encoder" if side == "source" else "decoder"])
+
+
+@drawn
+def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
+    """One convention of masks, applied to the scores of one head. The mask, the scores before and after it, and the weights."""
+    chosen = Kind.of(kind)
+    scores = trace[f"{trace.attention_path(kind, layer)}.scores"].values[item, head]
+    ids = torch.tensor(trace.ids_of(chosen.keys)[item])
+    one = next(each for each in mask_conventions.conventions(scores, ids, chosen, trace.config) if each.name == name)
+    parts = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
+    titles = (f"mask (True: {one.true_means})", "scores", "masked scores", "weights")
+    stages = Stages(one.keep.numpy(), one.true_means == "ignore", *parts, titles)
+    return convention_stages(stages, *trace.tokens(kind, item), KIND_COLORS[kind])
+
+
+@drawn
+def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
+    """The weights of a query from which every key is hidden. Under a large negative number, and under −∞ in two ways."""
+    path = trace.attention_path(kind, layer)
+    scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
+    low, none = (mask_conventions.empty_row(scores, values, fill) for fill in (-10_000.0, -torch.inf))
+    rows = [("−10 000", low.plain.numpy()), ("−∞", none.plain.numpy()), ("−∞, here", none.ours.numpy())]
+    return rows_figure(rows, trace.tokens(kind, item)[1])
+
+
+@drawn
+def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
+    """The probability of each token with padding after the source. With the mask of padding, or without it."""
+    edits = () if masked else interventions(NO_PADDING, pipeline.config)
+    leak = leaks.append_padding(pipeline, trace.source_ids[0], trace.target_ids[0], count, edits)
+    return probability_change(leak.tokens, leak.before, leak.after, ("without padding", f"with {count} × <pad>"))

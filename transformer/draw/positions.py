@@ -1,0 +1,81 @@
+"""Drawings of the position encodings of a model, and of what the order of a sentence does. Positions count from 0."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis import position_geometry
+from transformer.draw.drawing import drawn
+from transformer.figures import position_geometry as figures
+from transformer.figures.token_geometry import aligned_maps
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import Side
+from transformer.tracing.phrases import interventions
+from transformer.tracing.trace import Trace
+
+AXES = ("token", "dimension")
+MOST = 64  # positions and dimensions of a table
+
+
+@drawn
+def positions(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+    """The table of positions of a model. Its first rows and columns."""
+    return figures.position_map(_table(pipeline, side)[:, :MOST])
+
+
+@drawn
+def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
+    """Token plus position. The two vectors of each token, and their sum, which the first layer reads."""
+    path = f"{side}_embedding"
+    token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
+    panels = {"token": token, "position": trace[f"{path}.position"].numpy(), "sum": trace[f"{path}.sum"].numpy()[item]}
+    return aligned_maps(panels, trace.tokens_of(side)[item], *AXES)
+
+
+@drawn
+def waves(pipeline: Pipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
+    """Columns of the table of positions. A line for each dimension."""
+    names = [f"dimension {dimension}" for dimension in dimensions]
+    return figures.waves(dimensions, _table(pipeline, side)[:, list(dimensions)], None, names)
+
+
+@drawn
+def position_products(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+    """The dot product of every position with every other."""
+    return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
+
+
+@drawn
+def distances(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+    """The dot product of two positions by their distance. Its mean, and the range over all pairs."""
+    products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
+    return figures.distance_lines(products, ("mean", "least to largest"))
+
+
+@drawn
+def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
+    """The matrix that turns a position into the one some places later. For sines and cosines in turn."""
+    return figures.rotation_map(position_geometry.rotation(shift, d_model))
+
+
+@drawn
+def circle(pipeline: Pipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
+    """One pair of dimensions as an arrow in a circle. At a position, and some places later; for sines and cosines in turn."""
+    columns = slice(2 * pair, 2 * pair + 2)
+    arrows = {at: f"position {at}" for at in (position, position + shift)}
+    names = f"dimension {2 * pair}: sine", f"dimension {2 * pair + 1}: cosine"
+    return figures.turning_circle(_table(pipeline, side)[:, columns], arrows, names)
+
+
+@drawn
+def swap(pipeline: Pipeline, text: str, first: int, second: int) -> go.Figure:
+    """How far each token's vector moves when two tokens change places. With positions, and without."""
+    reading = pipeline.read(text)
+    runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
+    changes = {
+        name: position_geometry.swap(pipeline.model, reading.ids, first, second, edits).changes for name, edits in runs.items()
+    }
+    return figures.change_bars(reading.tokens, changes, "change")
+
+
+def _table(pipeline: Pipeline, side: Side) -> np.ndarray:
+    return position_geometry.model_table(pipeline.model, side)[:MOST]

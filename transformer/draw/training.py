@@ -1,0 +1,50 @@
+"""Drawings of how a shipped model was trained: its losses, and its heads in the snapshots that were kept."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.head_measures import measure as measures
+from transformer.draw.drawing import drawn
+from transformer.figures.training import Series, part_bars, step_lines
+from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.snapshots import snapshot_name
+
+
+@drawn
+def training(pipeline: Pipeline, key: str = "loss") -> go.Figure:
+    """A number of the training over its steps. As the card of the model has it."""
+    points = [point for point in pipeline.card.history if key in point]
+    return step_lines([Series(key, [int(p["step"]) for p in points], [float(p[key]) for p in points])], key, "step")
+
+
+@drawn
+def head_history(
+    name: str, text: str, kind: str, layer: int, head: int, measure: str = "entropy", target: str | None = None
+) -> go.Figure:
+    """A measure of one head over the training. The other heads of its kind are grey.
+
+    Args:
+        name: of a shipped model with snapshots.
+        text, target: are read by every snapshot; by default the target is the last one's own answer.
+        kind, layer, head: the head; layer and head counted from 0.
+        measure: one of `transformer.analysis.head_measures.MEASURES`.
+    """
+    saved = Pipeline.snapshots(name)
+    read = target or Pipeline.load(name).answers([text])[0]
+    traces = [Pipeline.load(snapshot_name(name, step)).trace(text, read) for step in saved]
+    values = np.stack([measures(trace.attention(kind)[:, 0].numpy())[measure] for trace in traces])
+    lines = [
+        Series(f"layer {at[0]}, head {at[1]}", saved, values[:, *at].tolist(), "first" if at == (layer, head) else "context")
+        for at in np.ndindex(values.shape[1:])
+    ]
+    return step_lines(lines, measure, "step")
+
+
+@drawn
+def weight_sizes(pipeline: Pipeline) -> go.Figure:
+    """The length of all weights of each part of a model, as one vector."""
+    sizes: dict[str, float] = {}
+    for name, parameter in pipeline.model.named_parameters():
+        part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")
+        sizes[part] = sizes.get(part, 0.0) + float(parameter.detach().double().square().sum())
+    return part_bars(list(sizes), np.sqrt(list(sizes.values())), "length")
