@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from pages.shell.turns import aside
-from pages.ui.caches import RESULTS
+from pages.shell.error_boundary import sentence
+from pages.shell.turns import turn
+from pages.training.background import Background, curves, trainings
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.format import fixed, number, share
-from pages.ui.limits import EXPERIMENT_SECONDS
 from pages.ui.text import text
 from transformer.figures.training import Series, step_lines
 from transformer.training.recipe import sizes
-from transformer.training.short_run import Point, ShortRun, short_run
+from transformer.training.short_run import Point, ShortRun
 
 WARM = ShortRun("reverse", 6e-3, 60, 180, 32, config=sizes(64, 4, 2, 128, dropout=0.0))
 COLD = WARM._replace(warmup=0)
@@ -19,7 +20,8 @@ FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
 
 
-run = RESULTS.cached(short_run, ignored=1)
+# Seconds between two pictures of the progress.
+PACE = 0.5
 
 
 def show_warmup() -> None:
@@ -27,17 +29,17 @@ def show_warmup() -> None:
     words = text("training")
     values = {"steps": WARM.steps, "rate": number(WARM.learning_rate, 3), "warmup": WARM.warmup, "seconds": WARMUP_SECONDS}
     st.markdown(words["warmup_text"].format(**values))
-    curves = _trained(words["run"], "run-warmup", WARM, COLD)
-    if curves is None:
+    trained = _trained(words["run"], "run-warmup", WARM, COLD)
+    if trained is None:
         return
     names = (words["with_warmup"], words["without_warmup"])
     lines = [
         Series(name, [point.step for point in points], [point.held_out_loss for point in points], dotted=place > 0)
-        for place, (name, points) in enumerate(zip(names, curves, strict=True))
+        for place, (name, points) in enumerate(zip(names, trained, strict=True))
     ]
     figure = chart(step_lines, lines, words["loss_axis"], words["steps"], None, None, False, False)
     show(figure, "warmup-runs", words["warmup_alt"])
-    warm, cold = (points[-1] for points in curves)
+    warm, cold = (points[-1] for points in trained)
     result = {"with_loss": fixed(warm.held_out_loss, 3), "without_loss": fixed(cold.held_out_loss, 3)}
     result |= {"with_exact": share(warm.exact), "without_exact": share(cold.exact)}
     st.markdown(words["warmup_result"].format(steps=warm.step, **result))
@@ -47,10 +49,10 @@ def show_overfitting() -> None:
     """Draw a training on too few pairs: its loss on them, and on pairs that it does not see."""
     words = text("training")
     st.markdown(words["overfit_text"].format(pairs=FEW.pairs, steps=FEW.steps, seconds=OVERFIT_SECONDS))
-    curves = _trained(words["run_one"], "run-overfit", FEW)
-    if curves is None:
+    trained = _trained(words["run_one"], "run-overfit", FEW)
+    if trained is None:
         return
-    (points,) = curves
+    (points,) = trained
     steps = [point.step for point in points]
     lines = [
         Series(words["learnt_loss"], steps, [point.loss for point in points]),
@@ -63,28 +65,31 @@ def show_overfitting() -> None:
     st.markdown(words["overfit_result"].format(best=lowest.step, **result))
 
 
-def _trained(label: str, key: str, *runs: ShortRun) -> list[tuple[Point, ...]] | None:
-    """The curves of trainings; a button while they are not known, and None until it is pressed. They are computed once for all
-    visitors. Another click ends them, because the report draws."""
-    done = all(RESULTS.has(run, settings, EXPERIMENT_SECONDS) for settings in runs)
-    if not done and not st.button(label, key=key, icon=":material/play_arrow:"):
+def _trained(label: str, name: str, *runs: ShortRun) -> list[tuple[Point, ...]] | None:
+    """The curves of trainings, which are computed once for all visitors. While they are not known, None; a button that starts
+    them, or how far they are, is drawn instead."""
+    known, training = curves(runs), trainings().get(name)
+    if known:
+        return known
+    if training and training.alive:
+        st.fragment(_show_progress, key=f"{name}-progress", run_every=PACE)(name, training)
         return None
-    if done:
-        return [run(settings, EXPERIMENT_SECONDS, _silent) for settings in runs]
-    words, bar = text("training"), st.progress(0.0)
-    total = sum(settings.steps for settings in runs)
-    curves, before = [], 0
-
-    def report(step: int, _: int) -> None:
-        bar.progress((before + step) / total, words["running_step"].format(step=before + step, steps=total))
-
-    with aside():
-        for settings in runs:
-            curves.append(run(settings, EXPERIMENT_SECONDS, report))
-            before += settings.steps
-    bar.empty()
-    return curves
+    if training and training.problem:
+        st.error(literal(sentence(training.problem)), icon=":material/timer_off:")
+    st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, runs))
+    return None
 
 
-def _silent(_: int, __: int) -> None:
-    """The result is known."""
+def _start(name: str, runs: tuple[ShortRun, ...]) -> None:
+    trainings()[name] = Background(runs)
+
+
+def _show_progress(name: str, training: Background) -> None:
+    """Draw how far a training is. While it runs, Streamlit calls this alone."""
+    words = text("training")
+    with turn():
+        if not training.alive:
+            st.rerun()
+        says = words["running_step"].format(step=training.step, steps=training.steps)
+        st.progress(training.step / training.steps, says)
+        st.button(words["stop_training"], key=f"stop-{name}", icon=":material/stop:", on_click=training.stop)

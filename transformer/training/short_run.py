@@ -88,7 +88,7 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
     Args:
         settings: of the training.
         seconds: time limit.
-        report: called with the steps done and the steps in all; whatever it raises ends the training.
+        report: called after each step with the steps done and the steps in all; whatever it raises ends the training.
 
     Raises:
         InputError: there is no such world, or the training is not done within the limit.
@@ -101,7 +101,7 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
         if step.step % CHECK_EVERY == 0 or step.step == 1:
             checked = held_out(training.pipeline(), tested)
             points.append(Point(step.step, step.loss, checked.loss, checked.exact))
-            report(step.step, step.steps)
+        report(step.step, step.steps)
         if time.monotonic() - start > seconds:
             template = "The training was stopped after {seconds:g} seconds, at step {step} of {steps}: the server is busy."
             raise InputError(template, seconds=seconds, step=step.step, steps=step.steps)

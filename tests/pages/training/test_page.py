@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
+from pages.training.background import TRAININGS
 from pages.training.film import CHECKED
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
@@ -174,12 +176,33 @@ def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytes
     app = check(on_page(PAGE, 240, model="copy", source="abc"))
     assert not [each for each in app.markdown if "After 10 steps" in each.value]
     app.button(key="run-warmup").click().run()
-    check(app)
+    assert app.session_state[TRAININGS]["run-warmup"].join(60)
+    check(app.run())
     (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
     for settings in (short, short._replace(warmup=0)):
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
     # Known now, so it is drawn without a press.
     assert [each for each in on_page(PAGE, 240, model="copy", source="abc").markdown if "After 10 steps" in each.value]
+
+
+def test_clicks_act_during_a_short_training_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiments, "FEW", ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8))
+    app = check(on_page(PAGE, 240, model="copy", source="abc"))
+    app.button(key="run-overfit").click().run()
+    training = app.session_state[TRAININGS]["run-overfit"]
+    assert [each.key for each in check(app).button if each.key == "stop-run-overfit"]
+    app.text_input(key="live_text").set_value("cab").run()  # another click: it acts, and the training goes on
+    assert app.query_params["live_text"] == "cab"
+    assert training.alive
+    app.button(key="stop-run-overfit").click().run()
+    assert training.join(60)
+    assert training.step < 1_000_000
+    assert [each.key for each in check(app).button if each.key == "run-overfit"]
+    # Leaving ends it, too.
+    app.button(key="run-overfit").click().run()
+    training = app.session_state[TRAININGS]["run-overfit"]
+    clear_session_resource_cache("test session id")
+    assert training.join(60)
 
 
 @pytest.mark.browser
