@@ -67,7 +67,7 @@ class Element(NamedTuple):
     Attributes:
         kind: its name in Streamlit's protocol.
         content: a hash of all it shows; the id of a widget, whose value is the browser's, and of a download.
-        text: of a heading or a paragraph.
+        text: of a heading, a paragraph or HTML.
     """
 
     kind: str
@@ -108,7 +108,7 @@ class Session:
 
     @property
     def texts(self) -> list[str]:
-        """Headings and paragraphs of the last run, from the top of the page to its end."""
+        """Headings, paragraphs and HTML of the last run, from the top of the page to its end."""
         return [element.text for _, element in sorted(self.elements.items()) if element.text]
 
     async def open(self) -> Reply:
@@ -139,8 +139,11 @@ class Session:
 
     async def scroll(self) -> Reply:
         """Scroll to the end of the page, as far as it is drawn: its parts come on screen and are drawn. Raises `PageError`."""
-        trigger = self.widgets[WATCH][0]
-        return await self._run(time.perf_counter(), triggers={trigger: [{"event": "seen", "value": self.unseen}]})
+        return await self.send(WATCH, "seen", self.unseen)
+
+    async def send(self, key: str, event: str, value: Any) -> Reply:
+        """Let the script of a component, by its key, report an event with a value. Raises `PageError`."""
+        return await self._run(time.perf_counter(), triggers={self.widgets[key][0]: [{"event": event, "value": value}]})
 
     async def go(self, page: str) -> Reply:
         """Open another page of the navigation in the same session. Raises `PageError`."""
@@ -260,7 +263,7 @@ class Session:
         # The rest of a download button is the number of a file that this run would make.
         whole = kind not in VALUE_FIELDS and kind != "download_button"
         content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
-        shown = Element(kind, content, element.body if kind in ("markdown", "heading") else "")
+        shown = Element(kind, content, element.body if kind in ("markdown", "heading", "html") else "")
         self.sent[tuple(message.metadata.delta_path)] = shown
         if message.hash in self._known:
             self._known[message.hash] = shown

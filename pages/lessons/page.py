@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.lessons.before_after import show_tests
 from pages.lessons.editor import show_editor
+from pages.lessons.in_class import show_join, show_open
 from pages.lessons.listing import show_lessons, show_upload
 from pages.lessons.sheet import show_sheet
 from pages.shell.error_boundary import explained
@@ -18,7 +19,12 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
+    show_join()
     show_lessons()
+
+    st.header(words["class_title"])
+    if seen("class", 250):
+        show_open()
 
     st.header(words["open_title"])
     show_upload()

@@ -84,3 +84,11 @@ POSITIONS_FIRST = min(128, POSITIONS)
 LESSON_BYTES, LESSON_LINK = setting("LESSON_BYTES", 200_000), setting("LESSON_LINK", 6_000)
 LESSON_STOPS, LESSON_CHARACTERS = setting("LESSON_STOPS", 60), setting("LESSON_CHARACTERS", 4_000)
 LESSON_OPTIONS, LESSON_PARAMETERS = setting("LESSON_OPTIONS", 10), setting("LESSON_PARAMETERS", 30)
+
+# Classes that answer the questions of a lesson together: how many at once, the students and the answers of one, and minutes
+# until it is gone. An answer takes about 200 bytes, so all of them together take up to 20 MB.
+CLASSES, CLASS_STUDENTS = setting("CLASSES", 20), setting("CLASS_STUDENTS", 200)
+CLASS_ANSWERS, CLASS_MINUTES = setting("CLASS_ANSWERS", 5_000), setting("CLASS_MINUTES", 60)
+
+# Processes that serve this app behind one address. A class lives in one of them, so with more than one there are no classes.
+REPLICAS = setting("REPLICAS", 1)

@@ -8,7 +8,7 @@ import { moved, toggled } from "./bar_moves.js";
 const PLACES = 6; // times to put that part into its place
 const GAP = 24; // px between the bar and that part
 const SETTLED = 1500; // ms after which the page that was left is gone
-const PARAMETERS = ["lesson", "lesson_stop", "answers", "language", "present"]; // of every address while a lesson is open
+const PARAMETERS = ["lesson", "lesson_stop", "answers", "class", "language", "present"]; // of every address while a lesson is open
 const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
 
 /** Words with their style. @typedef {[style: "" | "strong" | "em" | "code", text: string][]} Runs */

@@ -13,10 +13,12 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.answers import Answer, fits, parse, places, write
+from pages.shell.lessons.class_panel import show_class, warn_class
 from pages.shell.lessons.grading import Verdict, judge
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import lesson_of
 from pages.shell.lessons.prose import inline, prose
+from pages.shell.lessons.seat import CLASS, Seat, follow_class, hand_in, linked_class, seat, take_seat
 from pages.shell.lessons.truths import Value, truth_of
 from pages.shell.lessons.views import address, exists, view_of, words_of
 from pages.ui.compat import opens_from_history
@@ -29,7 +31,7 @@ from transformer.errors import cut
 
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS = "lesson", "lesson_stop", "answers"
-PARAMETERS = (NAME, STOP, ANSWERS)
+PARAMETERS = (NAME, STOP, ANSWERS, CLASS)
 # Session key of an `_Open`; key of the bar.
 OPEN, KEY = "open_lesson", "lesson_bar"
 # Answers in a link that starts a lesson again.
@@ -57,8 +59,8 @@ class _Open:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Its parameters in an address."""
-        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers)}
+        """Its parameters in an address, with that of the class."""
+        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **linked_class()}
 
 
 def linked_lesson() -> dict[str, str]:
@@ -78,8 +80,14 @@ def start_address(name: str, lesson: Lesson) -> str:
     return _address(_Open(name), lesson, 0, {ANSWERS: NONE})
 
 
-def start_lesson(name: str) -> None:
-    """Open a lesson at its first stop, without answers; call it from a callback only."""
+def start_lesson(name: str, place: Seat | None = None) -> None:
+    """Open a lesson at its first stop, without answers; call it from a callback only.
+
+    Args:
+        name: of the lesson.
+        place: in a class that takes the lesson together; None for a person alone.
+    """
+    take_seat(place)
     st.session_state[OPEN] = _Open(name, started=True)
     st.rerun()  # all of the app: the bar is not in the page
 
@@ -88,7 +96,11 @@ def follow_lesson() -> None:
     """Take the lesson over from the address, or write it there. Call it once in a run of the app, before the sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
-        before, name = _opened(), query.get(NAME, "")
+        of_class = follow_class()
+        if of_class and query.get(NAME, of_class) != of_class:  # the class takes another lesson than the address has
+            for parameter in (STOP, ANSWERS):
+                query.pop(parameter, None)
+        before, name = _opened(), of_class or query.get(NAME, "")
         asked = query.get(STOP, "")
         stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
         answers = parse(query.get(ANSWERS, ""))
@@ -107,10 +119,11 @@ def lesson_is_open() -> bool:
 def lesson_bar() -> None:
     """Draw the bar; nothing if no lesson is open. Call it above the page."""
     opened = _opened()
+    warn_class()
     if opened is None:
         return
     try:
-        lesson = lesson_of(opened.name)
+        lesson = _lesson_of(opened)
     except LessonError as error:
         st.warning(literal(sentence(error)), icon=":material/school:")
         return
@@ -121,10 +134,17 @@ def lesson_bar() -> None:
         on_keep_change=_keep,
         on_leave_change=_leave,
     )
+    show_class(lesson, opened.stop)
 
 
 def _opened() -> _Open | None:
     return st.session_state.get(OPEN)
+
+
+def _lesson_of(opened: _Open) -> Lesson:
+    """The lesson that is open; in a class, with time to talk before an answer is judged."""
+    lesson = lesson_of(opened.name)
+    return replace(lesson, discuss=True) if seat() else lesson
 
 
 def _publish() -> None:
@@ -361,7 +381,7 @@ def _asked(value: Any) -> tuple[_Open, Lesson, int] | None:
     if opened is None or not isinstance(value, Mapping):
         return None
     stop = value.get("stop")
-    lesson = lesson_of(opened.name)
+    lesson = _lesson_of(opened)
     index = stop - 1 if isinstance(stop, int) and not isinstance(stop, bool) and 0 < stop <= LESSON_STOPS else -1
     return (opened, lesson, index) if index in lesson.questions else None
 
@@ -409,10 +429,12 @@ def _keep() -> None:
 
 
 def _set(opened: _Open, index: int, answer: Answer) -> None:
+    hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer})
     _publish()
 
 
 def _leave() -> None:
     st.session_state[OPEN] = None
+    take_seat(None)
     _publish()

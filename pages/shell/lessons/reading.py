@@ -20,7 +20,7 @@ from pages.ui.limits import (
 TITLE, SHORT = 120, 400  # characters of a title, and of an option or a reason
 MINUTES = 240
 # Parameters of an address that belong to the app, not to a view.
-RESERVED = ("lesson", "lesson_stop", "answers", "language")
+RESERVED = ("lesson", "lesson_stop", "answers", "class", "teacher", "language")
 # The heads that a model's card names: the one that turns with a pronoun, the one that is needed most for it, and for each kind
 # of attention the strongest head of a measure.
 CARD_HEAD = re.compile(r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}")

@@ -1,0 +1,70 @@
+"""In class: a student joins a class with its code, and a teacher opens one."""
+
+import streamlit as st
+
+from pages.lessons.listing import all_lessons
+from pages.shell.error_boundary import sentence
+from pages.shell.lessons.classes import classes
+from pages.shell.lessons.lesson import LessonError
+from pages.shell.lessons.library import shipped
+from pages.shell.lessons.packing import PACKED, pack
+from pages.shell.lessons.player import start_lesson
+from pages.shell.lessons.seat import Seat, join
+from pages.ui.escaping import literal
+from pages.ui.limits import CLASS_MINUTES
+from pages.ui.pickers import pick
+from pages.ui.text import text
+
+# Keys of the box for the code and of the button, and a session key: why the class could not be joined or opened.
+CODE, OPEN_CLASS, REFUSED = "class_code", "open_class", "class_refused"
+CODE_CHARACTERS = 12  # with spaces between the letters
+
+
+def show_join() -> None:
+    """Draw the box for the code of a class."""
+    words = text("lessons")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(words["code"], key=CODE, max_chars=CODE_CHARACTERS, placeholder=words["code_placeholder"], width=180)
+        st.button(words["join"], key="join_class", on_click=_join, icon=":material/group_add:")
+    _show_refusal("join")
+
+
+def show_open() -> None:
+    """Draw the choice of a lesson for a class, and the button that opens it."""
+    words, lessons = text("lessons"), all_lessons()
+    st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
+    titles = {name: lesson.title for name, lesson in lessons.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = pick(words["class_lesson"], [*lessons], "class_lesson", as_list=True, labels=titles, written=str)
+        st.button(words["open_class"], key=OPEN_CLASS, on_click=_open, args=(name,), icon=":material/groups:")
+    _show_refusal("open")
+
+
+def _join() -> None:
+    typed = st.session_state.get(CODE, "")
+    try:
+        place, lesson = join(typed)
+    except LessonError as error:
+        st.session_state[REFUSED] = ("join", error)
+        return
+    start_lesson(lesson, place)
+
+
+def _open(name: str) -> None:
+    """Open a class on a lesson. Students find one of this session alone in their address, so it must fit there."""
+    lesson = all_lessons()[name]
+    try:
+        linked = name if name in shipped() or name.startswith(PACKED) else pack(lesson)
+        code, secret = classes().open(linked)
+    except LessonError as error:
+        st.session_state[REFUSED] = ("open", error)
+        return
+    start_lesson(linked, Seat(code, secret=secret))
+
+
+def _show_refusal(of: str) -> None:
+    """Draw why the last try failed, once."""
+    tried, error = st.session_state.get(REFUSED, ("", None))
+    if tried == of and error:
+        st.warning(literal(sentence(error)), icon=":material/groups:")
+        del st.session_state[REFUSED]

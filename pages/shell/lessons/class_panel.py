@@ -1,0 +1,244 @@
+"""What a class shows below the bar of its lesson: to the teacher the code, how many have answered, and their answers; to a
+student the answers once the teacher shows them."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+from markupsafe import Markup
+
+from pages.shell.error_boundary import sentence
+from pages.shell.lessons.answers import number_of, places
+from pages.shell.lessons.classes import Tally, classes
+from pages.shell.lessons.lesson import Lesson, Question, Stop
+from pages.shell.lessons.prose import line_as_html
+from pages.shell.lessons.seat import CLASS, TEACHER, Seat, class_problem, seat, take_seat
+from pages.shell.lessons.truths import truth_of
+from pages.shell.lessons.views import words_of
+from pages.shell.turns import turn
+from pages.ui.escaping import literal
+from pages.ui.format import number, token_at
+from pages.ui.style import style
+from pages.ui.text import text
+from transformer import HeadlightError
+
+# Seconds between two looks of the teacher's page at the class.
+PACE = 2.0
+# Different numbers that are listed; of the others, only how many there are.
+NUMBERS = 8
+# Who sees the answers to a question: nobody, this screen of the teacher, or everybody.
+NOBODY, HERE, EVERYBODY = "nobody", "here", "everybody"
+
+_STYLE = style(Path(__file__).with_suffix(".css"))
+
+
+def warn_class() -> None:
+    """Draw why the class of the address could not be joined; nothing without a problem."""
+    problem = class_problem()
+    if problem:
+        st.warning(literal(sentence(problem)), icon=":material/groups:")
+
+
+def show_class(lesson: Lesson, index: int) -> None:
+    """Draw the class that this session is in; nothing without one.
+
+    Args:
+        lesson: that the class takes.
+        index: the stop, counted from 0; the number of stops at the end.
+    """
+    place = seat()
+    if place is None:
+        return
+    stop = lesson.stops[index] if index < len(lesson.stops) else None
+    asked = stop if stop and stop.question else None
+    open_now = classes().tally(place.code, index) is not None
+    every = PACE if place.secret and open_now else None
+    st.fragment(_show, key="class_panel", run_every=every)(place, asked, index)
+
+
+def _show(place: Seat, stop: Stop | None, index: int) -> None:
+    """Draw the panel as the class is now. On the teacher's page, Streamlit calls this alone while the class is open."""
+    words = text("lesson")["class"]
+    with turn(), st.container(border=True, key="class", gap="small"):
+        st.html(_STYLE)
+        tally = classes().tally(place.code, index, place.secret)
+        if tally is None:
+            st.caption(words["over"].format(code=place.code))
+        elif place.secret:
+            _show_teacher(place, stop, index, tally)
+        else:
+            _show_student(place, stop, tally)
+
+
+def _show_student(place: Seat, stop: Stop | None, tally: Tally) -> None:
+    words = text("lesson")["class"]
+    if stop is None:
+        st.caption(words["student"].format(code=place.code))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(words["student"].format(code=place.code), width="content")
+        # Pages of students do not ask by themselves.
+        looks = st.button(words["look"], key="class_look", icon=":material/refresh:", type="tertiary", help=words["look_help"])
+    if looks and not tally.shown:
+        st.caption(words["not_shown"])
+    if tally.shown:
+        st.html(tally_table(stop, tally))
+
+
+def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> None:
+    words = text("lesson")["class"]
+    line = words["line" if stop else "line_without"].format(joined=tally.joined, answered=tally.answered)
+    code = Markup('<div class="class-line">{} <strong>{}</strong> {}</div>').format(words["code"], place.code, line)
+    sees = False
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html(code, width="content")
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            if stop:
+                sees = _pick_who_sees(place, index, tally)
+            with st.popover(words["invite"], icon=":material/person_add:"):
+                _show_links(place)
+            st.button(words["close"], key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
+    if not tally.joined:
+        st.markdown(words["nobody_yet"].format(address=literal(_app_address()), code=place.code))
+    if stop and sees:
+        st.html(tally_table(stop, tally))
+
+
+def _pick_who_sees(place: Seat, index: int, tally: Tally) -> bool:
+    """Draw the choice of who sees the answers to the question; returns whether this screen does."""
+    words, state = text("lesson")["class"], st.session_state
+    key = f"class_sees_{place.code}_{index}"
+    # The teacher may have decided it on another screen.
+    if tally.shown:
+        state[key] = EVERYBODY
+    elif state.get(key, EVERYBODY) == EVERYBODY:
+        state[key] = NOBODY
+
+    def note() -> None:
+        classes().show(place.code, place.secret, index, state[key] == EVERYBODY)
+
+    chosen = st.segmented_control(
+        words["sees"],
+        (NOBODY, HERE, EVERYBODY),
+        key=key,
+        required=True,
+        format_func=lambda option: words["seen_by"][option],
+        on_change=note,
+        label_visibility="collapsed",
+    )
+    return chosen != NOBODY
+
+
+def _show_links(place: Seat) -> None:
+    words = text("lesson")["class"]
+    st.markdown(words["invite_text"].format(address=literal(_app_address()), code=place.code))
+    st.code(f"{_app_address()}/?{CLASS}={place.code}", None, wrap_lines=True)
+    st.markdown(words["teacher_text"])
+    st.code(f"{_app_address()}/?{CLASS}={place.code}&{TEACHER}={place.secret}", None, wrap_lines=True)
+
+
+def _app_address() -> str:
+    """The address of the app, without that of a page."""
+    address = (st.context.url or "").partition("?")[0].removesuffix("/")
+    return address.removesuffix(f"/{st.session_state['page']}")
+
+
+def _close(place: Seat) -> None:
+    classes().close(place.code, place.secret)
+    take_seat(None)
+    st.rerun()  # all of the app: the address has the class, and this fragment is run every few seconds
+
+
+# --- the answers as a table
+
+
+class _Rows(NamedTuple):
+    """How the answers to a question are listed.
+
+    Attributes:
+        rows: answer → the rows in which it counts.
+        labels: row → its label, as plain text or HTML, in the order of the table.
+    """
+
+    rows: Callable[[str], Sequence[float]]
+    labels: Mapping[float, str]
+
+
+def tally_table(stop: Stop, tally: Tally) -> Markup:
+    """How often each answer was given first, and last, as a table with bars.
+
+    Args:
+        stop: of the question.
+        tally: the answers of the class.
+    """
+    words = text("lesson")["class"]
+    assert stop.question is not None  # only such a stop has answers
+    try:
+        listed = _listed(stop, stop.question, Counter(tally.first) + Counter(tally.last))
+    except HeadlightError as error:
+        return Markup("<p>{}</p>").format(sentence(error))
+    first, last = (_counted(given, listed) for given in (tally.first, tally.last))
+    most = max(1, tally.answered)
+    rows = Markup("").join(
+        Markup('<tr><th scope="row">{}</th>{}{}</tr>').format(label, _cell(first[row], most), _cell(last[row], most))
+        for row, label in listed.labels.items()
+    )
+    head = Markup('<tr><td></td><th scope="col">{}</th><th scope="col">{}</th></tr>').format(words["first"], words["last"])
+    caption = words["caption"].format(answered=tally.answered, joined=tally.joined, changed=tally.changed)
+    several = stop.question.kind == "tokens" and stop.question.most > 1
+    note = Markup("<p>{}</p>").format(words["several"]) if several else Markup("")
+    return Markup('<div class="tally"><table><caption>{}</caption>{}{}</table>{}</div>').format(caption, head, rows, note)
+
+
+def _cell(count: int, most: int) -> Markup:
+    bar = Markup('<span style="width: {:.0f}%"></span>').format(100 * count / most)
+    return Markup("<td><div>{}<b>{}</b></div></td>").format(bar, count)
+
+
+def _counted(given: Mapping[str, int], listed: _Rows) -> Counter[float]:
+    """Row → how many have given an answer that counts in it."""
+    counts: Counter[float] = Counter()
+    for answer, count in given.items():
+        for row in listed.rows(answer):
+            counts[row if row in listed.labels else math.inf] += count
+    return counts
+
+
+def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
+    """How answers are listed: all options, the tokens that anybody has marked, or the most frequent numbers."""
+    words = text("lesson")["class"]
+    if question.kind == "choose":
+        options: dict[float, str] = {
+            place: line_as_html(_words(stop, option)) for place, option in enumerate(question.options, 1)
+        }
+        return _Rows(lambda answer: places(answer) or (), options)
+    if question.kind == "order":
+        right = "-".join(map(str, range(len(question.options))))
+        return _Rows(lambda answer: (float(answer != right),), {0.0: words["in_order"], 1.0: words["not_in_order"]})
+    if question.kind == "tokens":
+        truth = truth_of(stop)
+        marked = {position for answer in given for position in places(answer) or ()}
+        tokens = enumerate(truth.tokens if truth else ())
+        return _Rows(
+            lambda answer: places(answer) or (),
+            {position: token_at(position, token) for position, token in tokens if position in marked},
+        )
+    values: Counter[float] = Counter()
+    for answer, count in given.items():
+        values[_value(answer)] += count
+    numbers = {value: number(value, 6) for value in sorted(value for value, _ in values.most_common(NUMBERS))}
+    return _Rows(lambda answer: (_value(answer),), numbers | ({math.inf: words["others"]} if len(values) > NUMBERS else {}))
+
+
+def _value(answer: str) -> float:
+    return number_of(answer) or 0.0
+
+
+def _words(stop: Stop, words: str) -> str:
+    try:
+        return words_of(stop, words)
+    except HeadlightError:
+        return words

@@ -1,0 +1,306 @@
+"""Classes: the store with its limits, both sides on the pages, and thirty sessions that answer at once."""
+
+import asyncio
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from benchmarks.session import Session
+from pages.shell.lessons import class_panel, classes, seat
+from pages.shell.lessons.classes import ALPHABET, CODE_LENGTH, Classes, Tally
+from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
+from pages.shell.lessons.library import shipped
+from pages.shell.lessons.player import KEY
+from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
+from pages.ui.limits import CLASSES as MOST_CLASSES
+from pages.ui.text import text
+from tests.pages.apps import HOME, on_page, shown
+from tests.pages.shell.test_body import At
+
+PAGE = "pages/lessons/page.py"
+LESSON = "first-look"
+# A stop of it that lets a person choose between options, counted from 0.
+STOP = next(index for index, stop in enumerate(shipped()[LESSON].stops) if stop.question and stop.question.kind == "choose")
+WORDS = text("lesson")["class"]
+
+
+class Clock:
+    """A clock that a test moves; in seconds."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Classes:
+    """Classes of this test alone."""
+    store = Classes(clock)
+    monkeypatch.setattr(classes, "_SHARED", store)
+    return store
+
+
+def tally_of(store: Classes, code: str, stop: int, secret: str = "") -> Tally:
+    tally = store.tally(code, stop, secret)
+    assert tally is not None
+    return tally
+
+
+# --- the store ---------------------------------------------------------------------------------------------------------------
+
+
+def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store: Classes) -> None:
+    code, secret = store.open(LESSON)
+    assert re.fullmatch(f"[{ALPHABET}]{{{CODE_LENGTH}}}", code)
+    for student, answers in {"a": ["1", "2"], "b": ["2"], "c": ["2", "3", "2"], "d": []}.items():
+        store.join(code, student)
+        store.join(code, student)  # a page that is loaded again
+        assert all(store.answer(code, student, 4, given) for given in answers)
+    hidden = Tally(joined=4, answered=3, changed=0, shown=False, first={}, last={})
+    seen = Tally(joined=4, answered=3, changed=1, shown=False, first={"1": 1, "2": 2}, last={"2": 3})
+    for wrong in ("", "x", code, secret[:-1], "é"):
+        assert store.tally(code, 4, wrong) == hidden
+        store.show(code, wrong, 4, True)
+        store.close(code, wrong)
+    assert store.tally(code, 4, secret) == seen
+    store.show(code, secret, 4, True)
+    assert store.tally(code, 4) == seen._replace(shown=True)
+    assert tally_of(store, code, 3, secret).answered == 0
+    store.show(code, secret, 4, False)
+    assert store.tally(code, 4) == hidden
+    store.close(code, secret)
+    assert store.tally(code, 4, secret) is None
+
+
+def test_a_class_is_gone_after_its_time(store: Classes, clock: Clock) -> None:
+    code, secret = store.open(LESSON)
+    store.join(code, "a")
+    clock.now = 60.0 * CLASS_MINUTES
+    assert store.answer(code, "a", 0, "1")
+    clock.now += 1
+    assert store.tally(code, 0, secret) is None
+    assert not store.answer(code, "a", 0, "1")
+    assert not store.teaches(code, secret)
+    with pytest.raises(LessonError, match=f"no class {code} here"):
+        store.join(code, "b")
+    assert not store._classes
+
+
+def test_many_classes_students_and_answers_are_refused_and_change_nothing(store: Classes, clock: Clock) -> None:
+    code, secret = store.open(LESSON)
+    for number in range(CLASS_STUDENTS):
+        store.join(code, str(number))
+    with pytest.raises(LessonError, match=f"is full: it has {CLASS_STUDENTS} students"):
+        store.join(code, "one more")
+    store.join(code, "0")
+    taken = [store.answer(code, str(number), stop, "1") for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
+    assert sum(taken) == CLASS_ANSWERS < len(taken)
+    assert store.answer(code, "0", 0, "2")  # an answer can still be changed
+    assert tally_of(store, code, 0, secret).last == {"1": CLASS_STUDENTS - 1, "2": 1}
+    for student, stop, given in [("x", 0, "1"), ("0", -1, "1"), ("0", LESSON_STOPS, "1"), ("0", 0, ""), ("0", 0, "1" * 41)]:
+        assert not store.answer(code, student, stop, given)
+    others = [store.open(LESSON) for _ in range(MOST_CLASSES - 1)]
+    clock.now = 500.0
+    tally_of(store, code, 0)
+    with pytest.raises(LessonError, match=f"has {MOST_CLASSES} classes, as many as it can. Try again in"):
+        store.open(LESSON)
+    clock.now = 601.0  # the others have been left alone for so long that one makes room
+    newest, _ = store.open(LESSON)
+    assert store.tally(code, 0) is not None
+    assert [store.tally(other, 0) for other, _ in others].count(None) == 1
+    assert store.tally(newest, 0) is not None
+
+
+def test_threads_lose_no_answer(store: Classes) -> None:
+    code, secret = store.open(LESSON)
+
+    def visit(number: int) -> None:
+        store.join(code, str(number))
+        for stop in range(20):
+            for given in (str(1 + number % 3), str(1 + number % 4)):
+                assert store.answer(code, str(number), stop, given)
+
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(visit, range(120)))
+    for stop in range(20):
+        tally = tally_of(store, code, stop, secret)
+        assert tally.first == Counter(str(1 + number % 3) for number in range(120))
+        assert tally.last == Counter(str(1 + number % 4) for number in range(120))
+    assert store._classes[code].answers == 20 * 120
+
+
+# --- both sides on the pages -------------------------------------------------------------------------------------------------
+
+
+def panel(app: AppTest) -> str:
+    """What the panel of the class shows, without escapes."""
+    html = [each.proto.body for each in app.get("html") if "<div" in each.proto.body]
+    return " ".join([*html, *(caption.value for caption in app.main.caption)])
+
+
+def rows(table: str) -> dict[str, tuple[int, int]]:
+    """The rows of a tally: label → (first, last)."""
+    found = re.findall(r'<th scope="row">(.*?)</th><td>.*?<b>(\d+)</b>.*?<b>(\d+)</b>', table)
+    return {label: (int(first), int(last)) for label, first, last in found}
+
+
+def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Classes) -> None:
+    teacher = on_page(PAGE, class_lesson=LESSON)
+    teacher.button(key="open_class").click().run()
+    assert not teacher.exception
+    (code,) = store._classes
+    secret = store._classes[code].secret
+    assert teacher.query_params["class"] in (code, [code])  # the secret is not on the projector
+    assert secret not in str(teacher.query_params)
+    assert f"<strong>{code}</strong> 0 joined" in panel(teacher)
+    assert any(code in markdown.value for markdown in teacher.main.markdown)
+    links = [link.value.partition("?")[2] for link in teacher.code if "class=" in link.value]
+    assert links == [f"class={code}", f"class={code}&teacher={secret}"]
+
+    student = on_page(PAGE)
+    student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
+    student.button(key="join_class").click().run()
+    assert not student.exception
+    assert "not shown" not in panel(student)
+    by_link = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1)})
+    number = by_link.session_state[seat.SEAT].student
+    assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
+    assert by_link.query_params["lesson"] in (LESSON, [LESSON])
+    again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1)})  # loaded again: the same student
+    teacher.run()
+    assert "2 joined" in panel(teacher)
+
+    # The answers are as the bar sends them.
+    store.answer(code, number, STOP, "1")
+    store.answer(code, number, STOP, "2")
+    on_stop = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    assert "2 joined · 1 answered" in panel(on_stop)
+    assert "tally" not in panel(on_stop)
+    again.button(key="class_look").click().run()
+    assert WORDS["not_shown"] in panel(again)
+    assert "tally" not in panel(again)
+    sees = on_stop.button_group(key=f"class_sees_{code}_{STOP}")
+    sees.set_value("here").run()
+    question = shipped()[LESSON].stops[STOP].question
+    assert question
+    assert list(rows(panel(on_stop)).values())[:2] == [(1, 0), (0, 1)]
+    assert len(rows(panel(on_stop))) == len(question.options)
+    again.button(key="class_look").click().run()
+    assert "tally" not in panel(again)
+    on_stop.button_group(key=f"class_sees_{code}_{STOP}").set_value("everybody").run()
+    again.button(key="class_look").click().run()
+    assert rows(panel(again)) == rows(panel(on_stop))
+
+    on_stop.button(key="class_close").click().run()
+    assert not on_stop.exception
+    assert "class" not in on_stop.query_params
+    again.run()
+    assert f"class {code} is over" in panel(again)
+
+
+def test_an_unknown_code_and_several_replicas_are_said(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for code in ("ABCDEF", "<b>", "x" * 5_000, "ABCDEF-<script>", "../.."):
+        app = on_page(HOME, **{"class": code, "teacher": "é"})
+        assert not app.exception
+        assert "There is no class" in shown(app.warning[0].value)
+        assert "class" not in app.query_params
+    assert not store._classes
+    monkeypatch.setattr(classes, "REPLICAS", 3)
+    with pytest.raises(LessonError, match="this server runs as 3"):
+        store.open(LESSON)
+    app = on_page(PAGE)
+    app.text_input(key="class_code").set_value("ABCDEF")
+    app.button(key="join_class").click().run()
+    assert "this server runs as 3" in shown(app.warning[0].value)
+    app.button(key="open_class").click().run()
+    assert "this server runs as 3" in shown(app.warning[0].value)
+
+
+def asked(kind: Any, **values: Any) -> Stop:
+    question = Question(kind=kind, ask="?", **values)
+    return Stop(title="a", say="b", page="home", view=(("model", "reverse"), ("source", "abc")), question=question)
+
+
+@pytest.mark.parametrize(
+    ("stop", "given", "table"),
+    [
+        (asked("choose", options=("<i>a</i>", "b"), answer=1), {"2": 3}, {"&lt;i&gt;a&lt;/i&gt;": 0, "b": 3}),
+        (asked("order", options=("a", "b")), {"0-1": 2, "1-0": 1}, {WORDS["in_order"]: 2, WORDS["not_in_order"]: 1}),
+        (
+            asked("tokens", truth=Truth(name="attention-row", query="a", kind="encoder", layer=1, head=1)),
+            {"0-1": 2, "1": 1, "999": 1},
+            {"0 · &lt;sos&gt;": 2, "1 · a": 3},
+        ),
+        (asked("number", truth=Truth(name="head-count")), {"2": 2, "2,0": 1, "-1": 1}, {"−1": 1, "2": 3}),
+        (
+            asked("number", truth=Truth(name="head-count")),
+            {str(value): 1 for value in range(20)} | {"0.5": 2},
+            {"0": 1, "0.5": 2, **{str(value): 1 for value in range(1, 7)}, WORDS["others"]: 13},
+        ),
+    ],
+    ids=["choose", "order", "tokens", "number", "many numbers"],
+)
+def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], table: dict[str, int]) -> None:
+    count = sum(given.values())
+    listed = rows(str(class_panel.tally_table(stop, Tally(count, count, 0, True, given, given))))
+    assert listed == {label: (count, count) for label, count in table.items()}
+
+
+# --- thirty sessions at once -------------------------------------------------------------------------------------------------
+
+
+def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None:
+    """Over the websocket, with the values that the bar of a browser sends, hostile ones among them."""
+    question = shipped()["one-lesson"].stops[0].question
+    assert question
+    count = len(question.options)
+    first, last = [1 + number % 2 for number in range(30)], [1 + number % count for number in range(30)]
+    hostile = [
+        None,
+        {"stop": 1, "value": "1" * 10_000},
+        {"stop": 1, "value": "99"},
+        {"stop": "1", "value": "1"},
+        {"stop": 10**9, "value": "1"},
+        {"stop": 1, "value": ["1"]},
+    ]
+
+    async def student(code: str, number: int) -> Session:
+        session = Session(At(url), "lessons", {"class": code})
+        await session.open()
+        if number % 5 == 0:
+            await session.send(KEY, "answer", hostile[number // 5])
+        await session.send(KEY, "answer", {"stop": 1, "value": str(first[number])})
+        await session.send(KEY, "answer", {"stop": 1, "value": str(last[number])})
+        return session
+
+    async def lesson() -> tuple[str, str]:
+        teacher = Session(At(url), "lessons", {"class_lesson": "one-lesson"})
+        await teacher.open()
+        while teacher.unseen and "open_class" not in teacher.widgets:
+            await teacher.scroll()
+        await teacher.click(open_class=True)
+        code = teacher.query["class"]
+        students = await asyncio.gather(*(student(code, number) for number in range(30)))
+        await teacher.click(**{f"class_sees_{code}_0": WORDS["seen_by"]["everybody"]})
+        await students[0].rerun()
+        assert all(each.query["class"] != code for each in students)  # each is somebody else
+        await asyncio.gather(*(each.close() for each in (teacher, *students)))
+        return " ".join(teacher.texts), " ".join(students[0].texts)
+
+    with ThreadPoolExecutor(1) as thread:
+        shown_to_teacher, shown_to_student = thread.submit(asyncio.run, lesson()).result()
+    assert "30 joined · 30 answered" in shown_to_teacher
+    counted = {option: (first.count(place), last.count(place)) for place, option in enumerate(question.options, 1)}
+    assert rows(shown_to_teacher) == rows(shown_to_student) == counted
+    changed = sum(one != other for one, other in zip(first, last, strict=True))
+    assert f"30 of 30 answered; {changed} changed" in shown_to_teacher
