@@ -162,7 +162,9 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
         first = cell.format(columns[1], Markup("<b>{}</b>").format(value))
         cells = nothing.join(cell.format(name, other) for name, other in zip(columns[2:], others, strict=True))
         lines.append(Markup("<tr><th scope='row'><code>{}</code></th>{}{}</tr>").format(field, first, cells))
-    template = Markup("{}<table class='fields'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    template = Markup(
+        "{}<div class='fields-box'><table class='fields'><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
+    )
     return template.format(STYLE, head, nothing.join(lines))
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from pages.ui.compat import mount
 from pages.ui.component import joined
+from pages.ui.text import text
 
 _mount = mount("headlight_history", js=joined(Path(__file__).with_suffix(".js")))
 
 
 def tidy_history() -> None:
     """Make every change of the address within a page replace the current history entry. Draws nothing; call it once a run."""
-    _mount(key="history")
+    _mount(key="history", data={"scrollable": text("common")["scrollable"]})

@@ -170,7 +170,7 @@ class Film {
     const mark = shown.right === null ? "" : shown.right ? " ✓" : " ✗";
     const words = make(
       "b",
-      { class: shown.right === null ? "" : shown.right ? "right" : "wrong" },
+      { role: "img", class: shown.right === null ? "" : shown.right ? "right" : "wrong" },
       `${shown.answer || "–"}${mark}`,
     );
     const told = shown.right === null ? "" : shown.right ? text.is_right : text.is_wrong;

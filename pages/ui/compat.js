@@ -26,6 +26,22 @@ export function headerHeight() {
 }
 
 /**
+ * The list of the navigation and its items. Streamlit puts groups between them, which a list must not have.
+ */
+export function navigationLists() {
+  return document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li');
+}
+
+/**
+ * Boxes within the page that scroll where what they hold is larger: formulas, code and tables.
+ *
+ * @returns {NodeListOf<HTMLElement>}
+ */
+export function scrollBoxes() {
+  return pageScroller().querySelectorAll(".katex-display, .stCode pre, .stTable > div, .batch-rows");
+}
+
+/**
  * Whether the app is computing for this page.
  */
 export function isRunning() {

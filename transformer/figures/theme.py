@@ -53,6 +53,7 @@ STYLE_COLORS = {
     "code-string": "light-dark(#00694B, #5FD0A5)",
     "code-number": "light-dark(#8A3A68, #DD9CC0)",
     "code-operator": "light-dark(#9A4300, #F0A070)",
+    "on-primary": "light-dark(#FFFFFF, #11161D)",
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from pages.ui.component import joined
+from pages.ui.text import text
 from tests.pages.conftest import ROOT, Visitor
 
 pytestmark = pytest.mark.browser
@@ -57,6 +58,22 @@ def test_opened_at(page: Page) -> None:
 
 def test_header_height(page: Page) -> None:
     assert returned(page, "return compat.headerHeight()") == 60
+
+
+def test_navigation_lists(page: Page) -> None:
+    tags = returned(page, "return [...compat.navigationLists()].map((part) => part.tagName)")
+    assert tags.count("UL") == 1
+    assert tags.count("LI") == page.get_by_test_id("stSidebarNavLink").count()
+
+
+def test_scroll_boxes(page: Page) -> None:
+    """A formula and code stand under “How it is computed”."""
+    page.get_by_text(text("common")["computed"]).click()
+    page.locator(".stCode pre").first.wait_for()
+    kinds = returned(page, "return [...compat.scrollBoxes()].map((box) => box.tagName)")
+    assert {"PRE", "SPAN"} <= set(kinds)
+    page.get_by_text(text("common")["computed"]).click()
+    page.locator(".stCode pre").first.wait_for(state="detached")
 
 
 def test_page_background(page: Page) -> None:

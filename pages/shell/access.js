@@ -1,0 +1,43 @@
+// What a keyboard or a screen reader needs and Streamlit leaves out.
+
+import { navigationLists, scrollBoxes } from "../ui/compat.js";
+
+const QUIET = 300; // ms without a change of the page before it is looked through
+
+/**
+ * Keep every page of this window so that it can be used without a mouse and without seeing it.
+ *
+ * @param {string} scrollable says of a box that it scrolls
+ */
+export function keepAccessible(scrollable) {
+  // Streamlit may load this file again in the same window.
+  if ("keptAccessible" in document) return;
+  Object.assign(document, { keptAccessible: true });
+  let timer = 0;
+  const look = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // Else a screen reader is told of a list without items, and of items without a list.
+      for (const part of navigationLists()) part.setAttribute("role", "presentation");
+      for (const box of scrollBoxes()) letFocus(box, scrollable);
+    }, QUIET);
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+  addEventListener("resize", look);
+  look();
+}
+
+/**
+ * Let the keyboard reach a box while it has more than it shows, so that the arrow keys scroll it.
+ *
+ * @param {HTMLElement} box
+ * @param {string} label
+ */
+function letFocus(box, label) {
+  const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  if (scrolls === box.hasAttribute("tabindex")) return;
+  for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": label })) {
+    if (scrolls) box.setAttribute(name, value);
+    else box.removeAttribute(name);
+  }
+}
