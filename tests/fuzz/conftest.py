@@ -3,11 +3,23 @@
 import logging
 from collections.abc import Iterator
 
+import jaxtyping
 import pytest
 
 # Imported for what they set up before the tests are: rewritten asserts, checks of types, threads.
 import tests.pages.conftest
 import tests.transformer.conftest  # noqa: F401
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The fuzz of the pages runs without checks of shapes, as the tests of the pages do."""
+    jaxtyping.config.update("jaxtyping_disable", item.path.stem == "test_links")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 class Records(logging.Handler):

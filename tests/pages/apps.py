@@ -4,6 +4,7 @@ import functools
 import re
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.parts import ALL
@@ -20,6 +21,10 @@ EXAMPLE = {
 # The worked example with its model: as query parameters, and as the query of an address.
 LINKED = {"model": "shared_heads", **EXAMPLE}
 WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.items())
+
+
+# An `AppTest` reads the metadata of every installed package, in search of components; 50 ms each time, for the same answer.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
