@@ -2,6 +2,7 @@
 
 import inspect
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
@@ -19,6 +20,21 @@ settings.register_profile("headlight", deadline=None)
 settings.load_profile("headlight")
 # On tensors this small, a second thread costs more time than it saves.
 torch.set_num_threads(1)
+
+
+# Files whose tests run the same small functions some hundred thousand times. The other files check the shapes of those functions;
+# here that took 54 of 120 s.
+REPEATING = {"test_beam", "test_call_tree", "test_mask_invariants", "test_shipped"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    jaxtyping.config.update("jaxtyping_disable", item.path.stem in REPEATING)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")
