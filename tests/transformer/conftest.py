@@ -22,8 +22,8 @@ settings.load_profile("headlight")
 torch.set_num_threads(1)
 
 
-# Files whose tests run the same small functions some hundred thousand times. The other files check the shapes of those functions;
-# here that took 54 of 120 s.
+# Files whose tests run the same small functions some hundred thousand times. The other files check the shapes of those
+# functions; here that took 54 of 120 s.
 REPEATING = {"test_beam", "test_call_tree", "test_mask_invariants", "test_shipped"}
 
 
