@@ -10,7 +10,8 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.attention.head_patterns import head_measures
-from pages.attention.lines import heads_on, lines
+from pages.attention.lines import LinesState, heads_on, lines
+from pages.attention.offline_view import offline_view
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
@@ -63,7 +64,12 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
             order=order,
             captions=captions,
         )
-    saving("overview", f"{view.model}-{kind}-all-heads", lambda: weights_table(weights, allowed, queries, keys))
+    saving(
+        "overview",
+        f"{view.model}-{kind}-all-heads",
+        lambda: weights_table(weights, allowed, queries, keys),
+        view=lambda: offline_view(view, trace, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+    )
 
 
 def weights_table(
@@ -203,7 +209,12 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     _to_url("heads", ",".join(str(position + 1) for position in state.heads) if tuple(state.heads) != (head,) else "")
     _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
     name = f"{view.model}-{kind}-layer{layer + 1}-lines"
-    saving(key, name, lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1))
+    saving(
+        key,
+        name,
+        lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1),
+        view=lambda: offline_view(view, trace, kind, layer, head, state),
+    )
 
 
 def _follow_heads(on: Sequence[int], head: int) -> None:

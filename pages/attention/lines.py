@@ -84,19 +84,25 @@ def lines(
     state = _state(sent.get("view") or start, shape, threshold)
     result = _mount(
         key=key,
-        data={
-            "weights": _signed(weights, allowed),
-            "shape": list(shape),
-            "queries": [str(token) for token in queries],
-            "keys": [str(token) for token in keys],
-            "colors": {scheme: list(colors) for scheme, colors in HEAD_COLORS.items()},
-            "head": head,
-            "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
-            "text": text("lines"),
-        },
+        data={"weights": packed(signed(weights, allowed)), **lines_data(shape, queries, keys, state, head)},
         on_view_change=on_change or no_callback,
     )
     return _state(result.get("view") or start, shape, threshold)
+
+
+def lines_data(
+    shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], state: LinesState, head: int | None
+) -> dict[str, Any]:
+    """What `lines.js` needs beside the weights. Arguments as for `lines`; `shape` is that of the weights."""
+    return {
+        "shape": [int(size) for size in shape],
+        "queries": [str(token) for token in queries],
+        "keys": [str(token) for token in keys],
+        "colors": {scheme: list(colors) for scheme, colors in HEAD_COLORS.items()},
+        "head": head,
+        "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
+        "text": text("lines"),
+    }
 
 
 def heads_on(key: str, count: int) -> tuple[int, ...]:
@@ -104,9 +110,9 @@ def heads_on(key: str, count: int) -> tuple[int, ...]:
     return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
-def _signed(weights: np.ndarray, allowed: np.ndarray) -> str:
-    """Weights in single precision, packed for the browser; a masked pair is −1."""
-    return packed(np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32))
+def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Weights in single precision, as the browser gets them; a masked pair is −1."""
+    return np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32)
 
 
 def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:

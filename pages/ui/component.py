@@ -27,14 +27,19 @@ def mounted(path: Path, *styles_of_parts: Path) -> Mount:
         styles_of_parts: CSS files of what it draws that has its own; they come first.
     """
     name = path.name
-    styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
     return mount(
         f"headlight_{name}",
         html=Markup('<div class="{}"></div>').format(name),
-        css="\n".join(style.read_text(encoding="utf-8") for style in styles),
+        css=style_of(path, *styles_of_parts),
         js=joined(path.with_suffix(".js")),
         isolate_styles=True,
     )
+
+
+def style_of(path: Path, *styles_of_parts: Path) -> str:
+    """The CSS of a component. Arguments as for `mounted`."""
+    styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
+    return "\n".join(style.read_text(encoding="utf-8") for style in styles)
 
 
 def joined(entry: Path) -> str:

@@ -19,7 +19,11 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 # Not a fragment: opening the menu draws the page again once, but a fragment costs every click 0.6 ms for each figure.
 def saving(
-    key: str, name: str, numbers: Callable[[], pd.DataFrame] | None = None, page: Callable[[], str] | None = None
+    key: str,
+    name: str,
+    numbers: Callable[[], pd.DataFrame] | None = None,
+    page: Callable[[], str] | None = None,
+    view: Callable[[], str] | None = None,
 ) -> None:
     """Draw a menu that saves the picture drawn under a key.
 
@@ -29,6 +33,7 @@ def saving(
         numbers: returns the numbers of the picture as a table; called only on a click.
         page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page
             from the SVG.
+        view: returns the view that the picture is a part of as HTML that can be used without a server; called only on a click.
     """
     words = text("common")["save"]
     formats = FORMATS if page is not None else (*FORMATS, "html")
@@ -54,6 +59,8 @@ def saving(
             _button(words["csv"], lambda: frame().to_csv(), f"{name}.csv", "text/csv")
         if page is not None:
             _button(words["html"], page, f"{name}.html", "text/html")
+        if view is not None:
+            _button(words["view"], view, f"{name}-view.html", "text/html")
 
 
 def _button(label: str, content: Callable[[], str], name: str, kind: str) -> None:

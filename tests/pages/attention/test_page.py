@@ -203,7 +203,7 @@ def words(svg: bytes) -> list[str]:
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
+def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path) -> None:
     visitor.open("attention?model=reverse&kind=cross&source=abc", whole=True)
     for picture, name, label in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
         for ending in ("png", "svg", "csv"):
@@ -232,6 +232,31 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor) -> None:
     assert file == "reverse-cross-layer1-lines.html"
     assert svg in page
     assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
+
+    # The view itself, to use without a server: the locked token is kept, and a click on another head shows that one.
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator(".lines .key .token", has_text="b").click()
+    visitor.settle()
+    file, page = saved(visitor, 1, "This view as HTML")
+    assert file == "reverse-cross-layer1-lines-view.html"
+    (tmp_path / file).write_bytes(page)
+    requests, errors = [], []
+    alone = visitor.page.context.new_page()
+    alone.on("request", lambda request: requests.append(request.url))
+    alone.on("pageerror", lambda error: errors.append(str(error)))
+    alone.goto((tmp_path / file).as_uri())
+    locked = alone.locator(".lines .token[aria-pressed=true]")
+    expect(locked).to_have_text("b")
+    expect(alone.locator("#head")).to_contain_text("layer 1, head 1")
+    before = alone.locator(".lines").get_attribute("data-lines")
+    grid = alone.locator(".head_grid canvas").bounding_box()
+    assert grid is not None
+    alone.mouse.click(grid["x"] + grid["width"] * 0.9, grid["y"] + grid["height"] * 0.8)
+    expect(alone.locator("#head")).to_contain_text("layer 2, head 4")
+    expect(locked).to_have_text("b")
+    assert int(before or 0) > 0
+    assert (requests, errors) == ([(tmp_path / file).as_uri()], [])
+    alone.close()
 
 
 def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:

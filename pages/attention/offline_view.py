@@ -1,0 +1,60 @@
+"""The picked view of the Attention page as one HTML file, which works without a server: a click on a head shows its lines."""
+
+from pathlib import Path
+
+from markupsafe import Markup
+
+from pages.attention.lines import LinesState, lines_data, signed
+from pages.shell.view import View
+from pages.ui.component import packed
+from pages.ui.head_grid import grid_data
+from pages.ui.offline import offline_page, place
+from pages.ui.text import text
+from transformer import Trace
+from transformer.figures.attention import quantized
+from transformer.figures.theme import KIND_COLORS
+
+HERE, UI = Path(__file__).parent, Path(__file__).parents[1] / "ui"
+BODY = Markup("""<h1>{title}</h1>
+<p>{about}</p>
+<p>{source}</p>
+<p>{caption}</p>
+{grid}
+<h2 id="head"></h2>
+{lines}
+""")
+
+
+def offline_view(view: View, trace: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
+    """The page.
+
+    Args:
+        view: of the sidebar.
+        trace: the first text of its batch is shown.
+        kind, layer, head: what is picked; layer and head counted from 0.
+        state: the locked tokens, the heads that are on, and the threshold.
+    """
+    words = text("attention")
+    saved = words["saved_view"]
+    queries, keys = trace.tokens(kind)
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    heading = words["head_title"].replace("{kind}", words["kinds"][kind])
+    data = {
+        "layer": layer,
+        "head": head,
+        "heading": heading,
+        "grid": grid_data(weights.shape, queries, keys, (layer, head), KIND_COLORS[kind]),
+        "levels": packed(quantized(weights, allowed)),
+        "lines": lines_data(weights.shape[1:], queries, keys, state, head),
+        "weights": [packed(signed(*each)) for each in zip(weights, allowed, strict=True)],
+    }
+    body = BODY.format(
+        title=saved["title"].format(kind=words["kinds"][kind]),
+        about=saved["about"].format(model=view.model),
+        source=saved["source"].format(source=view.source),
+        caption=saved["hint"],
+        grid=place("grid", UI / "head_grid"),
+        lines=place("lines", HERE / "lines"),
+    )
+    components = {"headGrid": UI / "head_grid", "lines": HERE / "lines"}
+    return offline_page(f"Headlight: {view.model}, {kind}", body, data, HERE / "offline_view.js", components)

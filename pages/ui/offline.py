@@ -1,0 +1,89 @@
+"""A page as one file: components of ours with their data, which need no server and no network."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from markupsafe import Markup
+
+from pages.ui.component import joined, style_of
+from transformer.figures.theme import STYLE_COLORS
+
+PAGE = Markup("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+{style}
+body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: var(--st-font); line-height: 1.5;
+  color: var(--st-text-color); background: var(--st-background-color); }}
+</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{data}</script>
+<script type="module">
+{script}
+</script>
+</body>
+</html>
+""")
+PLACE = Markup(
+    '<div id="{place}"><template shadowrootmode="open"><style>{style}</style><div class="{name}"></div></template></div>'
+)
+EXPORTED = re.compile(r"^export default function (\w+)", re.MULTILINE)
+FONT = "system-ui, sans-serif"
+
+
+def place(name: str, path: Path) -> Markup:
+    """The element that a component is mounted in.
+
+    Args:
+        name: its `id`.
+        path: of the files of the component, without their endings.
+    """
+    return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
+
+
+def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, components: Mapping[str, Path]) -> str:
+    """A page with components of ours.
+
+    Args:
+        title: of the page.
+        body: made with `Markup.format`, with a `place` for each component.
+        data: given to the script.
+        run: a script whose default export is called with the data, then the components.
+        components: name → path of its files, without their endings.
+    """
+    parts = [function_of(path.with_suffix(".js")) for path in components.values()]
+    # In a script, `</` would end it.
+    written = json.dumps(data).replace("<", "\\u003c")
+    call = ",\n".join(['JSON.parse(document.getElementById("data").textContent)', *parts])
+    script = f"({function_of(run)})({call});"
+    return str(PAGE.format(title=title, style=Markup(_theme()), body=body, data=Markup(written), script=Markup(script)))
+
+
+def function_of(script: Path) -> str:
+    """The default export of a script as a JavaScript expression, which has all that it imports inside."""
+    source = joined(script)
+    (name,) = EXPORTED.findall(source)
+    return f"(() => {{\n{source.replace('export default function', 'function')}\nreturn {name};\n}})()"
+
+
+def _theme() -> str:
+    """The colours of the app as CSS variables, light or dark as the reader's system has it."""
+    names = {"primary-color": "primaryColor", "background-color": "backgroundColor", "text-color": "textColor"}
+    schemes = {
+        scheme: "".join(f"--st-{name}: {st.get_option(f'theme.{scheme}.{option}')}; " for name, option in names.items())
+        for scheme in ("light", "dark")
+    }
+    shared = "".join(f"--headlight-{name}: {color}; " for name, color in STYLE_COLORS.items())
+    return (
+        f":root {{ color-scheme: light dark; --st-font: {FONT}; --st-button-radius: 0.4rem; {schemes['light']}{shared}}}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {schemes['dark']}}} }}"
+    )
