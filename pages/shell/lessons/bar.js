@@ -26,7 +26,7 @@ const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
  *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
- *   text: Record<string, string>,
+ *   class: { code: string, secret: string } | null, text: Record<string, string>,
  * }} Data
  */
 
@@ -68,6 +68,7 @@ class Bar {
       this.folded = false;
     }
     this.data = data;
+    if (data.class) this.teach(data.class);
     this.build();
     if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
     else if (arrived) this.arrive();
@@ -116,6 +117,21 @@ class Bar {
     root.dataset.stop = String(data.stop);
     section.scrollTop = before;
     if (focused) this.focus(focused);
+  }
+
+  /**
+   * The teacher's secret of a class stays in this tab, so that the page can be loaded again; the address does not have it.
+   *
+   * @param {{ code: string, secret: string }} seat
+   */
+  teach({ code, secret }) {
+    try {
+      if (secret) sessionStorage.setItem(`class ${code}`, secret);
+      const kept = sessionStorage.getItem(`class ${code}`);
+      if (!secret && kept) this.send("teach", kept);
+    } catch {
+      // A browser may refuse to store anything; then there is the teacher's link.
+    }
   }
 
   fold() {

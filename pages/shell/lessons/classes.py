@@ -138,6 +138,13 @@ class Classes:
                 raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_STUDENTS)
             joined.students.setdefault(student, {})
 
+    def leave(self, code: str, student: str) -> None:
+        """Let a student go who has not answered anything; the answers of others stay."""
+        with self._lock:
+            left = self._open(code)
+            if left and not left.students.get(student):
+                left.students.pop(student, None)
+
     def answer(self, code: str, student: str, stop: int, given: str) -> bool:
         """Note the answer of a student; an earlier first answer stays. Returns whether it was noted, which one of somebody who
         has not joined, or above the limits, is not.

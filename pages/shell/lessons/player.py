@@ -18,7 +18,7 @@ from pages.shell.lessons.grading import Verdict, judge
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import lesson_of
 from pages.shell.lessons.prose import inline, prose
-from pages.shell.lessons.seat import CLASS, Seat, follow_class, hand_in, linked_class, seat, take_seat
+from pages.shell.lessons.seat import CLASS, Seat, follow_class, hand_in, linked_class, seat, take_seat, teach
 from pages.shell.lessons.truths import Value, truth_of
 from pages.shell.lessons.views import address, exists, view_of, words_of
 from pages.ui.compat import opens_from_history
@@ -133,6 +133,7 @@ def lesson_bar() -> None:
         on_answer_change=_answer,
         on_keep_change=_keep,
         on_leave_change=_leave,
+        on_teach_change=_teach,
     )
     show_class(lesson, opened.stop)
 
@@ -162,7 +163,7 @@ def _publish() -> None:
 
 
 def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
-    words, count = text("lesson"), len(lesson.stops)
+    words, count, place = text("lesson"), len(lesson.stops), seat()
     index = min(opened.stop, count)
     data: dict[str, Any] = {
         "lesson": lesson.title,
@@ -180,6 +181,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "left": "",
         "reveal": [],
         "sheet": [],
+        "class": {"code": place.code, "secret": place.secret} if place else None,
         "text": words["bar"],
     }
     if index == count:
@@ -431,6 +433,11 @@ def _keep() -> None:
 def _set(opened: _Open, index: int, answer: Answer) -> None:
     hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer})
+    _publish()
+
+
+def _teach() -> None:
+    teach(_sent("teach"))
     _publish()
 
 

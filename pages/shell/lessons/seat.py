@@ -2,7 +2,8 @@
 
 The address of a student has `class=CODE-number`. The number is random and stands for nobody; with it, a page that is loaded
 again stays the same student. The address of the teacher has `class=CODE` alone, because a class sees it on the projector; the
-secret comes from the teacher's link, and is then in the session only.
+secret comes from the teacher's link, and is then in the session and in the storage of the teacher's tab (bar.js), so that the
+page can be loaded again.
 """
 
 import re
@@ -95,6 +96,17 @@ def _joined(code: str, student: str | None) -> Seat:
     place = Seat(code, student or secrets.token_urlsafe(6))
     classes().join(code, place.student)
     return place
+
+
+def teach(secret: object) -> None:
+    """Make the student of this session the teacher, if it has the secret. The value is untrusted.
+
+    A teacher's page that is loaded again joins as a student first; then its browser sends what the tab has kept.
+    """
+    place = seat()
+    if place and isinstance(secret, str) and classes().teaches(place.code, secret):
+        classes().leave(place.code, place.student)
+        take_seat(Seat(place.code, secret=secret))
 
 
 def take_seat(place: Seat | None) -> None:

@@ -226,6 +226,28 @@ def test_an_unknown_code_and_several_replicas_are_said(store: Classes, monkeypat
     assert "this server runs as 3" in shown(app.warning[0].value)
 
 
+def test_a_teacher_whose_page_was_loaded_again_is_the_teacher_with_what_the_tab_has_kept(store: Classes) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from pages.shell.lessons.seat import teach
+
+        teach(st.session_state["sent"])
+
+    code, secret = store.open(LESSON)
+    app = AppTest.from_function(page)
+    for sent, student in [("", "a"), (secret[:-1], "a"), ({"secret": secret}, "a"), (secret, "")]:
+        app.session_state[seat.SEAT], app.session_state["sent"] = seat.Seat(code, "a"), sent
+        store.join(code, "a")
+        assert not app.run().exception
+        assert app.session_state[seat.SEAT] == seat.Seat(code, student, "" if student else secret)
+        assert tally_of(store, code, 0).joined == bool(student)
+    store.join(code, "b")
+    store.answer(code, "b", 0, "1")
+    store.leave(code, "b")
+    assert tally_of(store, code, 0).answered == 1
+
+
 def asked(kind: Any, **values: Any) -> Stop:
     question = Question(kind=kind, ask="?", **values)
     return Stop(title="a", say="b", page="home", view=(("model", "reverse"), ("source", "abc")), question=question)
