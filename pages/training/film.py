@@ -119,10 +119,11 @@ def show_film(view: View, frames: Frames, kind: str, layer: int, head: int) -> t
     words = text("training")
     film = waited(words["running"], shoot, view.source, target_of(view, frames), frames)
     frame, row = _frame(view, frames), _row(len(film.expected))
-    maps = _maps(film, kind)
+    asked = film.source, film.target, frames
+    maps = _maps(*asked, kind)
     queries, keys = film.traces[-1].tokens(kind)
     data = {
-        "frames": _told(film),
+        "frames": _told(*asked),
         "history": history(frames),
         "target": list(frames.pipeline(-1).target_vocabulary.tokens_of(film.expected)),
         "pairs": CHECKED,
@@ -172,15 +173,18 @@ def table(film: Film) -> pd.DataFrame:
     return pd.DataFrame(recorded + computed).set_index("step")
 
 
-def _maps(film: Film, kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of every head of a kind at each frame."""
-    levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in film.traces)
+@cached
+def _maps(source: str, target: str, frames: Frames, kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
+    """The levels of every head of a kind at each frame of a film."""
+    traces = shoot(source, target, frames).traces
+    levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 
 
-def _told(film: Film) -> list[dict[str, Any]]:
-    """Each frame for `film.js`: its step, its test, its answer, and the distribution of each row."""
-    frames, told = film.frames, []
+@cached
+def _told(source: str, target: str, frames: Frames) -> list[dict[str, Any]]:
+    """Each frame of a film for `film.js`: its step, its test, its answer, and the distribution of each row."""
+    film, told = shoot(source, target, frames), []
     for index, (step, answer, trace) in enumerate(zip(frames.steps, film.answers, film.traces, strict=True)):
         probabilities = trace.probabilities[0].numpy()
         tokens = frames.pipeline(index).target_vocabulary.tokens_of
