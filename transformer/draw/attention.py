@@ -17,6 +17,7 @@ from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import tensor_view
 from transformer.figures.whatif import difference_map, importance_map, probability_change
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
 TILE_CELL = 20  # px of a weight in the tiles of all heads
@@ -41,6 +42,7 @@ def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
 @drawn
 def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
     """The attention of one head. Queries down, keys across; the weights of a row sum to 1."""
+    _check(trace, kind, layer, head, item)
     allowed = trace.allowed(kind)[layer, item, head].numpy()
     return head_map(trace.weights(kind, layer)[item, head].numpy(), allowed, *trace.tokens(kind, item))
 
@@ -87,6 +89,7 @@ def terms(pipeline: Pipeline, trace: Trace, kind: str, layer: int, head: int, na
 @drawn
 def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) -> go.Figure:
     """The change of the weights of one head between two runs. Both read the same tokens; the first text is drawn."""
+    _check(before, kind, layer, head, 0)
     change = (after.weights(kind, layer) - before.weights(kind, layer))[0, head].numpy()
     allowed = (after.allowed(kind) | before.allowed(kind))[layer, 0, head].numpy()
     return difference_map(change, allowed, *before.tokens(kind))
@@ -108,6 +111,12 @@ def importance(pipeline: Pipeline, trace: Trace, position: int) -> go.Figure:
     ids = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
     *_, last = head_importance(pipeline.model, source, target, position, ids[position])
     return importance_map(last.drops, {kind: kind for kind in last.drops})
+
+
+def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:
+    for name, index, count in (("layer", layer, trace.layers(kind)), ("head", head, trace.heads(kind))):
+        check_index(name, index, count)
+    check_index("item", item, trace.batch_size)
 
 
 def _matrix(trace: Trace, kind: str, item: int, step: AttentionStep, query: int, marked: tuple[int, int] | None) -> Matrix:

@@ -14,7 +14,9 @@ from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars,
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Beam, Method
 from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.write import DecodingStep
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
 MOST = 8  # tokens with a bar of their own
@@ -27,7 +29,7 @@ def distribution(
     pipeline: Pipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
-    made = Written.of(pipeline.write(text, method, controls)).steps[step]
+    made = _step(Written.of(pipeline.write(text, method, controls)), step)
     stages = np.stack([stage.logits[0].double().softmax(-1).numpy() for stage in made.stages])
     top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
     titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in made.stages]
@@ -37,7 +39,7 @@ def distribution(
 @drawn
 def smoothing(pipeline: Pipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
     """What label smoothing asks for at a step, beside what the model gives."""
-    made = Written.of(pipeline.write(text)).steps[step]
+    made = _step(Written.of(pipeline.write(text)), step)
     own = made.own.probabilities[0].double().numpy()
     top = np.argsort(-own, kind="stable")[:MOST].tolist()
     asked = smoothed_target(len(own), int(own.argmax()), smoothing)
@@ -79,8 +81,9 @@ def lens(pipeline: Pipeline, text: str) -> go.Figure:
 def contributions(pipeline: Pipeline, text: str, step: int = 0) -> go.Figure:
     """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
     written = Written.of(pipeline.write(text))
+    values = _step(written, step).values
     made = written.chain(written.best)[step]
-    found = logit_contributions(pipeline.model, written.steps[step].values, made.token, None, made.row)
+    found = logit_contributions(pipeline.model, values, made.token, None, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(found.parts[index]) for index in first], found.values[first]
@@ -95,6 +98,11 @@ def losses(pipeline: Pipeline, trace: Trace) -> go.Figure:
     forced = forcing(pipeline, trace)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     return loss_bars(pipeline.target_vocabulary.tokens_of(forced.ids), forced.losses, right, "loss, nats")
+
+
+def _step(written: Written, step: int) -> DecodingStep:
+    check_index("step", step, len(written.steps))
+    return written.steps[step]
 
 
 def _part(part: Part) -> str:

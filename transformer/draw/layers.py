@@ -16,11 +16,12 @@ from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import Branch, Scale, TensorView, tensor_view
 from transformer.figures.residual import token_lines, unit_bars
 from transformer.figures.walk import stop_figure
-from transformer.network.cost import WORK
+from transformer.network.cost import WORK, Cost
 from transformer.network.cost import growth as cost_growth
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tracing.paths import SIDES, STACK_SIDES, TensorPath
+from transformer.tracing.paths import SIDES, STACK_SIDES, TensorPath, check_index
 from transformer.tracing.trace import Trace
+from transformer.validation import one_of
 
 SHARES = ("weights", "probabilities")
 HIDING = ("masked_scores", "weights")
@@ -42,6 +43,8 @@ def tensor(trace: Trace, path: str, item: int = 0, head: int | None = None) -> g
 @drawn
 def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
     """Every tensor of a layer, in the order they are computed. Each has a colour scale of its own."""
+    groups = [stop.group for stop in walk(trace) if stop.group.startswith(f"{stack} ")]
+    check_index("layer", layer, len(set(groups)))
     group = f"{stack} {layer + 1}"
     members = [stop for stop in walk(trace) if stop.group == group]
     parts = groupby(members, lambda stop: stop.part)
@@ -52,7 +55,7 @@ def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -
 def residual(trace: Trace, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
     """The residual stream of every token, from sub-layer to sub-layer. Measures: norm, similarity, added_norm, cosine."""
     stream = residual_stream(trace, stack, item)
-    values = getattr(stream, measure)
+    values = getattr(stream, one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine")))
     places = [f"{layer} {part.replace('_', ' ')}" for layer, part in stream.places]
     points = [*["start"] * (len(values) > len(places)), *places, *["end"] * (len(values) > len(places) + 1)]
     return token_lines(values, points, trace.tokens_of(STACK_SIDES[stack])[item], measure.replace("_", " "))
@@ -78,6 +81,7 @@ def costs(pipeline: Pipeline, trace: Trace) -> go.Figure:
 @drawn
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
     """The cost of each kind of work as one size grows. `along` one of `transformer.network.cost.ALONG`."""
+    one_of("counted", counted, Cost._fields)
     curve = cost_growth(trace.config, lengths_of(trace), along)
     lines = {work: np.array([getattr(costs[work], counted) for costs in curve.costs], dtype=np.float64) for work in WORK}
     lines = {work: values for work, values in lines.items() if values.any()}

@@ -5,25 +5,29 @@ import torch
 
 from transformer.analysis import leaks, mask_conventions
 from transformer.draw.drawing import drawn
+from transformer.errors import InputError
 from transformer.figures import KIND_COLORS
 from transformer.figures.mask_conventions import Stages, convention_stages
 from transformer.figures.mask_conventions import empty_rows as rows_figure
 from transformer.figures.masks import mask_picture
 from transformer.figures.whatif import probability_change
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tracing.paths import Kind
+from transformer.tracing.paths import Kind, Side, check_index
 from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace
+from transformer.validation import one_of
 
 NO_PADDING = "no padding mask"
 
 
 @drawn
-def mask(trace: Trace, side: str = "target", item: int = 0) -> go.Figure:
+def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
     """A mask of the run. Which keys each query may attend to, in the source or in the target."""
-    tokens = trace.tokens_of("source" if side == "source" else "target")[item]
-    mask = trace.masks.source if side == "source" else trace.masks.target
-    assert mask is not None
+    rows, mask = trace.tokens_of(side), trace.masks.source if side == "source" else trace.masks.target
+    if mask is None:
+        raise InputError("The decoder ran alone: there is no mask of a source.")
+    check_index("item", item, len(rows))
+    tokens = rows[item]
     keep = mask[item if len(mask) > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
     return mask_picture(keep, tokens, tokens, KIND_COLORS["encoder" if side == "source" else "decoder"])
 
@@ -34,7 +38,8 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
     chosen = Kind.of(kind)
     scores = trace[f"{trace.attention_path(kind, layer)}.scores"].values[item, head]
     ids = torch.tensor(trace.ids_of(chosen.keys)[item])
-    one = next(each for each in mask_conventions.conventions(scores, ids, chosen, trace.config) if each.name == name)
+    compared = {each.name: each for each in mask_conventions.conventions(scores, ids, chosen, trace.config)}
+    one = compared[one_of("name", name, compared)]
     parts = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
     titles = (f"mask (True: {one.true_means})", "scores", "masked scores", "weights")
     stages = Stages(one.keep.numpy(), one.true_means == "ignore", *parts, titles)

@@ -3,17 +3,22 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from transformer.analysis.head_measures import MEASURES
 from transformer.analysis.head_measures import measure as measures
 from transformer.draw.drawing import drawn
+from transformer.errors import InputError
 from transformer.figures.training import Series, part_bars, step_lines
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
+from transformer.validation import one_of
 
 
 @drawn
 def training(pipeline: Pipeline, key: str = "loss") -> go.Figure:
     """A number of the training over its steps. As the card of the model has it."""
     points = [point for point in pipeline.card.history if key in point]
+    if not points:
+        raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
     return step_lines([Series(key, [int(p["step"]) for p in points], [float(p[key]) for p in points])], key, "step")
 
 
@@ -31,6 +36,9 @@ def head_history(
     """
     saved = Pipeline.snapshots(name)
     read = target or Pipeline.load(name).answers([text])[0]
+    if not saved:
+        raise InputError("There are no snapshots of {name!r}.", name=name)
+    one_of("measure", measure, MEASURES)
     traces = [Pipeline.load(snapshot_name(name, step)).trace(text, read) for step in saved]
     values = np.stack([measures(trace.attention(kind)[:, 0].numpy())[measure] for trace in traces])
     lines = [

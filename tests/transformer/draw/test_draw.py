@@ -16,7 +16,8 @@ import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
-from transformer import Ablate, Pipeline, draw
+from tests.transformer.small import TARGET, small
+from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
 from transformer.draw.drawing import Drawing, drawn
 from transformer.tracing.trace import Trace
 
@@ -87,6 +88,32 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
     go.Figure(drawing.figure.to_dict())  # Plotly checks every property
     assert drawing.name
     assert all(word not in drawing.name for word in ("None", "<"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: draw.head(run(), "cross", 9, 0),
+        lambda: draw.head(run(), "sideways", 0, 0),
+        lambda: draw.head(run(), "cross", 0, 9),
+        lambda: draw.mask(run(), item=3),
+        lambda: draw.mask(run_traced(small(), None, TARGET), "source"),
+        lambda: draw.convention(run(), "cross", 0, 0, "bert"),
+        lambda: draw.layer(run(), "encoder", 9),
+        lambda: draw.layer(run(), "middle", 0),
+        lambda: draw.tensor(run(), "encoder.layers.0.nothing"),
+        lambda: draw.residual(run(), measure="weight"),
+        lambda: draw.growth(run(), counted="seconds"),
+        lambda: draw.distribution(model(), TEXT, 99),
+        lambda: draw.contributions(model(), TEXT, -1),
+        lambda: draw.training(model(), "beauty"),
+        lambda: draw.head_history("nothing", TEXT, "cross", 0, 0),
+        lambda: draw.head_history("reverse", TEXT, "cross", 0, 0, "beauty"),
+    ],
+)
+def test_what_is_not_there_is_refused_in_words(call: Callable[[], Any]) -> None:
+    with pytest.raises(HeadlightError):
+        call()
 
 
 def test_every_name_is_tried() -> None:
