@@ -29,6 +29,8 @@ from transformer.training.settings import LiveSettings
 
 # Seconds between two pictures of a training that runs.
 PACE = 0.5
+# Name of the session's training in the link; session key: whether a link named one that is not there any more.
+RUN, GONE = "live_run", "live_gone"
 ATTENTION = "pages/attention/page.py"
 
 
@@ -37,9 +39,10 @@ def show_live() -> None:
     words = text("live")
     st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])
+    session_desk = desk()
+    unknown = _come_back(session_desk)
     if not seen("live", 900):
         return
-    session_desk = desk()
     with explained():
         settings = pick_training()
         watched = _watched(settings)
@@ -49,12 +52,25 @@ def show_live() -> None:
         st.button(label, key="live_start", icon=icon, type="primary", on_click=session_desk.start, args=(settings,))
         st.caption(words["away"])
         if session_desk.training is None:
-            st.info(words["nothing"], icon=":material/school:")
+            st.info(words["gone" if unknown else "nothing"], icon=":material/school:")
         else:
             busy = session_desk.busy
             every = PACE if busy else None
             st.fragment(_show_training, key="live_training", run_every=every)(session_desk, watched, kind, busy)
         show_files(session_desk.training)
+
+
+def _come_back(session_desk: Desk) -> bool:
+    """Take over the training that the link names, if the page was only loaded again, and write the name of this session's
+    training to the link. Whether the link names one that is not there any more."""
+    state = st.session_state
+    asked = st.query_params.get(RUN, "")
+    if session_desk.training is None and asked:
+        state[GONE] = not session_desk.come_back(asked)
+    session_desk.go_on()
+    state[RUN] = session_desk.name
+    publish(RUN, session_desk.name or None)
+    return state.get(GONE, False)
 
 
 def _watched(settings: LiveSettings) -> str:
@@ -72,14 +88,17 @@ def _watched(settings: LiveSettings) -> str:
 
 def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) -> None:
     """Draw the training as it is now. While it runs, Streamlit calls this alone."""
-    training = session_desk.training
+    words, training = text("live"), session_desk.training
     if training is None:
         return
     with turn(), explained():
+        session_desk.go_on()
         progress, place = training.progress, session_desk.place
         # A rerun starts or ends the calls by Streamlit, and gives the sidebar the model as it is at the end.
         if was_busy != session_desk.busy or offer_when_new(training):
             st.rerun()
+        if session_desk.came_back is not None:
+            st.caption(words["came_back"].format(step=whole(session_desk.came_back)))
         _show_line(training, progress, place)
         _show_buttons(session_desk, progress, place)
         training.watch(watched)

@@ -1,7 +1,9 @@
 """The training of each session, and the line in which trainings wait for a place on the server."""
 
+import secrets
 import threading
-from typing import Any
+import time
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -72,12 +74,68 @@ class Line:
 LINE = Line(TRAININGS)
 
 
+class Left(NamedTuple):
+    """A training whose browser has gone.
+
+    Attributes:
+        training: stopped, or about to be.
+        computed: whether it was computing or waiting in line.
+        time: when, of the clock `time.monotonic`.
+    """
+
+    training: LiveTraining
+    computed: bool
+    time: float
+
+
+class LeftTrainings:
+    """The last trainings whose browser has gone, for those who have only loaded the page again.
+
+    Args:
+        most: how many are kept.
+        seconds: for how long at most. One that is too old is dropped when another comes or is asked for.
+    """
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self.most, self.seconds = most, seconds
+        self._lock = threading.Lock()
+        self._left: dict[str, Left] = {}
+
+    def keep(self, name: str, training: LiveTraining, computed: bool) -> None:
+        """Keep a training under the name that its link has."""
+        with self._lock:
+            self._left[name] = Left(training, computed, time.monotonic())
+            self._drop()
+
+    def take(self, name: str) -> Left | None:
+        """The training of that name, which is then not kept any more; None if there is none."""
+        with self._lock:
+            self._drop()
+            return self._left.pop(name, None)
+
+    def _drop(self) -> None:
+        oldest = time.monotonic() - self.seconds
+        recent = [(name, left) for name, left in self._left.items() if left.time >= oldest]
+        self._left = dict(recent[-self.most :])
+
+
+LEFT = LeftTrainings(4, 300)
+
+
 class Desk:
-    """What one session trains: one model at a time."""
+    """What one session trains: one model at a time.
+
+    Attributes:
+        training: None before the first.
+        name: of the training in the link of the page, by which a page that is loaded again finds it.
+        came_back: the step at which the page was loaded again; None if it was not.
+    """
 
     def __init__(self) -> None:
         self.training: LiveTraining | None = None
-        self._left = False
+        self.name = ""
+        self.came_back: int | None = None
+        self._left = self._goes_on = False
 
     @property
     def progress(self) -> Progress:
@@ -92,7 +150,7 @@ class Desk:
     @property
     def busy(self) -> bool:
         """Whether anything can change by itself."""
-        return self.place > 0 or self.progress.alive
+        return self.place > 0 or self.progress.alive or self._goes_on
 
     def start(self, settings: LiveSettings) -> None:
         """Begin anew; a training that runs is ended."""
@@ -102,8 +160,24 @@ class Desk:
         ended: list[Any] = []
         training = LiveTraining(settings, lambda: LINE.ended(ended[0]), TRAINING_NICENESS)
         ended.append(training)
-        self.training = training
+        self.training, self.name, self.came_back, self._goes_on = training, secrets.token_hex(4), None, False
         LINE.enter(training)
+
+    def come_back(self, name: str) -> bool:
+        """Take over the training of that name from a browser that has gone; whether there was one. If it was computing, it goes
+        on as soon as its process has ended (`go_on`)."""
+        left = LEFT.take(name)
+        if left is None:
+            return False
+        self.training, self.name = left.training, name
+        self.came_back, self._goes_on = left.training.progress.step, left.computed
+        return True
+
+    def go_on(self) -> None:
+        """Resume a training that came back, once its process has ended."""
+        if self._goes_on and self.training and self.training.join(0) and not self._left:
+            self._goes_on = False
+            LINE.enter(self.training)
 
     def resume(self) -> None:
         """Go on with a training that was stopped or has crashed."""
@@ -112,12 +186,17 @@ class Desk:
 
     def stop(self) -> None:
         """Stop the training, if there is one; it can be resumed."""
+        self._goes_on = False
         if self.training:
             LINE.leave(self.training)
 
     def leave(self) -> None:
         """Stop the training, and start no other: the browser has gone, and a click that is still under way must not."""
         self._left = True
+        if self.training:
+            LEFT.keep(
+                self.name, self.training, self._goes_on or self.place > 0 or self.progress.status in ("starting", "running")
+            )
         self.stop()
 
 
@@ -129,11 +208,11 @@ _connected_desk = of_session(_new_desk, Desk.leave)
 
 
 def desk() -> Desk:
-    """The desk of this session. After the connection was lost and found again, it has the stopped training of before."""
+    """The desk of this session. After the connection was lost and found again, it has the training of before."""
     connected, state = _connected_desk(), st.session_state
     before = state.get(DESK)
     if before is not connected:
-        if before is not None:
-            connected.training = before.training
+        if before is not None and not connected.come_back(before.name):
+            connected.training, connected.name = before.training, before.name
         state[DESK] = connected
     return connected

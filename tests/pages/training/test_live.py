@@ -15,7 +15,7 @@ from pages.shell import own_models
 from pages.shell.own_models import own_name
 from pages.training import live, live_desk
 from pages.training.live_curves import thinned
-from pages.training.live_desk import DESK, Desk, Line
+from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
 from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live import LiveTraining, Progress
@@ -146,6 +146,44 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert copy is not None
     (tmp_path / "mine.safetensors").write_bytes(copy.data)
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
+
+
+def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line) -> None:
+    app = on_page(PAGE, **{**TINY, "live_steps": "10000"})
+    app.button(key="live_start").click().run()
+    training, name = desk_of(app).training, desk_of(app).name
+    assert training is not None
+    assert app.query_params["live_run"] == name
+    wait_for(lambda: training.progress.step > 0)
+    clear_session_resource_cache(SESSION)  # the browser goes
+    assert training.join(SECONDS)
+    before = training.progress
+    assert before.status == "stopped"
+    app = on_page(PAGE, **TINY, live_run=name)
+    assert not app.exception
+    assert desk_of(app).training is training
+    assert [caption for caption in app.caption if "was loaded again" in caption.value]
+    wait_for(lambda: training.progress.step > before.step)
+    assert training.progress.losses[: before.step] == before.losses
+    # A link that somebody else opens has no training, and says so.
+    clear_session_resource_cache(SESSION)
+    assert training.join(SECONDS)
+    app = on_page(PAGE, **TINY, live_run="0000beef")
+    assert [info for info in app.info if "is not here any more" in info.value]
+    assert "live_run" not in app.query_params
+
+
+def test_only_the_last_trainings_whose_browser_has_gone_are_kept() -> None:
+    left = LeftTrainings(2, 60)
+    trainings = {name: Fake() for name in "abc"}
+    for name, training in trainings.items():
+        left.keep(name, training, name == "c")
+    assert left.take("a") is None
+    assert left.take("c") == (trainings["c"], True, pytest.approx(time.monotonic(), abs=60))
+    assert left.take("c") is None
+    late = LeftTrainings(2, -1)
+    late.keep("a", trainings["a"], True)
+    assert late.take("a") is None
 
 
 def components(app: AppTest) -> list[dict[str, Any]]:
