@@ -3,15 +3,23 @@
 // What stands above a part grows while the page is drawn. So the place is kept until the page is at rest, or until a person
 // scrolls, types or presses.
 
-import { headerHeight, isRunning, openedAt, pageScroller, whenAddressOpens } from "../ui/compat.js";
+import {
+  entryNumber,
+  headerHeight,
+  isRunning,
+  openedAt,
+  pageScroller,
+  whenAddressOpens,
+  whenEntryOpens,
+} from "../ui/compat.js";
 
 const AIR = 16; // px between the header and the part
 const PATIENCE = 20_000; // ms
 const REST = 2_500; // ms without a change
 const OFTEN = 100; // ms
 
-/** @type {Map<string, number>} */
-const places = new Map(); // address without its part → where its page was scrolled to
+/** @type {Map<number, number>} */
+const places = new Map(); // number of an entry of the history → where its page was scrolled to when a person last acted
 let timer = 0;
 
 /** Follow the addresses of this window from now on. */
@@ -19,28 +27,24 @@ export function arriveAtParts() {
   // Streamlit may load this file again in the same window.
   if ("arrivesAtParts" in history) return;
   Object.assign(history, { arrivesAtParts: true });
-  let here = page();
-  const note = () => {
-    if (!timer) places.set(here, pageScroller().scrollTop);
-  };
-  document.addEventListener("scroll", note, { passive: true, capture: true });
+  let here = entryNumber();
+  const note = () => places.set(here, pageScroller().scrollTop);
+  for (const type of ["pointerdown", "keydown", "click"]) addEventListener(type, note, { capture: true, passive: true });
   addEventListener("hashchange", keepPart);
+  whenEntryOpens(() => {
+    if (entryNumber() > here) places.delete(entryNumber());
+    here = entryNumber();
+  });
   whenAddressOpens((byPerson) => {
-    here = page();
-    const place = places.get(here);
+    const place = places.get(entryNumber());
     if (byPerson && place !== undefined) keep(() => place);
     else keepPart();
   });
-  addEventListener("click", () => setTimeout(() => (here = page())), true);
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     addEventListener(type, leave, { capture: true, passive: true });
   const { hash } = new URL(openedAt());
   if (!location.hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
   keepPart();
-}
-
-function page() {
-  return location.pathname + location.search;
 }
 
 function keepPart() {

@@ -1,12 +1,14 @@
-// The browser's Back button leaves a page; it does not step through what was chosen on it. An address can name a part.
+// The browser's Back button undoes the last choice, and so does a button of the app. An address can name a part.
 
-import { replaceWithinPage } from "../ui/compat.js";
+import { addEntryForEachChoice } from "../ui/compat.js";
 import { keepAccessible } from "./access.js";
 import { arriveAtParts } from "./arrival.js";
+import { showUndo } from "./undo.js";
 
-/** @param {import("../ui/component.js").Mount<{ scrollable: string }>} mount */
+/** @param {import("../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
 export default function mount({ data }) {
-  replaceWithinPage();
+  addEntryForEachChoice();
   arriveAtParts();
+  showUndo(data.undo, data.undo_help);
   keepAccessible(data.scrollable);
 }

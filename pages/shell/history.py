@@ -1,4 +1,4 @@
-"""Browser history: Back opens the previous page and skips the choices made on this one; an address can name a part."""
+"""Browser history: Back undoes the last choice, as does a button of the app; an address can name a part."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from pages.ui.text import text
 _mount = mount("headlight_history", js=joined(Path(__file__).with_suffix(".js")))
 
 
-def tidy_history() -> None:
-    """Make every change of the address within a page replace the current history entry. Draws nothing; call it once a run."""
-    _mount(key="history", data={"scrollable": text("common")["scrollable"]})
+def keep_history() -> None:
+    """Make every choice an entry of the browser's history, and draw the button that undoes it. Call it once a run."""
+    words = text("common")
+    _mount(key="history", data={name: words[name] for name in ("scrollable", "undo", "undo_help")})

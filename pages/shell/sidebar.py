@@ -6,7 +6,7 @@ import streamlit as st
 from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import TEXTS, Start, starts
-from pages.shell.history import tidy_history
+from pages.shell.history import keep_history
 from pages.shell.models import accepts, description
 from pages.shell.next_words import CHIPS, show_next_words
 from pages.shell.own_models import PREFIX, own_models
@@ -63,7 +63,7 @@ def sidebar() -> None:
         if len(languages()) > 1:
             _language()
         st.session_state[LAST_MODEL] = model
-        tidy_history()
+        keep_history()
 
 
 def _open_snapshot() -> list[str]:

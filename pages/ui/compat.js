@@ -133,6 +133,7 @@ export function saveChart(chart, format, filename, background) {
 export function openInSession(href) {
   // Streamlit first sends what was typed before the click: sent later, it would lead back here.
   setTimeout(() => {
+    dispatchEvent(new Event(CHOICE_EVENT));
     history.pushState({}, "", withPresenting(href));
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
@@ -158,39 +159,168 @@ function withPresenting(href) {
   return address.href;
 }
 
+const CHOICE_EVENT = "headlight-choice"; // what follows is a choice
+const ENTRY_EVENT = "headlight-entry"; // another entry of the history is open
+const ACT_LASTS = 10_000; // ms after which a change of the address is no longer taken for that of an act
+const BETWEEN_KEYS = 1_000; // ms at most between keys that make one choice, as on a slider
+const BOX = "textarea, input:not([role='combobox'], [type='range'], [type='radio'], [type='checkbox'])";
+const PRESSED = "button, a, input, label, summary, canvas, [role='option'], [role='tab'], [role='treeitem'], [role='gridcell']";
+
 /**
- * Make Back leave a page, not step through what was chosen on it.
+ * Make Back undo the last choice, and nothing less or more.
  *
- * When a person moves a widget that is bound to the address, Streamlit replaces the current entry of the browser's history.
- * When the app sets such a widget (another model brings its first example), it adds an entry for each one, half of them
- * mixtures of before and after. Here both replace, so Back always leads to the page that was left.
+ * When a person moves a widget that is bound to the address, Streamlit replaces the current entry of the browser's history, so
+ * Back would leave the page. When the app sets such a widget (another model brings its first example), it adds an entry for
+ * each one, half of them mixtures of before and after. Here the first change of the address after a person has acted adds an
+ * entry, and all that the app changes after it belongs to it.
  *
  * On the way to another page Streamlit first takes what was chosen on the old one out of its address. Here that address is
  * put back before the next is added, so Back leads to the page as it was left.
  */
-export function replaceWithinPage() {
+export function addEntryForEachChoice() {
   // Streamlit may load this file again in the same window.
-  if ("replacesWithinPage" in history) return;
-  Object.assign(history, { replacesWithinPage: true });
+  if ("addsEntries" in history) return;
+  Object.assign(history, { addsEntries: true });
   const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
   /** @type {string | null} */
   let leaving = null; // the address a person was at when they clicked the link to another page
+  let typed = 0; // when a person last typed into a box, which sends its text later; 0 once that changed the address
+  let acted = 0; // the same for anything else
+  let byKey = false;
+  let sent = false; // whether what was typed has changed the address since the last press
+  let last = { names: "", time: 0 }; // the parameters of the last choice made by a key
+  let entry = entryNumber();
+
+  /**
+   * @param {number} number
+   */
+  const open = (number) => {
+    entry = number;
+    dispatchEvent(new Event(ENTRY_EVENT));
+  };
+
+  /**
+   * Whether a change of these parameters is a new choice.
+   *
+   * @param {string} names
+   */
+  const isChoice = (names) => {
+    const now = performance.now();
+    if (leaving || !names || now - Math.max(typed, acted) > ACT_LASTS || !(typed || acted)) return false;
+    const goesOn = !typed && byKey && names === last.names && now - last.time < BETWEEN_KEYS;
+    if (!typed) last = byKey ? { names, time: now } : { names: "", time: 0 };
+    // The press that ends typing sends the text; what it presses is a choice of its own.
+    sent = typed > 0;
+    typed = acted = 0;
+    return !goesOn;
+  };
+
+  history.replaceState = (state, title, url) => {
+    const choice = url && isThisPage(url) && isChoice(changedNames(url));
+    if (choice) push({ ...state, entry: entry + 1 }, title, withPart(url));
+    else replace({ ...state, entry }, title, withPart(url));
+    if (choice) open(entry + 1);
+  };
+  history.pushState = (state, title, url) => {
+    if (isThisPage(url)) return history.replaceState(state, title, url);
+    if (leaving && isThisPage(leaving)) replace({ ...history.state, entry }, "", leaving);
+    leaving = null;
+    typed = acted = 0;
+    push({ ...state, entry: entry + 1 }, title, url);
+    open(entry + 1);
+  };
+  replace({ ...history.state, entry }, "", location.href);
+
+  const press = () => {
+    acted = performance.now();
+    byKey = sent = false;
+  };
+  addEventListener(CHOICE_EVENT, press);
+  addEventListener("pointerdown", press, true);
+  addEventListener(
+    "input",
+    (event) => {
+      const target = event.composedPath()[0];
+      if (target instanceof Element && target.matches(BOX)) typed = performance.now();
+    },
+    true,
+  );
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.altKey || event.metaKey || ["Tab", "Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
+      const target = event.composedPath()[0];
+      if (target instanceof Element && target.matches(BOX)) {
+        typed = performance.now();
+      } else {
+        acted = performance.now();
+        byKey = true;
+      }
+    },
+    true,
+  );
   addEventListener(
     "click",
     (event) => {
-      const link = event.composedPath().find((element) => element instanceof HTMLAnchorElement && element.href);
+      const path = event.composedPath().filter((element) => element instanceof Element);
+      if (sent && path.some((element) => element.matches(PRESSED))) press();
+      const link = path.find((element) => element instanceof HTMLAnchorElement && element.href);
       leaving = link instanceof HTMLAnchorElement && !isThisPage(link.href) ? location.href : null;
     },
     true,
   );
-  const replace = history.replaceState.bind(history);
-  history.replaceState = (state, title, url) => replace(state, title, withPart(url));
-  history.pushState = (state, title, url) => {
-    if (isThisPage(url)) return history.replaceState(state, title, url);
-    if (leaving && isThisPage(leaving)) history.replaceState(history.state, "", leaving);
-    leaving = null;
-    return push(state, title, url);
-  };
+  addEventListener(
+    "popstate",
+    ({ isTrusted }) => {
+      typed = acted = 0;
+      leaving = null;
+      // A click on a link to a part of the page adds an entry without a number.
+      if (isTrusted && typeof history.state?.entry !== "number") replace({ entry: entry + 1 }, "", location.href);
+      if (isTrusted) open(entryNumber());
+    },
+    true,
+  );
+}
+
+/**
+ * The number of the open entry of the history, counted from 0, the first of the app in this window.
+ *
+ * @returns {number}
+ */
+export function entryNumber() {
+  return history.state?.entry ?? 0;
+}
+
+/**
+ * Do something whenever another entry of the history is open, be it new or an earlier one.
+ *
+ * @param {() => void} act
+ */
+export function whenEntryOpens(act) {
+  addEventListener(ENTRY_EVENT, act);
+}
+
+/**
+ * Put an element at the right of the bar at the top, before Streamlit's menu.
+ *
+ * @param {Element} element
+ */
+export function addToHeader(element) {
+  document.querySelector('[data-testid="stToolbarActions"]')?.before(element);
+}
+
+/**
+ * The names of the parameters in which an address differs from the present one.
+ *
+ * @param {string | URL} url
+ */
+function changedNames(url) {
+  const [before, after] = [new URLSearchParams(location.search), new URL(url, location.href).searchParams];
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.getAll(name).join() !== after.getAll(name).join())
+    .sort()
+    .join();
 }
 
 /**

@@ -1,15 +1,15 @@
 """State in the address, tested in a browser: from page to page, Back and Forward, reload, and on a new server."""
 
-from itertools import pairwise
-
 import pytest
 from playwright.sync_api import Browser, Page
 
+from pages.ui.text import text
 from tests.pages.apps import LINKED, WORKED
 from tests.pages.conftest import ROOT, Visitor, serving
 
 pytestmark = pytest.mark.browser
 
+SCROLL = "document.querySelector('.stMain').scrollTop"
 BOXES = {
     "Source text": "source",
     "Target text": "target",
@@ -38,9 +38,13 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     visitor.type("Source text", "1 2 3")
     changed = {**LINKED, "source": "1 2 3"}
     page.go_back()
+    visitor.settle()
+    assert held(page) == LINKED  # Back undoes what was typed
+    page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
-    assert held(page) == LINKED  # Back restores the view as it was left
+    assert held(page) == LINKED  # then restores the view as it was left
+    page.go_forward()
     page.go_forward()
     page.get_by_role("heading", name="The head that turns", level=1).wait_for()
     visitor.settle()
@@ -61,33 +65,51 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert all(value.replace(" ", "+") in page.url for value in LINKED.values())
 
 
-def test_back_and_forward_restore_the_choices_of_each_page(visitor: Visitor) -> None:
-    """A page is left by the navigation, then by a link of the tour."""
+def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visitor) -> None:
+    """Choices on three pages, which are left by the navigation and by a link of the tour."""
     page = visitor.open("masks?model=reverse&source=torch", whole=True)
-    visitor.choose("three conventions", "three conventions")
+    undo = page.get_by_role("button", name=text("common")["undo"])
+    assert not undo.is_visible()
     addresses = [page.url]
+    visitor.choose("three conventions", "three conventions")
+    addresses.append(page.url)
     go(visitor, "Attention")
+    addresses.append(page.url)
     visitor.choose("cross", "cross")
     addresses.append(page.url)
+    # The press that ends typing sends the text; what it presses is a choice of its own.
+    page.get_by_label("Source text", exact=True).fill("lamp")
+    visitor.choose("decoder", "decoder")
+    assert "source=lamp" in page.url
+    assert "kind=decoder" in page.url
+    page.go_back()
+    page.wait_for_url(lambda url: "kind=cross" in url and "source=lamp" in url)
+    undo.click()
+    page.wait_for_url(addresses[-1])
+    visitor.settle()
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, 10)  # from here on the page stays where it is scrolled to
     visitor.see_all()
-    page.get_by_test_id("stMain").get_by_role("link", name="Layers").last.click()  # the next stop of the tour
+    link = page.get_by_test_id("stMain").get_by_role("link", name="Layers").last  # the next stop of the tour
+    link.scroll_into_view_if_needed()
+    left = page.evaluate(SCROLL)
+    link.click()
     page.get_by_role("heading", name="Layers", level=1).wait_for()
     visitor.settle()
+    addresses.append(page.url)
     page.keyboard.press("ArrowRight")
     visitor.settle()
-    addresses.append(page.url)
-    assert [url.rpartition("/")[2].partition("?")[0] for url in addresses] == ["masks", "attention", "layers"]
-    assert "part=three-conventions" in addresses[0]
-    assert "kind=cross" in addresses[1]
-    assert "stop=" in addresses[2]
-    titles = ("Masks", "Attention", "Layers")
-    for before, place in pairwise((2, 1, 0, 1, 2)):
-        page.go_back() if place < before else page.go_forward()
-        page.get_by_role("heading", name=titles[place], level=1).wait_for()
+    assert ["part=three" in addresses[1], "kind=cross" in addresses[3], "stop=" in page.url] == [True] * 3
+    titles = ("Masks", "Masks", "Attention", "Attention", "Layers")
+    for address, title in zip(reversed(addresses), reversed(titles), strict=True):
+        page.go_back()
+        page.get_by_role("heading", name=title, level=1).wait_for()
         visitor.settle()
-        assert page.url == addresses[place]
-    page.go_back()
-    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+        assert page.url == address
+        if title == "Attention" and "cross" in address:
+            page.wait_for_function(f"left => Math.abs({SCROLL} - left) < 3", arg=left)
+            assert page.get_by_role("heading", name="Cross-attention, layer 1, head 1").count() == 1
+    assert not undo.is_visible()
 
 
 def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
@@ -99,12 +121,15 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     address = page.url
     assert address.endswith("masks?computed=true")
     page.go_back()
+    page.wait_for_function("document.querySelector('details[open] pre') === null")
+    page.go_back()
     page.get_by_role("heading", name="Positions", level=1).wait_for()
     visitor.settle()
     assert page.url.endswith("positions?computed=true")
     assert page.locator("details[open] pre").count() > 0
     page.go_forward()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
+    page.go_forward()
     visitor.settle()
     assert page.url == address
     assert page.locator("details[open] pre").count() > 0
@@ -119,6 +144,10 @@ def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page.get_by_role("option", name="reverse", exact=True).click()
     visitor.settle()
     assert held(page) == {"model": "reverse", "source": "headlight", "target": "", "batch": "", "batch_targets": ""}
+    page.go_back()
+    visitor.settle()
+    assert held(page)["model"] == "own-sizes"
+    assert page.get_by_label("heads", exact=True).input_value() == "2"
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()

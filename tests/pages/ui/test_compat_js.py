@@ -109,13 +109,37 @@ def test_save_chart(page: Page) -> None:
     assert returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]") == before
 
 
-def test_replace_within_page(page: Page) -> None:
+def test_add_entry_for_each_choice(page: Page) -> None:
     """The app has called it before, so this also tests that a second call changes nothing."""
-    entries = page.evaluate("history.length")
-    returned(page, "const push = history.pushState; compat.replaceWithinPage(); if (push !== history.pushState) throw 'twice'")
-    returned(page, "history.pushState({}, '', location.href + '&order=none')")
+    address, entries = page.url, page.evaluate("history.length")
+    code = "const push = history.pushState; compat.addEntryForEachChoice(); if (push !== history.pushState) throw 'twice'"
+    returned(page, code)
+    returned(page, "history.pushState({}, '', location.href + '&order=none')")  # the app's own
     assert page.evaluate("history.length") == entries
     assert page.url.endswith("&order=none")
+    page.locator("h1").click()
+    for order in ("one", "two"):
+        returned(page, f"history.replaceState({{}}, '', location.href.replace(/order=[a-z]+/, 'order={order}'))")
+    assert page.evaluate("history.length") == entries + 1
+    returned(page, f"history.replaceState({{}}, '', {address!r})")
+    assert page.evaluate("history.length") == entries + 1
+
+
+def test_entry_number(page: Page) -> None:
+    page.evaluate("window.entries = []")
+    returned(page, "compat.whenEntryOpens(() => window.entries.push(compat.entryNumber()))")
+    before = page.evaluate("history.state.entry")
+    page.locator("h1").click()
+    returned(page, "history.replaceState({}, '', location.href + '&order=none')")
+    page.go_back()
+    page.wait_for_function("entry => history.state.entry === entry", arg=before)
+    assert page.evaluate("window.entries") == [before + 1, before]
+
+
+def test_add_to_header(page: Page) -> None:
+    assert page.locator("header .undo").is_visible()
+    returned(page, "compat.addToHeader(Object.assign(document.createElement('i'), { id: 'added' }))")
+    assert page.locator("header #added").count() == 1
 
 
 def test_open_in_session(page: Page) -> None:
