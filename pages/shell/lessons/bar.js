@@ -4,6 +4,7 @@ import { elementWithKey, headerHeight, openInSession, pageScroller } from "../..
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
 import { moved, toggled } from "./bar_moves.js";
+import { openNotes, showNotes } from "./notes.js";
 
 const PLACES = 6; // times to put that part into its place
 const GAP = 24; // px between the bar and that part
@@ -26,7 +27,7 @@ const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
  *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
- *   class: { code: string, secret: string } | null, text: Record<string, string>,
+ *   class: { code: string, secret: string } | null, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
 
@@ -70,6 +71,7 @@ class Bar {
     this.data = data;
     if (data.class) this.teach(data.class);
     this.build();
+    this.tell();
     if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
     else if (arrived) this.arrive();
   }
@@ -87,6 +89,7 @@ class Bar {
       ...this.link(data.back, "back", `← ${text.back}`),
       ...this.link(data.next, "next", data.last ? `${text.end} →` : `${text.next} →`),
       ...this.link(data.here, "here", text.again),
+      ...(data.notes ? [this.button("notes", text.notes, () => this.openNotes(), text.notes_help)] : []),
       ...(data.next ? [] : [...this.link(data.restart, "restart", text.restart), ...this.link(data.all, "all", text.all)]),
       this.button("fold", this.folded ? "▾" : "▴", () => this.fold(), this.folded ? text.unfold : text.fold),
       this.button("leave", "✕", () => this.send("leave", true), text.leave),
@@ -117,6 +120,30 @@ class Bar {
     root.dataset.stop = String(data.stop);
     section.scrollTop = before;
     if (focused) this.focus(focused);
+  }
+
+  openNotes() {
+    // The keys of a clicker go on from that window, too.
+    openNotes((event) => {
+      const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[event.key];
+      const link = name && this.root.querySelector(`a.${name}`);
+      if (link instanceof HTMLAnchorElement) link.click();
+    });
+    this.tell();
+  }
+
+  /** Show the notes of the stop in the second window. */
+  tell() {
+    const { notes, place, text, title } = this.data;
+    if (!notes) return;
+    const says = notes.says.length ? blocks(notes.says) : [make("p", {}, text.no_notes)];
+    showNotes({
+      title,
+      place,
+      notes: says,
+      next: notes.next ? fillIn(text.notes_next, { title: notes.next }) : "",
+      clock: (minutes) => fillIn(text.notes_clock, { minutes: Math.floor(minutes), planned: notes.planned }),
+    });
   }
 
   /**

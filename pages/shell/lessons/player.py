@@ -25,6 +25,7 @@ from pages.ui.compat import opens_from_history
 from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_STOPS
+from pages.ui.presenting import presenting
 from pages.ui.text import linked_language, text
 from transformer import HeadlightError
 from transformer.errors import cut
@@ -182,6 +183,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "reveal": [],
         "sheet": [],
         "class": {"code": place.code, "secret": place.secret} if place else None,
+        "notes": _notes(lesson, index) if (place.secret if place else presenting()) else None,
         "text": words["bar"],
     }
     if index == count:
@@ -203,6 +205,16 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
     if not exists(stop.page):
         data["reveal"] = prose(words["no_stop_page"])
     return data
+
+
+def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
+    """The notes for the teacher on a stop, counted from 0, the title of the next one, and the minutes planned up to its end."""
+    stops = lesson.stops
+    return {
+        "says": prose(_words(stops[index], stops[index].notes)) if index < len(stops) else [],
+        "next": stops[index + 1].title if index + 1 < len(stops) else "",
+        "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
+    }
 
 
 def _end(opened: _Open, lesson: Lesson) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
 from tests.pages.apps import HOME, on_page, shown
+from tests.pages.shell.lessons.test_player import bar
 from tests.pages.shell.test_body import At
 
 PAGE = "pages/lessons/page.py"
@@ -176,7 +177,10 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     number = by_link.session_state[seat.SEAT].student
     assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
     assert by_link.query_params["lesson"] in (LESSON, [LESSON])
-    again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1)})  # loaded again: the same student
+    # Loaded again: the same student, who cannot have the notes for the teacher by presenting.
+    again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1), "present": "1"})
+    assert bar(again)["notes"] is None
+    assert bar(again)["class"] == {"code": code, "secret": ""}
     teacher.run()
     assert "2 joined" in panel(teacher)
 
@@ -186,6 +190,11 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     on_stop = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
     assert "2 joined · 1 answered" in panel(on_stop)
     assert "tally" not in panel(on_stop)
+    lesson = shipped()[LESSON]
+    notes = bar(on_stop)["notes"]
+    assert notes["says"][0][1][0][1] in lesson.stops[STOP].notes
+    assert notes["next"] == lesson.stops[STOP + 1].title
+    assert notes["planned"] == round(sum(stop.minutes for stop in lesson.stops[: STOP + 1]))
     again.button(key="class_look").click().run()
     assert WORDS["not_shown"] in panel(again)
     assert "tally" not in panel(again)

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.lessons import player
@@ -250,6 +251,7 @@ def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
     assert question["tokens"][:2] == ["<sos>", "h"]
     assert not question["weights"]  # the answer is not sent before it is due
     assert data["reveal"] == []
+    assert data["notes"] is None  # neither presenting nor in front of a class
     assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no second way on below
 
 
@@ -355,6 +357,19 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
     assert "lesson" not in page.url
+    # Presented to its end, with the notes for the teacher in a second window, whose keys lead on as well.
+    stops = shipped()["one-lesson"].stops
+    page = visitor.open(f"?lesson=one-lesson&lesson_stop={len(stops) - 1}&present=1")
+    section.get_by_text(f"{len(stops) - 1} of {len(stops)}").wait_for()
+    with page.expect_popup() as popup:
+        section.get_by_role("button", name="Notes").click()
+    notes = popup.value
+    expect(notes.get_by_role("heading")).to_have_text(stops[-2].title)
+    page.keyboard.press("PageDown")
+    expect(notes.get_by_role("heading")).to_have_text(stops[-1].title)
+    expect(notes.locator("body")).to_contain_text(stops[-1].notes[:20])
+    notes.keyboard.press("PageDown")
+    section.get_by_text("The end of “One lesson”").wait_for()
 
 
 @pytest.mark.browser

@@ -1,0 +1,59 @@
+// The teacher's notes in a second window of this browser. This page fills it, so it follows the stop and asks no server.
+
+import { make } from "../../ui/component.js";
+
+const NAME = "headlight_notes"; // of the window: a page that is loaded again finds the one that is open
+const EVERY = 1000; // ms between two looks at the clock
+const STYLE = `
+  :root { color-scheme: light dark; font: 1.25rem/1.5 system-ui, sans-serif; }
+  body { margin: 1.5rem; overflow-wrap: anywhere; }
+  h1 { margin: 0.5rem 0; font-size: 1.5rem; }
+  .quiet { opacity: 0.8; font-size: 1rem; }
+`;
+
+/** @typedef {{ title: string, place: string, notes: HTMLElement[], next: string, clock: (minutes: number) => string }} Notes */
+
+/** @type {Window | null} */
+let opened = null;
+let since = 0; // when it was opened, in ms
+let ticking = 0;
+
+/**
+ * Open the window, or bring it to the front. A browser allows that after a click only.
+ *
+ * @param {(event: KeyboardEvent) => void} press what a key in that window does
+ */
+export function openNotes(press) {
+  const before = opened && !opened.closed;
+  opened = open("", NAME, "popup,width=640,height=720");
+  if (!opened) return;
+  opened.focus();
+  opened.onkeydown = press;
+  if (!before) since = Date.now();
+}
+
+/**
+ * Show notes in the window; nothing if it is not open.
+ *
+ * @param {Notes} notes
+ */
+export function showNotes({ title, place, notes, next, clock }) {
+  clearInterval(ticking);
+  if (!opened || opened.closed) return;
+  const page = opened.document;
+  const time = make("p", { class: "quiet" });
+  const tick = () => {
+    time.textContent = clock((Date.now() - since) / 60_000);
+    if (opened?.closed) clearInterval(ticking);
+  };
+  tick();
+  ticking = setInterval(tick, EVERY);
+  page.head.replaceChildren(make("title", {}, title), make("style", {}, STYLE));
+  page.body.replaceChildren(
+    make("p", { class: "quiet" }, place),
+    make("h1", {}, title),
+    ...notes,
+    make("p", { class: "quiet" }, next),
+    time,
+  );
+}
