@@ -194,9 +194,8 @@ class Desk:
         """Stop the training, and start no other: the browser has gone, and a click that is still under way must not."""
         self._left = True
         if self.training:
-            LEFT.keep(
-                self.name, self.training, self._goes_on or self.place > 0 or self.progress.status in ("starting", "running")
-            )
+            computed = self._goes_on or self.place > 0 or self.progress.status in ("starting", "running")
+            LEFT.keep(self.name, self.training, computed)
         self.stop()
 
 

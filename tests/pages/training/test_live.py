@@ -24,7 +24,10 @@ from transformer.training.settings import LiveSettings
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # of every app of these tests
 SECONDS = 120.0  # a process can take long to start on a busy machine
+# A model without a recorded training, which would be computed first.
+SHORT = {"model": "copy", "source": "abc"}
 TINY = {
+    **SHORT,
     "live_d_model": "16",
     "live_heads": "2",
     "live_layers": "1",
@@ -78,7 +81,7 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         "live_steps": "99",
         "live_seed": "5",
     }
-    app = on_page(PAGE, **query)
+    app = on_page(PAGE, **SHORT, **query)
     assert not app.exception
     assert app.button(key="live_start").label == "Start training"
     assert chosen(app) == LiveSettings(
@@ -97,7 +100,7 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         seed=5,
     )
     nonsense = dict.fromkeys(query, "<b>-1e999</b>")
-    assert chosen(on_page(PAGE, **nonsense)) == LiveSettings()
+    assert chosen(on_page(PAGE, **SHORT, **nonsense)) == LiveSettings()
 
 
 def chosen(app: AppTest) -> LiveSettings:
@@ -148,26 +151,34 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
 
 
-def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line) -> None:
-    app = on_page(PAGE, **{**TINY, "live_steps": "10000"})
+def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stoppable(Fake):
+        def stop(self) -> None:
+            super().stop()
+            self.become("stopped")
+            line.ended(self)
+
+    training = Stoppable()
+    monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
+    app = on_page(PAGE, **TINY)
     app.button(key="live_start").click().run()
-    training, name = desk_of(app).training, desk_of(app).name
-    assert training is not None
+    name = desk_of(app).name
     assert app.query_params["live_run"] == name
-    wait_for(lambda: training.progress.step > 0)
     clear_session_resource_cache(SESSION)  # the browser goes
-    assert training.join(SECONDS)
-    before = training.progress
-    assert before.status == "stopped"
+    assert (training.starts, training.stops, training.progress.status) == (1, 1, "stopped")
     app = on_page(PAGE, **TINY, live_run=name)
     assert not app.exception
     assert desk_of(app).training is training
+    assert (training.starts, training.stops, training.progress.status) == (2, 1, "running")
     assert [caption for caption in app.caption if "was loaded again" in caption.value]
-    wait_for(lambda: training.progress.step > before.step)
-    assert training.progress.losses[: before.step] == before.losses
+    # One that was stopped by its visitor is still there, and stays stopped.
+    app.button(key="live_stop").click().run()
+    clear_session_resource_cache(SESSION)
+    app = on_page(PAGE, **TINY, live_run=name)
+    assert desk_of(app).training is training
+    assert training.starts == 2
     # A link that somebody else opens has no training, and says so.
     clear_session_resource_cache(SESSION)
-    assert training.join(SECONDS)
     app = on_page(PAGE, **TINY, live_run="0000beef")
     assert [info for info in app.info if "is not here any more" in info.value]
     assert "live_run" not in app.query_params

@@ -32,7 +32,7 @@ def children(server: Server) -> list[psutil.Process]:
 
 async def start(server: Server) -> Session:
     """A visitor who has pressed start, in a new session."""
-    session = Session(server, "training", {"model": "copy", "source": "abc", **TINY, "live_steps": "10000"})
+    session = Session(server, "training", {**TINY, "live_steps": "10000"})
     await session.open()
     while session.unseen:
         await session.scroll()
@@ -78,8 +78,7 @@ def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> 
 def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Browser, server: Server) -> None:
     visitor = Visitor(browser, server.address)
     query = "&".join(f"{name}={value}" for name, value in TINY.items())
-    # A model without a recorded training, which would be computed first.
-    page = visitor.open(f"training?model=copy&{query}", whole=True)
+    page = visitor.open(f"training?{query}", whole=True)
     page.get_by_role("button", name="Start training").click()
     done = page.get_by_text(re.compile("done.*Step 40 of 40"))
     expect(done).to_be_visible(timeout=1000 * SECONDS)
