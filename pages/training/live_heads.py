@@ -14,7 +14,7 @@ from transformer.training.live import LiveTraining, Progress
 from transformer.training.live_view import LiveView
 from transformer.worlds import world
 
-HEADS = "live_heads"
+HEADS = "live_head_maps"  # not `live_heads`, which is the setting
 
 
 def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:

@@ -131,6 +131,7 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     # Another text is answered by the model as it is at the end.
     app.text_input(key="live_text").set_value("zyx").run()
     assert not app.exception
+    assert not app.error
     (curves,) = [data for data in components(app) if "curves" in data]
     assert [point[0] for point in curves["curves"]["loss"]] == list(range(1, 41))
     assert (curves["answer"]["text"], curves["answer"]["expected"], curves["answer"]["step"]) == ("zyx", "xyz", 40)
