@@ -9,7 +9,7 @@ from pages.shell.lessons.lesson import LessonError
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.packing import PACKED, pack
 from pages.shell.lessons.player import start_lesson
-from pages.shell.lessons.seat import Seat, join
+from pages.shell.lessons.seat import Seat, join, seat
 from pages.ui.escaping import literal
 from pages.ui.limits import CLASS_MINUTES
 from pages.ui.pickers import pick
@@ -51,10 +51,14 @@ def _join() -> None:
 
 
 def _open(name: str) -> None:
-    """Open a class on a lesson. Students find one of this session alone in their address, so it must fit there."""
+    """Open a class on a lesson, and close the one that this session teaches. Students find a lesson of this session alone in
+    their address, so it must fit there."""
     lesson = all_lessons()[name]
     try:
         linked = name if name in shipped() or name.startswith(PACKED) else pack(lesson)
+        before = seat()
+        if before:
+            classes().close(before.code, before.secret)
         code, secret = classes().open(linked)
     except LessonError as error:
         st.session_state[REFUSED] = ("open", error)

@@ -56,16 +56,18 @@ def show_class(lesson: Lesson, index: int) -> None:
     asked = stop if stop and stop.question else None
     open_now = classes().tally(place.code, index) is not None
     every = PACE if place.secret and open_now else None
-    st.fragment(_show, key="class_panel", run_every=every)(place, asked, index)
+    st.fragment(_show, key="class_panel", run_every=every)(place, asked, index, open_now)
 
 
-def _show(place: Seat, stop: Stop | None, index: int) -> None:
+def _show(place: Seat, stop: Stop | None, index: int, was_open: bool) -> None:
     """Draw the panel as the class is now. On the teacher's page, Streamlit calls this alone while the class is open."""
     words = text("lesson")["class"]
     with turn(), st.container(border=True, key="class", gap="small"):
         st.html(_STYLE)
         tally = classes().tally(place.code, index, place.secret)
         if tally is None:
+            if was_open:
+                st.rerun()  # ends the calls by Streamlit
             st.caption(words["over"].format(code=place.code))
         elif place.secret:
             _show_teacher(place, stop, index, tally)

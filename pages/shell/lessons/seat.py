@@ -59,7 +59,8 @@ def linked_class() -> dict[str, str]:
 
 
 def follow_class() -> str:
-    """Take the place that the address has. Returns the name of the lesson of the class; empty without a class."""
+    """Take the place that the address has. Returns the lesson of the class by its name, also if it is full; empty if there
+    is no class."""
     state, query = st.session_state, st.query_params
     asked, secret = query.get(CLASS, ""), query.get(TEACHER, "")
     if TEACHER in query:
@@ -69,6 +70,7 @@ def follow_class() -> str:
         return ""
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
     code, student = written.groups() if written else (asked, None)
+    lesson = ""
     try:
         lesson = classes().lesson_of(code)
         if before and before.code == code:
@@ -77,7 +79,6 @@ def follow_class() -> str:
             state[SEAT] = Seat(code, secret=secret) if classes().teaches(code, secret) else _joined(code, student)
     except LessonError as error:
         state[PROBLEM] = error
-        return ""
     return lesson
 
 

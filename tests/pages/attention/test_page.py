@@ -28,7 +28,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
     assert visitor.ticks(MAP, "y") == ["<sos>", "b", "a", "c"]
 
 
-def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "headlamp")
     visitor.choose("Kind of attention", "decoder")
@@ -44,14 +44,23 @@ def test_a_link_and_a_reload_open_the_same_view(visitor: Visitor, stranger: Brow
     assert fresh.get_by_label("Source text", exact=True).input_value() == "headlamp"
     assert other.ticks(MAP, "y") == visitor.ticks(MAP, "y") == ["<sos>", *"pmaldaeh"]
     assert fresh.locator(".heatmaplayer").nth(MAP).inner_html() == cells
-    other.close()
-    assert other.complaints == []
 
     page.reload()
     page.locator("h1").first.wait_for()
     visitor.settle()
     assert page.get_by_label("Source text", exact=True).input_value() == "headlamp"
     assert page.get_by_role("heading", name=heading).is_visible()
+
+    page.get_by_role("button", name="Keep this view").click()
+    page.get_by_role("link", name="Lessons").click()
+    page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
+    visitor.type("Title of the lesson", "<i>Mine</i>")
+    fresh.goto(page.get_by_text("?lesson=z.").inner_text())
+    fresh.locator(".bar section").get_by_text("<i>Mine</i>").wait_for()
+    expect(fresh.get_by_role("heading", name=heading)).to_be_attached()
+    expect(fresh.get_by_label("Source text", exact=True)).to_have_value("headlamp")
+    other.close()
+    assert other.complaints == []
 
 
 def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:

@@ -155,7 +155,7 @@ def rows(table: str) -> dict[str, tuple[int, int]]:
     return {label: (int(first), int(last)) for label, first, last in found}
 
 
-def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Classes) -> None:
+def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
     teacher = on_page(PAGE, class_lesson=LESSON)
     teacher.button(key="open_class").click().run()
     assert not teacher.exception
@@ -210,11 +210,21 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     again.button(key="class_look").click().run()
     assert rows(panel(again)) == rows(panel(on_stop))
 
-    on_stop.button(key="class_close").click().run()
-    assert not on_stop.exception
-    assert "class" not in on_stop.query_params
+    monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
+    full = on_page(HOME, **{"class": code})
+    assert f"class {code} is full" in shown(full.warning[0].value)
+    assert bar(full)["lesson"] == lesson.title  # which goes on without the class
+
+    teacher.switch_page(PAGE).run()
+    teacher.button(key="open_class").click().run()
+    assert code not in store._classes  # a session teaches one class
+    (code,) = store._classes
+    teacher.button(key="class_close").click().run()
+    assert not teacher.exception
+    assert "class" not in teacher.query_params
+    assert not store._classes
     again.run()
-    assert f"class {code} is over" in panel(again)
+    assert "is over" in panel(again)
 
 
 def test_an_unknown_code_and_several_replicas_are_said(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,6 +265,21 @@ def test_a_teacher_whose_page_was_loaded_again_is_the_teacher_with_what_the_tab_
     store.answer(code, "b", 0, "1")
     store.leave(code, "b")
     assert tally_of(store, code, 0).answered == 1
+
+
+def test_the_page_of_a_teacher_asks_no_more_when_the_class_is_over(store: Classes) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from pages.shell.lessons.class_panel import _show
+        from pages.shell.lessons.seat import Seat
+
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        _show(Seat("ABCDEF", secret="x"), None, 0, was_open=st.session_state["runs"] == 1)
+
+    app = AppTest.from_function(page).run()
+    assert app.session_state["runs"] == 2
+    assert [caption.value for caption in app.caption] == [WORDS["over"].format(code="ABCDEF")]
 
 
 def asked(kind: Any, **values: Any) -> Stop:
