@@ -120,7 +120,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels())
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
-    show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name)
+    show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name, tells=True)
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view)
     # Filled only while open: a closed table would still be sent with every click.

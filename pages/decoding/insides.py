@@ -32,10 +32,12 @@ def show_lens(run: Run) -> None:
     top = [run.tokens_of(row.argmax(-1).tolist()) for row in logits]
     points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, len(logits)))]
     figure = chart(lens_map, top, top_shares, ranks, points, run.tokens, words["rank"], words["lens_hover"])
-    show(figure, "lens", words["lens_alt"].format(layers=len(logits) - 1, steps=len(ids)))
     settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in ranks.T]
     count = sum(depth < len(logits) - 1 for depth in settled)
-    st.caption(words["lens_settled"].format(count=count, total=len(ids)))
+    says = words["lens_settled"].format(count=count, total=len(ids))
+    # The colour is the logarithm of a rank.
+    show(figure, "lens", f"{words['lens_alt'].format(layers=len(logits) - 1, steps=len(ids))} {says}", tells=True)
+    st.caption(says)
     norm = run.pipeline.config.norm_first
     final = words["lens_final"] if run.pipeline.config.final_norm else ""
     st.info(words["lens_pre" if norm else "lens_post"] + final, icon=":material/search:")

@@ -93,6 +93,7 @@ def _shares(rows: tuple[Row, ...]) -> None:
         chart(figures.shares, costs, labels=figure_labels()),
         "ledger-shares",
         words["shares_alt"].format(said=" ".join(sentences)),
+        tells=True,
     )
 
 
@@ -213,7 +214,8 @@ def _growth(trace: Trace) -> None:
         words["growth_said"].format(work=work, share=share(values[now] / all_work[now], 1)) for work, values in lines.items()
     )
     numbers = {"least": curve.sizes[0], "most": curve.sizes[-1], "here": curve.present}
-    show(figure, "ledger-growth", words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers))
+    alt = words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers)
+    show(figure, "ledger-growth", alt, tells=True)
     st.markdown(_lesson(trace, along))
 
 

@@ -12,8 +12,11 @@ from markupsafe import Markup
 from pages.ui.caches import RESULTS, content_key
 from pages.ui.compat import FinishedFigure, scrolled
 from pages.ui.export_menu import saving
+from pages.ui.format import number
 from pages.ui.presenting import SCALE, enlarged, presenting
 from pages.ui.style import style_element
+from pages.ui.text import text
+from transformer.figures.highlights import Highlight, highlights
 from transformer.figures.numbers import has_numbers, numbers
 
 CONFIG = {
@@ -31,11 +34,13 @@ class Finished(NamedTuple):
         spec: the JSON of the figure, parsed.
         least_width: px below which the figure scrolls sideways; None for none.
         has_numbers: whether the figure can be saved as a table.
+        highlights: what stands out in it.
     """
 
     spec: dict[str, Any]
     least_width: int | None
     has_numbers: bool
+    highlights: tuple[Highlight, ...]
 
 
 class Chart(NamedTuple):
@@ -62,10 +67,17 @@ def _finished(figure: go.Figure) -> Finished:
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
     spec = json.loads(str(plotly.io.to_json(figure, validate=False)))
-    return Finished(spec, None if least is None else int(least), has_numbers(figure))
+    return Finished(spec, None if least is None else int(least), has_numbers(figure), highlights(figure))
 
 
-def show(shown: Chart, key: str, alt: str, name: str | None = None, on_select: Callable[[], None] | None = None) -> None:
+def show(
+    shown: Chart,
+    key: str,
+    alt: str,
+    name: str | None = None,
+    on_select: Callable[[], None] | None = None,
+    tells: bool = False,
+) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
@@ -73,9 +85,10 @@ def show(shown: Chart, key: str, alt: str, name: str | None = None, on_select: C
     Args:
         shown: the chart.
         key: key of the chart.
-        alt: a description of the figure for screen readers.
+        alt: what the figure is, for screen readers.
         name: name of saved files without ending; by default the key.
         on_select: called when points of the chart are clicked; they stand in the session under the key.
+        tells: whether `alt` also tells what the figure shows; by default what stands out in it is added.
     """
     finished, build = shown.finished, shown.build
     spec, least_width = finished.spec, finished.least_width
@@ -85,8 +98,20 @@ def show(shown: Chart, key: str, alt: str, name: str | None = None, on_select: C
     if least_width:
         st.html(style_element(scrolled(key, least_width)))
     choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=alt, **choice)
+    says = alt if tells else f"{alt} {told(finished.highlights)}".rstrip()
+    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=says, **choice)
     saving(key, name or key, (lambda: numbers(build())) if finished.has_numbers else None, lambda: offline(build(), alt))
+
+
+def told(found: tuple[Highlight, ...]) -> str:
+    """Sentences on what stands out in a figure; empty for nothing."""
+    words = text("common")["highlights"]
+    sentences = []
+    for kind, names, values in found:
+        sentence = words[kind].format(**names, **{name: number(value, 3) for name, value in values.items()})
+        place = ", ".join(name for name in (names["picture"], names["series"]) if name)
+        sentences.append(words["in_picture"].format(picture=place, says=sentence) if place else sentence)
+    return words["all"].format(says="; ".join(sentences)) if sentences else ""
 
 
 def offline(figure: go.Figure, alt: str) -> str:

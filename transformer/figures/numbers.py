@@ -14,7 +14,7 @@ DRAWN = ("heatmap", "bar", "scatter", "scattergl")
 
 def has_numbers(figure: go.Figure) -> bool:
     """Whether a figure has numbers that `numbers` can read."""
-    return any(trace.type in DRAWN for trace in _traces(figure))
+    return any(trace.type in DRAWN for trace in traces(figure))
 
 
 def numbers(figure: go.Figure) -> pd.DataFrame:
@@ -23,59 +23,61 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
     One heatmap, or several laid over one another, becomes a matrix as drawn: rows down, columns across, and nothing where
     it is masked. Anything else becomes a list: a line for each cell, bar or point, with its subplot and its series.
     """
-    traces = _traces(figure)
-    heatmaps = [trace for trace in traces if trace.type == "heatmap"]
-    if heatmaps and len(heatmaps) == len(traces) and len({trace.xaxis for trace in heatmaps}) == 1:
+    drawn = traces(figure)
+    heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
+    if heatmaps and len(heatmaps) == len(drawn) and len({trace.xaxis for trace in heatmaps}) == 1:
         return _matrix(heatmaps[-1])
-    names = _names(figure)
+    names = picture_names(figure)
     lines: list[tuple[Any, ...]] = []
-    for trace in traces:
-        if trace.type not in DRAWN or _is_mask(trace, heatmaps):
+    for trace in drawn:
+        if trace.type not in DRAWN or is_mask(trace, heatmaps):
             continue
         picture = names.get(trace.xaxis or "x", "")
         if trace.type == "heatmap":
             table = _matrix(trace).stack().dropna().reset_index()
             lines += [(picture, "", row, column, value) for row, column, value in table.itertuples(index=False)]
         else:
-            lines += [(picture, _plain(trace.name or ""), x, "", y) for x, y in _points(trace)]
+            lines += [(picture, plain(trace.name or ""), x, "", y) for x, y in points(trace)]
     frame = pd.DataFrame(lines, columns=["picture", "series", "row", "column", "value"])
     frame = frame.loc[:, (frame != "").any()].rename_axis("number")
     return frame if heatmaps else frame.rename(columns={"row": "x", "value": "y"})
 
 
-def _traces(figure: go.Figure) -> list[Any]:
+def traces(figure: go.Figure) -> list[Any]:
+    """All traces of a figure, in the order they are drawn."""
     return list(figure.data)
 
 
 def _matrix(trace: Any) -> pd.DataFrame:
     values = np.asarray(trace.z)
     rows, columns = (
-        range(count) if names is None else [_plain(name) for name in names]
+        range(count) if names is None else [plain(name) for name in names]
         for names, count in zip((trace.y, trace.x), values.shape, strict=True)
     )
     return pd.DataFrame(values, pd.Index(rows), pd.Index(columns))
 
 
-def _points(trace: Any) -> Iterator[tuple[Any, Any]]:
+def points(trace: Any) -> Iterator[tuple[Any, Any]]:
+    """The points or bars of a trace; a missing side counts from 0."""
     across, up = ([] if side is None else list(side) for side in (trace.x, trace.y))
     for x, y in zip(across or range(len(up)), up or range(len(across)), strict=False):
-        yield _plain(x), _plain(y)
+        yield plain(x), plain(y)
 
 
-def _is_mask(trace: Any, heatmaps: list[Any]) -> bool:
+def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
     """Whether a heatmap is covered by another on the same axes, and so only marks the masked cells of that one."""
     return trace.type == "heatmap" and [other for other in heatmaps if other.xaxis == trace.xaxis][-1] is not trace
 
 
-def _names(figure: go.Figure) -> dict[str, str]:
+def picture_names(figure: go.Figure) -> dict[str, str]:
     """The title of each subplot, by its horizontal axis: titles come in the order of the axes."""
-    titles = [_plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
-    axes = sorted({trace.xaxis or "x" for trace in _traces(figure) if trace.type in DRAWN}, key=lambda axis: int(axis[1:] or 1))
+    titles = [plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
+    axes = sorted({trace.xaxis or "x" for trace in traces(figure) if trace.type in DRAWN}, key=lambda axis: int(axis[1:] or 1))
     if len(titles) != len(axes):
         titles = [str(index + 1) for index in range(len(axes))]
     return dict(zip(axes, titles, strict=True)) if len(axes) > 1 else {}
 
 
-def _plain(text: Any) -> Any:
+def plain(text: Any) -> Any:
     """A label without Plotly's markup."""
     return html.unescape(re.sub(r"<br>", " ", re.sub(r"</?(b|i|sub|sup)>", "", text))) if isinstance(text, str) else text

@@ -1,0 +1,58 @@
+"""Tests of what stands out in a figure."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.figures import head_map
+from transformer.figures.highlights import Highlight, highlights
+from transformer.figures.whatif import probability_change
+
+ALONE = {"picture": "", "series": ""}
+
+
+def test_a_map_tells_the_largest_cell_of_its_strongest_rows():
+    weights = np.array([[1, 0, 0], [0.3, 0.7, 0], [0.1, 0.8, 0.1], [0.2, 0.3, 0.5]], np.float32)
+    allowed = np.array([[True, False, False], *[[True] * 3] * 3])
+    told = highlights(head_map(weights, allowed, ["it", "b", "c", "d"], ["animal", "x", "<pad>"]))
+    assert [(kind, names["row"], names["column"]) for kind, names, _ in told] == [
+        ("cell", "0: it", "0: animal"),
+        ("cell", "2: c", "1: x"),
+        ("cell", "1: b", "1: x"),
+    ]
+    assert [round(values["value"], 3) for _, _, values in told] == [1, 0.8, 0.7]
+
+
+def test_the_sign_is_told_and_empty_cells_are_not():
+    figure = go.Figure(go.Heatmap(z=[[np.nan, 1.0], [-3.0, 2.0], [np.nan, np.nan]]))
+    assert highlights(figure) == (
+        Highlight("cell", ALONE | {"row": "1", "column": "0"}, {"value": -3.0}),
+        Highlight("cell", ALONE | {"row": "0", "column": "1"}, {"value": 1.0}),
+    )
+
+
+def test_of_pairs_each_one_with_itself_is_left_out():
+    names = ["cat", "dog", "the"]
+    figure = go.Figure(go.Heatmap(z=[[1, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 1]], x=names, y=names))
+    assert highlights(figure)[0] == Highlight("cell", ALONE | {"row": "cat", "column": "dog"}, {"value": 0.5})
+
+
+def test_bars_tell_the_largest_of_each_series():
+    tokens = ["a", "b", "c", "<eos>"]
+    before, after = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.7, 0.1, 0.1, 0.1])
+    told = highlights(probability_change(tokens, before, after, ("as it is", "edited")))
+    assert [(names["series"], names["label"]) for _, names, _ in told[:3]] == [
+        ("as it is", "3: <eos>"),
+        ("as it is", "2: c"),
+        ("as it is", "1: b"),
+    ]
+    assert (told[3].names["series"], told[3].names["label"], told[3].values) == ("edited", "0: a", {"value": np.float32(0.7)})
+    flat = go.Figure(go.Bar(x=[2.0, -5.0], y=["up", "down"], orientation="h"))
+    assert [(names["label"], values["value"]) for _, names, values in highlights(flat)] == [("down", -5), ("up", 2)]
+
+
+def test_a_line_tells_its_course_and_what_has_none_tells_nothing():
+    line = go.Scatter(y=[1.0, -4.0, 2.0], mode="lines", name="loss")
+    assert highlights(go.Figure(line)) == (Highlight("line", ALONE, {"first": 1, "last": 2, "most": -4}),)
+    broken, level = go.Scatter(y=[1.0, None, 2.0], mode="lines"), go.Scatter(y=[2, 2], mode="lines")
+    mask = go.Heatmap(z=[[1.0, 0.0], [1.0, 1.0]])
+    assert highlights(go.Figure([broken, level, mask, go.Scatter(y=[1, 2], mode="markers")])) == ()
