@@ -9,7 +9,7 @@ from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
-from transformer.worlds import world
+from transformer.worlds import WORLDS, world
 
 # A pattern with a smaller share than this gets no sentence.
 CLEAR = 0.5
@@ -21,7 +21,7 @@ METRIC_WIDTH = 140
 def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, for the text of this run."""
     aligned = None
-    if kind == "cross" and view.pipeline.trained:
+    if kind == "cross" and view.pipeline.card.world in WORLDS:
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
         alignment = world(view.pipeline.card.world).alignment(source, target)
         aligned = alignment_mask(alignment, len(target) + 1, len(source) + 2)

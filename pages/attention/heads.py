@@ -26,7 +26,7 @@ from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
 from transformer.figures import KIND_COLORS, head_map
 from transformer.pipeline.export import trace_file
-from transformer.tracing.paths import Kind
+from transformer.tracing.paths import Kind, Side
 
 # Rows of the answer that are listed with a link to the step that they wrote.
 MOST_LINKS = 40
@@ -34,7 +34,6 @@ MOST_LINKS = 40
 MOST_SAID = 5
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
-SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
 def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -105,7 +104,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     left, right = st.columns(2)
     hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
-        rows, columns = ([position for position, token in enumerate(side) if token not in SPECIAL] for side in (queries, keys))
+        rows, columns = (_words_of(view, trace, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
         again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
         weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
         queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
@@ -122,7 +121,7 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name, tells=True)
     if Kind.of(kind).queries == "target" and view.target is None:
-        _show_writing(view)
+        _show_writing(view, trace)
     # Filled only while open: a closed table would still be sent with every click.
     table = unfolding(words["numbers"], ":material/table:", "numbers")
     if table:
@@ -137,6 +136,12 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _words_of(view: View, trace: Trace, side: Side) -> list[int]:
+    """The positions of the first text that have no special token."""
+    special = set(view.pipeline.vocabulary(side).specials)
+    return [position for position, token_id in enumerate(trace.ids_of(side)[0]) if token_id not in special]
 
 
 def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> str:
@@ -155,12 +160,13 @@ def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[st
     return words["rows_say"].format(rows="; ".join(said))
 
 
-def _show_writing(view: View) -> None:
+def _show_writing(view: View, trace: Trace) -> None:
     """Draw which row wrote which token of the answer, each with a link to that step."""
-    words, answer, vocabulary = text("attention"), view.answer(), view.pipeline.target_vocabulary
+    words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
     query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model), "source": view.source}
-    written = [*answer.tokens, *(vocabulary.tokens_of([vocabulary.eos]) if answer.ended else ())]
-    read = [vocabulary.tokens[vocabulary.sos], *answer.tokens]
+    count = len(view.answer().tokens) + view.answer().ended
+    read = trace.target_tokens[0][first : first + count]
+    written = vocabulary.tokens_of(view.expected(trace)[first : first + count])
     links = [
         f"{literal(before)} → [{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
         for index, (before, token) in enumerate(zip(read, written, strict=False))
@@ -178,7 +184,7 @@ def show_training_link(view: View, kind: str, layer: int, head: int) -> None:
     if filmed(view.model) is None:
         return
     query = {**linked_language(), **linked_lesson(), "model": view.model, "source": view.source}
-    if view.target is not None:
+    if isinstance(view.target, str):
         query["target"] = view.target
     query |= {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
     st.link_button(text("attention")["being_learnt"], f"training?{urlencode(query)}", icon=":material/movie:", type="tertiary")

@@ -11,6 +11,7 @@ from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
+from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -55,7 +56,9 @@ with explained():
         elif look == "pattern":
             show_doing(view, trace, kind, layer, head)
         elif look == "steps":
-            show_steps(view.pipeline.model, trace, kind, layer, head)
+            model = own_network(view)
+            if model is not None:
+                show_steps(model, trace, kind, layer, head)
         elif look == "combined":
             show_combined(trace, kind, layer, head)
         else:

@@ -14,10 +14,10 @@ from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, on_e
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
+from transformer.tracing.paths import Kind, Side
 
 # The second question is asked once the first is answered: where a head looks, then whether the answer hangs on it.
 ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
-SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
 # A share of the largest possible one from which a prediction has found where the head looks; and how far the largest possible
 # share must be above that of equal weights for a row to have anything to find.
@@ -56,7 +56,8 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     subject = (view.key, view.source, view.target, kind, layer, head)
     prediction = asked(ROW, subject, len(keys), len(queries))
     if prediction is not None:
-        row = telling_row(weights, allowed, queries, keys) if prediction.place is None else prediction.place
+        special = [_special(view, trace, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys)]
+        row = telling_row(weights, allowed, *special) if prediction.place is None else prediction.place
         return Question(ROW, prediction, (row,), weights[[row]], allowed[[row]], queries, keys)
     prediction = asked(MAP, subject, weights.size) if weights.size <= MOST_MAP_CELLS else None
     if prediction is not None:
@@ -69,16 +70,19 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
 def telling_row(
     weights: Float[np.ndarray, "query key"],
     allowed: Bool[np.ndarray, "query key"],
-    queries: tuple[str, ...],
-    keys: tuple[str, ...],
+    special_queries: Bool[np.ndarray, " query"],
+    special_keys: Bool[np.ndarray, " key"],
 ) -> int:
     """The query asked about at first: of those with three keys or more to choose from, the one with the largest weight on a
     word, if possible neither special itself nor at the place of that word."""
-    words = np.array([token not in SPECIAL for token in keys])
-    own = np.eye(len(queries), len(keys), dtype=bool)
-    special = np.array([token in SPECIAL for token in queries])
-    strength = np.where(allowed & words & ~own, weights, 0).max(1) - special - 2.0 * (allowed.sum(1) < 3)
+    own = np.eye(*weights.shape, dtype=bool)
+    strength = np.where(allowed & ~special_keys & ~own, weights, 0).max(1) - special_queries - 2.0 * (allowed.sum(1) < 3)
     return int(strength.round(2).argmax())
+
+
+def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " position"]:
+    """True for the special tokens of the first text."""
+    return np.isin(trace.ids_of(side)[0], list(view.pipeline.vocabulary(side).specials))
 
 
 def show_question(question: Question | None, title: str) -> bool:

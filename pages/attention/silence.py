@@ -18,12 +18,12 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
 
     Args:
-        view, trace: the run shown; an encoder alone, or a model with random weights, whose answer means nothing, gets none.
+        view, trace: the run shown; an encoder alone, or an untrained model, whose answer means nothing, gets none.
         kind, layer, head: the head; layer and head counted from 0.
     """
     if not view.pipeline.trained or not trace.target_ids:
         return
-    words, vocabulary = text("silence"), view.pipeline.target_vocabulary
+    words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     question = None
     if view.target is None:
         question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)
@@ -34,7 +34,7 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         return
     edits = (Ablate(str(Kind.of(kind).path(layer)), heads=(head,)),)
     silenced = view.forced().trace(edits)
-    ids = [*trace.target_ids[0][1:], vocabulary.eos]
+    ids = view.expected(trace)
     rows = np.arange(len(ids))
     before, after = (run.probabilities[0].numpy() for run in (trace, silenced))
     losses = (before - after)[rows, ids]
@@ -47,7 +47,8 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     said = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
     if view.target is None:
         # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
-        unchanged = bool((after.argmax(-1) == np.array(ids)).all())
+        first = view.first_row()
+        unchanged = bool((after.argmax(-1)[first : len(ids)] == np.array(ids)[first:]).all())
         answer = view.answer(() if unchanged else edits).text
         same = answer == view.answer().text
         said += " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–"))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell.edit_list import edit_button, show_edit_list
+from pages.shell.edit_list import edit_button, fits, show_edit_list
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
@@ -33,18 +33,19 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()
-    _offer(trace, kind, layer, head)
+    _offer(view, trace, kind, layer, head)
     lengths = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
     edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)
     else:
         st.info(words["none"], icon=":material/edit:")
-    st.subheader(words["importance"])
-    _importance(view, trace, edits)
+    if view.writes:
+        st.subheader(words["importance"])
+        _importance(view, trace, edits)
 
 
-def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
+def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show buttons that each add an edit."""
     words = text("whatif")
     queries, keys = trace.tokens(kind)
@@ -61,14 +62,33 @@ def _offer(trace: Trace, kind: str, layer: int, head: int) -> None:
             edit_button(words["block_button"], block(kind, layer, head, query, key))
         with st.popover(words["more"], icon=":material/tune:"):
             actions = words["actions"]
-            for phrase in ("no causal mask", "no padding mask", "no positions"):
-                edit_button(actions[phrase], phrase)
-            edit_button(actions["no scaling"], f"no scaling {kind} layer {layer + 1}")
-            edit_button(actions["no residual"], f"no residual {of.stack} layer {layer + 1} {of.sublayer}")
+            offered = {phrase: phrase for phrase in ("no causal mask", "no padding mask", "no positions")}
+            offered["no scaling"] = f"no scaling {kind} layer {layer + 1}"
+            offered["no residual"] = f"no residual {of.stack} layer {layer + 1} {of.sublayer}"
+            for name, phrase in offered.items():
+                if fits(view, phrase):
+                    edit_button(actions[name], phrase)
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
     """Show both answers, the change of each token's probability, and the change of the viewed head's weights."""
+    words = text("whatif")
+    if view.writes:
+        _compare_answers(view, trace, edits)
+    again = view.forced().trace(edits)
+    st.markdown(f"**{words['difference']}**")
+    st.caption(words["difference_caption"])
+    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
+    if not change.any():
+        st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
+        return
+    queries, keys = trace.tokens(kind)
+    allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+    show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
+
+
+def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
+    """Show both answers, and the change of each token's probability."""
     words = text("whatif")
     clean, edited = view.answer(), view.answer(edits)
     left, right = st.columns(2)
@@ -88,16 +108,6 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     )
     show(figure, "probability-change", words["forced_alt"])
 
-    st.markdown(f"**{words['difference']}**")
-    st.caption(words["difference_caption"])
-    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
-    if not change.any():
-        st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
-        return
-    queries, keys = trace.tokens(kind)
-    allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
-    show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
-
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
     words = text("whatif")
@@ -113,9 +123,8 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
     """The token that each row of a trace should predict (`<eos>` last), and the probability the row gives to it."""
-    vocabulary = view.pipeline.target_vocabulary
-    ids = [*trace.target_ids[0][1:], vocabulary.eos]
-    return list(vocabulary.tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+    ids = view.expected(trace)
+    return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
 
 
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:

@@ -29,7 +29,7 @@ def show_beam(view: View, trace: Trace, run: Run) -> None:
     st.markdown(words["beam_text"].format(width=method.width))
     nodes = tree_nodes(run)
     selected = _selected(run)
-    start = run.tokens_of(run.written.steps[0].read[0].tolist())[0]
+    start = run.given[-1]
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
     show(figure, KEY, words["tree_alt"].format(count=len(nodes), width=method.width), on_select=_pick)
     _show_final(view, run, method)
@@ -88,7 +88,7 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
     kept = sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
     rows = [
         {
-            words["answer"]: run.pipeline.target_vocabulary.text(run.tokens_of(written.ids(made))),
+            words["answer"]: run.pipeline.vocabulary("target").text_of(written.ids(made)),
             words["tokens"]: made.step + 1,
             words["total"]: round(made.total, 4),
             words["score"]: round(made.score, 4),
@@ -126,7 +126,9 @@ def _show_node(trace: Trace, run: Run, made: Hypothesis) -> None:
         figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token), figure_labels())
         show(figure, "node-bars", words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)))
     with right:
-        rows = step.attention("cross", made.row).mean(1).numpy()
+        crossed = bool(trace.source_tokens)
+        rows = step.attention("cross" if crossed else "decoder", made.row).mean(1).numpy()
+        keys = trace.source_tokens[0] if crossed else run.tokens_of(step.read[made.row].tolist())
         names = [token_at(layer + 1, words["layer"]) for layer in range(len(rows))]
-        figure = chart(head_map, rows, rows >= 0, names, trace.source_tokens[0], True, figure_labels())
+        figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())
         show(figure, "node-attention", words["node_attention_alt"].format(token=branch[-1]))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.decoding.settings import write
 from pages.decoding.steps import Run, quoted_tokens
-from pages.shell.edit_list import edit_button, edits_asked, show_edit_list
+from pages.shell.edit_list import edit_button, edits_asked, fits, show_edit_list
 from pages.shell.runs import Edits
 from pages.shell.view import View
 from pages.ui.text import text
@@ -27,7 +27,9 @@ def edits_in_force(view: View, trace: Trace) -> Edits:
     phrases = show_edit_list()
     st.caption(text("decoding")["edits_caption"])
     # The answer grows while it is written, so any of its positions is allowed.
-    return all_interventions(phrases, view.pipeline.config, {"source": len(trace.source_tokens[0])})
+    return all_interventions(
+        phrases, view.pipeline.config, {"source": len(trace.source_tokens[0])} if trace.source_tokens else {}
+    )
 
 
 def show_edits(view: View, trace: Trace, run: Run) -> None:
@@ -40,15 +42,17 @@ def show_edits(view: View, trace: Trace, run: Run) -> None:
     """
     words, whatif = text("decoding"), text("whatif")
     st.markdown(words["edits_text"])
-    layer = st.session_state.get("shown_layer", trace.layers(Kind.CROSS)) - 1
-    heads = range(trace.heads(Kind.CROSS))
+    kinds = [kind for kind in (Kind.CROSS, Kind.DECODER) if kind in trace.kinds]
+    layer = st.session_state.get("shown_layer", trace.layers(kinds[0])) - 1
+    heads = range(trace.heads(kinds[0]))
     with st.container(horizontal=True):
-        for kind in (Kind.CROSS, Kind.DECODER):
+        for kind in kinds:
             with st.popover(words["silence"][kind].format(layer=layer + 1), icon=":material/volume_off:"):
                 for head in heads:
                     edit_button(words["silence_head"].format(head=head + 1), at_head("silence", kind, layer, head))
                 edit_button(whatif["silence_layer"], at_head("silence", kind, layer))
-        edit_button(whatif["actions"]["no positions"], "no positions")
+        if fits(view, "no positions"):
+            edit_button(whatif["actions"]["no positions"], "no positions")
     if not run.settings.edits:
         st.info(words["no_edits"], icon=":material/edit:")
         return

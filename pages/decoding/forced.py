@@ -85,12 +85,12 @@ def _step(phrase: str) -> int:
 def _read(run: Run, phrase: str) -> tuple[int, int] | str:
     """The step of a phrase, counted from 0, and the id of its token; or in Markdown what is wrong with it: the answer has no
     such step, or the model no such token."""
-    words, vocabulary = text("decoding"), run.pipeline.target_vocabulary
+    words, vocabulary = text("decoding"), run.pipeline.vocabulary("target")
     step, token = _step(phrase), phrase.strip().partition(" ")[2].strip()
     if not 1 <= step <= len(run.chain):
         return words["no_step"].format(phrase=literal(phrase), count=len(run.chain))
     if token in vocabulary.tokens:
         return step - 1, vocabulary.tokens.index(token)
-    closest = vocabulary.unknown([token])[0].closest if vocabulary.framed and token else ()
+    closest = vocabulary.closest_to(token) if vocabulary.framed and token else ()
     hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
     return words["no_token"].format(token=literal(token)) + hint

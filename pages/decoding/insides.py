@@ -5,6 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.steps import Run
+from pages.shell.recorded import own_network
+from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
@@ -18,9 +20,11 @@ from transformer.pipeline.decoding.methods import Hypothesis
 MOST_PARTS = 14  # parts with a bar of their own; the others are added up
 
 
-def show_lens(run: Run) -> None:
+def show_lens(view: View, run: Run) -> None:
     """Draw the logit lens of every step of the answer."""
-    words, model = text("decoding"), run.pipeline.model
+    words, model = text("decoding"), own_network(view)
+    if model is None:
+        return
     st.markdown(words["lens_text"])
     columns = [logit_lens(model, run.step(made).values)[:, made.row, -1].numpy() for made in run.chain]
     logits = np.stack(columns, axis=1).astype(np.float64)
@@ -43,9 +47,11 @@ def show_lens(run: Run) -> None:
     st.info(words["lens_pre" if norm else "lens_post"] + final, icon=":material/search:")
 
 
-def show_contributions(run: Run, made: Hypothesis) -> None:
+def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
     """Draw what pushed the logit of a token, alone or against a second one."""
-    words, model, step = text("decoding"), run.pipeline.model, run.step(made)
+    words, model, step = text("decoding"), own_network(view), run.step(made)
+    if model is None:
+        return
     (token,) = run.tokens_of([made.token])
     st.markdown(words["pushed_text"].format(token=literal(token), step=made.step + 1))
     others = [index for index in run.top(made) if index != made.token]

@@ -19,6 +19,8 @@ from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
+from pages.ui.compat import PageEnd
+from pages.ui.escaping import literal
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
 from pages.ui.text import text
@@ -34,6 +36,9 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(with_answer=not is_open(NEXT))
+    if not view.writes:
+        st.info(words["no_decoder"].format(mask=literal(view.pipeline.mask_token)), icon=":material/info:")
+        raise PageEnd
     settings = replace(pick_settings(), edits=edits_in_force(view, trace))
     run = Run(view.pipeline, write(view, settings), settings)
     forced = forced_tokens(view, run)
@@ -72,11 +77,11 @@ with explained():
 
         st.header(words["lens_title"], anchor="lens")
         if seen("lens", 420):
-            show_lens(shown)
+            show_lens(view, shown)
 
         st.header(words["pushed_title"], anchor="pushed")
         if seen("pushed", 640):
-            show_contributions(shown, made)
+            show_contributions(view, shown, made)
 
         st.header(words["forcing_title"], anchor="forcing")
         if seen("forcing", 480):

@@ -15,7 +15,7 @@ const CELL = 21; // px of a cell of the alignment
 
 /** @typedef {import("./player_steps.js").Step} Step */
 
-/** The steps as JSON. @typedef {{ steps: string, step: number, source: string[], scale: string, text: Record<string, string> }} Data */
+/** The steps as JSON. @typedef {{ steps: string, step: number, source: string[], given: number, scale: string, text: Record<string, string> }} Data */
 
 /** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function player({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -66,7 +66,7 @@ class Player {
   /** @param {Data} data */
   show(data) {
     const moved = !this.data || this.data.step !== data.step || !unchanged(this.data, data, "steps");
-    const whole = !unchanged(this.data, data, "steps", "source", "text", "scale");
+    const whole = !unchanged(this.data, data, "steps", "source", "given", "text", "scale");
     if (this.data?.steps !== data.steps) this.steps = JSON.parse(data.steps);
     this.data = data;
     this.playback.take(this.steps.length, data.step, moved);
@@ -136,8 +136,9 @@ class Player {
     const share = make("small", {}, percent(weight));
     const chip = make("button", { type: "button", class: "chip" }, tokenText(token), share);
     chip.style.background = `color-mix(in srgb, var(--self) ${Math.round(70 * weight)}%, var(--page))`;
-    chip.disabled = index === 0; // `<sos>` was given
-    chip.addEventListener("click", () => this.playback.go(index - 1));
+    const { given } = /** @type {Data} */ (this.data);
+    chip.disabled = index < given;
+    chip.addEventListener("click", () => this.playback.go(index - given));
     return make("li", {}, chip);
   }
 

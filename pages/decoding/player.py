@@ -40,7 +40,9 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layers, heads = trace.layers(Kind.CROSS), trace.heads(Kind.CROSS)
+        crossed = len(view.pipeline.stacks) > 1
+        kind = Kind.CROSS if crossed else Kind.DECODER
+        layers, heads = trace.layers(kind), trace.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
         _save(view, run)
@@ -49,9 +51,10 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
         data = {
             "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
             "step": step,
-            "source": list(trace.source_tokens[0]),
+            "source": list(trace.source_tokens[0] if crossed else run.given),
+            "given": len(run.given),
             "scale": _scale(),
-            "text": words["player"],
+            "text": words["player"] if crossed else words["player"] | words["player_alone"],
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
     return step
@@ -112,7 +115,7 @@ def _save(view: View, run: Run) -> None:
     made = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1]
     st.download_button(
         words["step_trace"],
-        lambda: step_file(run.pipeline.model, run.step(made)),
+        lambda: step_file(run.pipeline.network, run.step(made)),
         f"{view.model}-step-{made.step + 1}.safetensors",
         "application/octet-stream",
         icon=":material/download:",

@@ -25,7 +25,7 @@ def show_guess(view: View, run: Run, step: int) -> bool | None:
     Returns:
         Whether the page must not tell the token yet; None if no question is open.
     """
-    words, vocabulary = text("prediction")["next"], run.pipeline.target_vocabulary
+    words, vocabulary = text("prediction")["next"], run.pipeline.vocabulary("target")
     subject = (view.key, view.source, run.settings, step)
     prediction = asked(NEXT, subject, len(vocabulary))
     if prediction is None:

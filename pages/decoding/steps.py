@@ -12,11 +12,11 @@ from pages.decoding.settings import Settings
 from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.text import text
-from transformer import Pipeline
 from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
+from transformer.pipeline.protocol import TextPipeline
 
 MOST_BARS = 10  # tokens of a distribution that are drawn one by one; the others are added up
 
@@ -31,7 +31,7 @@ class Run:
         settings: of the run.
     """
 
-    pipeline: Pipeline
+    pipeline: TextPipeline
     written: Written
     settings: Settings
 
@@ -48,11 +48,16 @@ class Run:
     @property
     def text(self) -> str:
         """The answer as a person would write it."""
-        return self.pipeline.target_vocabulary.text(self.tokens_of(self.written.ids()))
+        return self.pipeline.vocabulary("target").text_of(self.written.ids())
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What the decoder read before it wrote: the token it starts with, or in a decoder alone the text."""
+        return self.tokens_of(self.written.steps[0].read[0].tolist())
 
     def tokens_of(self, ids: Any) -> tuple[str, ...]:
         """Ids of the target vocabulary as tokens."""
-        return self.pipeline.target_vocabulary.tokens_of(list(ids))
+        return self.pipeline.vocabulary("target").tokens_of(list(ids))
 
     def step(self, made: Hypothesis) -> DecodingStep:
         """The step that made a hypothesis."""
@@ -114,6 +119,8 @@ def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]
         layer, head: the attention that is shown; None for the mean over the heads.
     """
     sent = []
+    crossed = len(run.pipeline.stacks) > 1
+    kind, columns = ("cross", None) if crossed else ("decoder", len(run.given))
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
@@ -130,7 +137,8 @@ def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]
                 "bars": bars,
                 "rest": _short(max(0.0, 1 - last[top].sum())),
                 "self": [_short(weight) for weight in run.attention(made, "decoder", layer, head)],
-                "cross": [_short(weight) for weight in run.attention(made, "cross", layer, head)],
+                # A decoder alone reads its text by self-attention.
+                "cross": [_short(weight) for weight in run.attention(made, kind, layer, head)[:columns]],
             }
         )
     return sent

@@ -20,7 +20,7 @@ from transformer.worlds import WORLDS
 
 def right_answer(view: View) -> str | None:
     """The target to read: the one that was typed, or the right answer of the model's world; None where there is neither."""
-    if view.target is not None:
+    if isinstance(view.target, str):
         return view.target
     world = WORLDS.get(view.pipeline.card.world)
     return None if world is None else world.solve(view.source)
@@ -36,7 +36,7 @@ def show_forcing(view: View, edits: Edits) -> None:
         return
     trace = runs().trace(view.key, (view.source,), (target,), edits)
     forced = forcing(pipeline, trace)
-    vocabulary = pipeline.target_vocabulary
+    vocabulary = pipeline.vocabulary("target")
     tokens = vocabulary.tokens_of(forced.ids)
     free = write(view, Settings(Greedy(), edits=edits))
     written = vocabulary.tokens_of(free.ids())

@@ -82,7 +82,7 @@ class View {
     const columns = data.columns.map((column, index) => this.column(column, index ? "right" : "left"));
     this.picture = document.createElementNS(SVG, "svg");
     this.picture.setAttribute("aria-hidden", "true");
-    this.sheet = make("div", { class: "sheet" }, ...columns, this.picture);
+    this.sheet = make("div", { class: columns.length > 1 ? "sheet" : "sheet one" }, ...columns, this.picture);
     if (data.heads) columns[0].append(this.legend());
     root.replaceChildren(make("nav", { "aria-label": data.text.label }, this.sheet));
     for (const [stack] of stacks) this.pick(stack, this.layer[stack]);

@@ -14,10 +14,11 @@ from pages.ui import component
 from pages.ui.format import share
 from pages.ui.limits import MAP_BYTES
 from pages.ui.text import text
-from transformer import Trace, TransformerConfig
+from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import LEVELS, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
 from transformer.tracing.paths import TensorPath
 
@@ -37,17 +38,18 @@ def show_map(view: View, trace: Trace) -> None:
     """
     words, config = text("home"), trace.config
     base = sidebar_query()
+    nodes = {"encoder": _encoder, "decoder": _decoder}
     columns = [
-        {"name": words["encoder"], "kind": "encoder", "nodes": _encoder(trace, config)},
-        {"name": words["decoder"], "kind": "decoder", "nodes": _decoder(view, trace, config)},
+        {"name": words[stack], "kind": stack, "nodes": nodes[stack](view, trace, config)} for stack in view.pipeline.stacks
     ]
+    depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     for column in columns:
         column["nodes"] = [_linked(node, base) for node in column["nodes"]]
     _mount(
         key="map",
         data={
             "columns": columns,
-            "layers": {"encoder": config.encoder_layers, "decoder": config.decoder_layers},
+            "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
             "heads": _heads(trace, base),
             "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
             "scale": _scale(),
@@ -85,9 +87,17 @@ def _scale() -> str:
     return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
 
 
-def _encoder(trace: Trace, config: TransformerConfig) -> list[Node]:
+def _encoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
     tokens = trace.source_tokens[0]
+    memory: Node = {
+        "type": "block",
+        "id": "memory",
+        "kind": "encoder",
+        "title": words["memory"],
+        "note": words["size"].format(count=len(tokens), width=config.d_model),
+        "link": _stop("encoder.output"),
+    }
     return [
         _tokens(words["source"], tokens, "source"),
         *_inputs(config, "source"),
@@ -95,29 +105,27 @@ def _encoder(trace: Trace, config: TransformerConfig) -> list[Node]:
             "type": "stack",
             "stack": "encoder",
             "nodes": [
-                _attention("encoder", config, _mask("source")),
+                _attention("encoder", trace, _mask("source")),
                 _add_norm("encoder", "self_attention", config),
                 _feed_forward("encoder", config),
                 _add_norm("encoder", "feed_forward", config),
             ],
         },
         *_final_norm("encoder", config),
-        {
-            "type": "block",
-            "id": "memory",
-            "kind": "encoder",
-            "title": words["memory"],
-            "note": words["size"].format(count=len(tokens), width=config.d_model),
-            "link": _stop("encoder.output"),
-        },
+        *([memory] if view.writes else [*_output(len(tokens), config), _filled(view, trace)]),
     ]
 
 
-def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
+def _decoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
     tokens = trace.target_tokens[0]
-    written = words["written"] if view.target is None else words["target"]
-    note = words["size"].format(count=len(tokens), width=config.target_vocab)
+    crossed = "cross" in trace.kinds
+    written = words["written" if view.target is None else "target"] if crossed else words["joined"]
+    cross = (
+        [_attention("cross", trace, _mask("source"), id="cross"), _add_norm("decoder", "cross_attention", config)]
+        if crossed
+        else []
+    )
     return [
         _tokens(written, tokens, "target"),
         *_inputs(config, "target"),
@@ -125,18 +133,26 @@ def _decoder(view: View, trace: Trace, config: TransformerConfig) -> list[Node]:
             "type": "stack",
             "stack": "decoder",
             "nodes": [
-                _attention("decoder", config, _mask("causal")),
+                _attention("decoder", trace, _mask("causal")),
                 _add_norm("decoder", "self_attention", config),
-                _attention("cross", config, _mask("source"), id="cross"),
-                _add_norm("decoder", "cross_attention", config),
+                *cross,
                 _feed_forward("decoder", config),
                 _add_norm("decoder", "feed_forward", config),
             ],
         },
         *_final_norm("decoder", config),
+        *_output(len(tokens), config),
+        _answer(view, trace),
+    ]
+
+
+def _output(count: int, config: NetworkConfig) -> list[Node]:
+    """The blocks from the last vectors to probabilities."""
+    words = text("home")["map"]
+    note = words["size"].format(count=count, width=config.target_vocab)
+    return [
         {"type": "block", "title": words["linear"], "note": note, "link": _stop("logits")},
         {"type": "block", "title": words["softmax"], "note": words["softmax_note"], "link": _stop("probabilities")},
-        _answer(view, trace),
     ]
 
 
@@ -149,11 +165,12 @@ def _answer(view: View, trace: Trace) -> Node:
 
     A token of the answer leads to the step that wrote it, and pointing at it tells what else was probable there.
     """
-    words, vocabulary = text("home")["map"], view.pipeline.target_vocabulary
+    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
     rows = trace.probabilities[0].numpy()
     if view.target is None:
-        answer = view.answer()
-        ids = [*vocabulary.ids(answer.tokens), *([vocabulary.eos] if answer.ended else [])]
+        answer, first = view.answer(), view.first_row()
+        rows = rows[first:]
+        ids = view.expected(trace)[first : first + len(answer.tokens) + answer.ended]
     else:
         ids = rows.argmax(-1).tolist()
     written = {
@@ -171,18 +188,36 @@ def _answer(view: View, trace: Trace) -> Node:
     }
 
 
+def _filled(view: View, trace: Trace) -> Node:
+    """The most probable token in the place of each mask of an encoder alone; of every token, if there is no mask."""
+    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
+    rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
+    masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
+    rows = rows[masks or range(len(rows))]
+    ids = rows.argmax(-1).tolist()
+    return {
+        "type": "tokens",
+        "id": "answer",
+        "says": words["filled" if masks else "unfilled"],
+        "tokens": list(vocabulary.tokens_of(ids)),
+        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=True)],
+        "link": _stop("probabilities"),
+    }
+
+
 def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
     """The most probable tokens of a row, a line for each."""
     top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
-    tokens = view.pipeline.target_vocabulary.tokens_of(top)
+    tokens = view.pipeline.vocabulary("target").tokens_of(top)
     lines = [f"{token}  {share(float(row[index]), 1)}" for index, token in zip(top, tokens, strict=True)]
     return "\n".join([text("home")["map"]["tip"], *lines])
 
 
-def _inputs(config: TransformerConfig, side: Side) -> list[Node]:
+def _inputs(config: NetworkConfig, side: Side) -> list[Node]:
     words = text("home")["map"]
     vocabulary = config.source_vocab if side == "source" else config.target_vocab
     note = words["scaled"] if config.scale_embedding else words["table"]
+    added = config.position in ("sinusoidal", "learned")
     return [
         {
             "type": "block",
@@ -192,14 +227,14 @@ def _inputs(config: TransformerConfig, side: Side) -> list[Node]:
         },
         {
             "type": "block",
-            "title": words["position"],
+            "title": words["position" if added else "position_inside"],
             "note": words[config.position],
             "link": Link("positions", {"side": side}),
         },
     ]
 
 
-def _attention(kind: str, config: TransformerConfig, mask: Node, id: str = "") -> Node:
+def _attention(kind: str, trace: Trace, mask: Node, id: str = "") -> Node:
     words = text("home")["map"]
     return {
         "type": "block",
@@ -207,7 +242,7 @@ def _attention(kind: str, config: TransformerConfig, mask: Node, id: str = "") -
         "kind": kind,
         "heads": kind,
         "title": words["attention"][kind],
-        "note": words["heads"].format(heads=config.heads, width=config.d_head),
+        "note": words["heads"].format(heads=trace.heads(kind), width=trace.config.d_head),
         "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}, "head"),
         "branches": True,
         **mask,
@@ -219,7 +254,7 @@ def _mask(name: str) -> Node:
     return {"mask": Link("masks", {}), "mask_says": words[name]}
 
 
-def _feed_forward(stack: str, config: TransformerConfig) -> Node:
+def _feed_forward(stack: str, config: NetworkConfig) -> Node:
     words = text("home")["map"]
     return {
         "type": "block",
@@ -230,7 +265,7 @@ def _feed_forward(stack: str, config: TransformerConfig) -> Node:
     }
 
 
-def _add_norm(stack: str, part: str, config: TransformerConfig) -> Node:
+def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
     """The residual sum after a sub-layer, and the norm (which, in pre-norm, comes before the sub-layer)."""
     words = text("home")["map"]
     return {
@@ -243,7 +278,7 @@ def _add_norm(stack: str, part: str, config: TransformerConfig) -> Node:
     }
 
 
-def _final_norm(stack: str, config: TransformerConfig) -> list[Node]:
+def _final_norm(stack: str, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
     return [
         {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}

@@ -15,7 +15,6 @@ from pages.ui.escaping import literal
 from pages.ui.format import share, whole
 from pages.ui.text import text
 from transformer import PRESETS, Trace
-from transformer.network.cost import parameters
 
 # The lesson for a first visit.
 FIRST_LESSON = "first-look"
@@ -24,11 +23,12 @@ FIRST_LESSON = "first-look"
 def show_numbers(view: View, trace: Trace) -> None:
     """Draw the model's sizes and, for a trained model, its accuracy."""
     words, config, card = text("home"), trace.config, view.pipeline.card
+    both, depths = len(view.pipeline.stacks) > 1, (config.encoder_layers, config.decoder_layers)
     numbers = {
-        words["layers"]: f"{config.encoder_layers} + {config.decoder_layers}",
+        words["layers" if both else "layers_one"]: " + ".join(str(depth) for depth in depths if depth),
         words["heads"]: str(config.heads),
         words["width"]: str(config.d_model),
-        words["parameters"]: whole(parameters(config)),
+        words["parameters"]: whole(view.pipeline.parameters),
         words["tensors"]: str(len(trace)),
     }
     if card.tested_on:
@@ -36,7 +36,9 @@ def show_numbers(view: View, trace: Trace) -> None:
     with st.container(horizontal=True, gap="medium"):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)
-    if view.pipeline.trained:
+    if view.pipeline.note:
+        st.caption(literal(view.pipeline.note))
+    if card.tested_on:
         st.caption(
             literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
         )

@@ -9,6 +9,8 @@ import streamlit as st
 
 from pages.layers.stops import title
 from pages.layers.tensors import picture
+from pages.shell.recorded import own_network
+from pages.shell.runs import runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import latex, number, shape, share, whole
@@ -28,6 +30,8 @@ MOST_UNITS = 10
 
 def show_arithmetic(view: View, trace: Trace) -> None:
     """Show the residual addition, the LayerNorm and the feed-forward units at a picked layer, sub-layer and position."""
+    if own_network(view) is None:
+        return
     words, stops = text("arithmetic"), {stop.path: stop for stop in walk(trace)}
     sublayers = [stop for stop in stops.values() if stop.kind == "add_norm.sum"]
     layer = pick(words["layer"], list(dict.fromkeys(stop.group for stop in sublayers)), "group")
@@ -63,7 +67,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: 
 
 def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["norm"]
-    worked = layer_norm(view.pipeline.model, trace, sublayer, position, item)
+    worked = layer_norm(runs().own_network(view.key), trace, sublayer, position, item)
     st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = max(np.abs(worked.x).max(), np.abs(worked.result).max())
@@ -83,7 +87,7 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
 
 def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
     words = text("arithmetic")["feed_forward"]
-    worked = feed_forward(view.pipeline.model, trace, sublayer, position, item)
+    worked = feed_forward(runs().own_network(view.key), trace, sublayer, position, item)
     st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = float(np.abs(worked.hidden).max())

@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.shell.footer import show_computed
+from pages.shell.recorded import own_network
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -35,7 +36,9 @@ def show_calls(view: View, trace: Trace) -> None:
         view: the choices in the sidebar.
         trace: the run of that view, of one text or of a batch.
     """
-    words = text("calls")
+    words, model = text("calls"), own_network(view)
+    if model is None:
+        return
     st.markdown(words["intro"])
     which = pick(words["which"], list(words["trees"]), "tree")
     st.caption(words["trees"][which])
@@ -51,23 +54,23 @@ def show_calls(view: View, trace: Trace) -> None:
         lines = [_line(name, level, call, built) for (name, call), level in zip(calls.items(), levels(root), strict=True)]
         tree(lines, shown, words["trees"][which], f"{KEY}-{which}", lambda: _open(f"{KEY}-{which}", list(calls)))
         if built:
-            st.caption(words["taps"].format(count=len(view.pipeline.model.taps)))
+            st.caption(words["taps"].format(count=len(model.taps)))
     with right:
         _show(calls[shown])
     st.header(words["configuration"], anchor=False)
-    _configuration(view.pipeline.config)
+    _configuration(model.config)
     show_computed(words["computed_text"], forward_calls)
 
 
 @cached
 def _built(key: Key) -> Call:
-    return constructor_calls(runs().pipeline(key).model)
+    return constructor_calls(runs().own_network(key))
 
 
 @cached
 def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
     pipeline = runs().pipeline(key)
-    return forward_calls(pipeline.model, *as_batches(pipeline, sources, targets))
+    return forward_calls(runs().own_network(key), *as_batches(pipeline, sources, targets))
 
 
 def named(root: Call) -> dict[str, Call]:

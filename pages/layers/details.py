@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.layers.stops import title, written
 from pages.layers.views import hidden, statistics
+from pages.shell.runs import runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, number, shape, whole
@@ -31,7 +32,9 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
     words = text("walk")
     st.table(_table(view, trace, stops, stop))
     _statistics(trace, stop)
-    st.latex(written(stop, trace.config)[1])
+    formula = written(stop, trace.config)[1]
+    if formula:
+        st.latex(formula)
     with st.container(horizontal=True):
         for path in stop.inputs:
             if path in stops:
@@ -43,8 +46,9 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
                     icon=":material/subdirectory_arrow_left:",
                     help=path,
                 )
-    _parameters(view, stop)
-    _source(view, stop)
+    if view.pipeline.model is not None:  # of a network of others, only the tensors are known
+        _parameters(view, stop)
+        _source(view, stop)
 
 
 def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> pd.DataFrame:
@@ -80,7 +84,7 @@ def _statistics(trace: Trace, stop: Stop) -> None:
 
 
 def _parameter(view: View, name: str) -> np.ndarray:
-    return view.pipeline.model.get_parameter(name).detach().numpy()
+    return runs().own_network(view.key).get_parameter(name).detach().numpy()
 
 
 def _parameters(view: View, stop: Stop) -> None:
@@ -115,7 +119,7 @@ def _source(view: View, stop: Stop) -> None:
     if not opened.open:
         return
     with opened:
-        method, line = caller(view.pipeline.model, stop.path)
+        method, line = caller(runs().own_network(view.key), stop.path)
         st.markdown(words["source_line"].format(number=line, tap=TensorPath.parse(stop.path).last))
         show_source(method)
         called = CALLED.get(stop.kind)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shell.footer import show_computed
 from pages.shell.parts import seen
+from pages.shell.recorded import own_network
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -37,7 +38,10 @@ def show_ledger(view: View, trace: Trace) -> None:
         view: the choices in the sidebar.
         trace: the run of that view, of one text or of a batch.
     """
-    words, rows = text("ledger"), ledger(view.pipeline.model, trace)
+    model = own_network(view)
+    if model is None:
+        return
+    words, rows = text("ledger"), ledger(model, trace)
     st.markdown(words["intro"])
     _sums(view, trace, rows)
     st.header(words["shares"], anchor=False)
@@ -78,7 +82,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
 def _counted(key: Key, sources: Ids, targets: Ids) -> int:
     """The FLOPs that PyTorch counts in a second run of the traced ids."""
     pipeline = runs().pipeline(key)
-    return sum(counted(pipeline.model, *as_batches(pipeline, sources, targets)).values())
+    return sum(counted(runs().own_network(key), *as_batches(pipeline, sources, targets)).values())
 
 
 def _shares(rows: tuple[Row, ...]) -> None:

@@ -8,6 +8,7 @@ from pages.ui.format import latex, number
 from pages.ui.text import text
 from transformer import TransformerConfig
 from transformer.analysis.walk import Stop
+from transformer.tracing.paths import TensorPath
 
 
 def group_title(group: str) -> str:
@@ -18,7 +19,9 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    return text("walk")["kinds"][stop.kind]["title"]
+    """The title of a kind of tensor; of one that only a model of others has, its own name."""
+    kinds = text("walk")["kinds"]
+    return kinds[stop.kind]["title"] if stop.kind in kinds else TensorPath.parse(stop.path).name or stop.path
 
 
 def heading(stop: Stop) -> str:
@@ -28,8 +31,11 @@ def heading(stop: Stop) -> str:
     return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))
 
 
-def written(stop: Stop, config: TransformerConfig) -> tuple[str, str]:
-    """The reason for the step, and its formula in LaTeX, for this variant."""
+def written(stop: Stop, config: Any) -> tuple[str, str]:
+    """The reason for the step, and its formula in LaTeX, for this variant; for a network of others, what is known, and no
+    formula."""
+    if stop.recorded:
+        return text("walk")["recorded"].format(path=stop.path), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]
     variant = _variant(stop.kind, config)
     values = {

@@ -12,7 +12,7 @@ from transformer.analysis.provenance import ACTIVATIONS, SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
 from transformer.figures import KIND_COLORS, panels
 from transformer.figures.panels import Branch, Scale, TensorView, panel
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import SIDES, TensorPath
 from transformer.tracing.trace import Step
 
@@ -24,14 +24,14 @@ MASKS = ("source_mask", "target_mask")
 BRANCHES: tuple[Branch, ...] = ("query", "key", "value")
 
 
-def tensor_of(pipeline: Pipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
+def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     """The tensor of a stop as a view, for one text of the batch and one head (None for all heads)."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
     color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
     by_axis = tokens(trace, stop.path, item)
     if step.axes[-1] == "vocab":
-        by_axis["vocab"] = pipeline.target_vocabulary.tokens
+        by_axis["vocab"] = pipeline.vocabulary("target").tokens
     return TensorView(stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, by_axis, branch=_branch(stop.path))
 
 
@@ -46,7 +46,7 @@ def ids_of(trace: Trace, path: str, item: int) -> TensorView:
 
 
 def inputs(
-    pipeline: Pipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
+    pipeline: TextPipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
 ) -> list[TensorView]:
     """The inputs of a stop as views."""
     return [

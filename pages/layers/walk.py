@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.layers.details import show_details
-from pages.layers.stops import group_title, heading, written
+from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensors import numbers, outline, picked, picture
 from pages.layers.views import in_one_scale, inputs, tensor_of
 from pages.shell.view import View
@@ -18,10 +18,11 @@ from pages.ui.export_menu import saving
 from pages.ui.format import shape
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import figure_labels, language, text
-from transformer import Trace, TransformerConfig
+from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
 from transformer.figures import stop_figure
+from transformer.network.config import NetworkConfig
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 SPEEDS = ("0.5", "1", "2", "4")
@@ -46,7 +47,7 @@ _stops = cached(walk_of)
 
 
 @cached
-def _groups(config: TransformerConfig, taps: Taps, _language: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
+def _groups(config: NetworkConfig, taps: Taps, _language: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """The title of each group of stops in the language of the page, with the path, the title and the shape of each stop."""
     words = text("walk")
     return [
@@ -57,7 +58,7 @@ def _groups(config: TransformerConfig, taps: Taps, _language: str) -> list[tuple
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
     """The label of a stop in the list, without its layer; with its sub-layer if several sub-layers have such a stop."""
-    called = words["kinds"][stop.kind]["title"]
+    called = title(stop)
     return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
 
 

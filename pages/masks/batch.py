@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -18,8 +19,6 @@ from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
 from transformer.worlds import WORLDS
 
-SIDES: tuple[Side, ...] = ("source", "target")
-
 
 class Batch(NamedTuple):
     """A traced batch and the sentence picked from it.
@@ -28,14 +27,14 @@ class Batch(NamedTuple):
         view: the model and texts of the sidebar.
         trace: trace of the whole batch.
         item: the picked sentence, counted from 0.
-        target: the causal and padding parts of the target mask.
+        target: the causal and padding parts of the target mask; None for a network of others, whose masks are only recorded.
         padded: number of padding positions in the decoder's input, over all sentences.
     """
 
     view: View
     trace: Trace
     item: int
-    target: TargetMasks
+    target: TargetMasks | None
     padded: int
 
     def ids(self, side: Side) -> tuple[int, ...]:
@@ -53,13 +52,14 @@ def show_batch(view: View, trace: Trace) -> Batch:
     """Draw every text with its padding and a picker of one text; return the batch with that text picked."""
     words, pipeline = text("masks"), view.pipeline
     count = trace.batch_size
-    ids = {side: pipeline.batch(trace.ids_of(side), side) for side in SIDES}
-    real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in SIDES}
+    ids = {side: pipeline.batch(trace.ids_of(side), side) for side in trace.sides}
+    real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in trace.sides}
     # Start at the text with the most padding: its masks hide the most.
-    first = int(((~real["source"]).sum(1) + (~real["target"]).sum(1)).argmax())
+    first = int(np.sum([(~places).sum(1) for places in real.values()], axis=0).argmax())
     item = pick_text(trace, words["pick_item_help"], first)
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
-    for side, kind in zip(SIDES, ("encoder", "decoder"), strict=True):
+    for side in trace.sides:
+        kind = "encoder" if side == "source" else "decoder"
         st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")
         st.html(batch_table(trace.tokens_of(side), real[side], names, words["position"], KIND_COLORS[kind], item))
     if all(places.all() for places in real.values()):
@@ -73,8 +73,8 @@ def show_batch(view: View, trace: Trace) -> Batch:
             icon=":material/playlist_add:",
             width="stretch",
         )
-    masks = target_masks(ids["target"], pipeline.config)
-    return Batch(view, trace, item, masks, int((~real["target"]).sum()))
+    masks = target_masks(ids["target"], pipeline.model.config) if pipeline.model else None
+    return Batch(view, trace, item, masks, int((~real["target"]).sum()) if "target" in real else 0)
 
 
 def _fill(view: View) -> None:
@@ -95,16 +95,16 @@ def more_sentences(view: View) -> list[str]:
         lengths = {len(pipeline.read(example.source).tokens): example.source for example in examples}
         lengths.pop(own, None)
         return [lengths[length] for length in sorted(lengths)[:2]]
-    tokens = pipeline.source_vocabulary.split(view.source)
+    tokens = view.source.split()
     parts = {max(1, len(tokens) // 2), 3 * len(tokens) // 4} - {0, len(tokens)}
-    texts = [tokens[:length] for length in sorted(parts)] or [tokens * 3]
-    return [pipeline.source_vocabulary.tokenizer.join(part) for part in texts]
+    return [" ".join(part) for part in [tokens[:length] for length in sorted(parts)] or [tokens * 3]]
 
 
 def show_masks(batch: Batch, names: tuple[str, str]) -> None:
     """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`), tokens on both axes, with their
     shapes."""
     words, trace, item = text("masks"), batch.trace, batch.item
+    assert batch.target is not None
     sources, targets = trace.source_tokens[item], trace.target_tokens[item]
     masks, padding, config = trace.masks, batch.target.padding, trace.config
     assert masks.source is not None  # a pipeline always has a source
@@ -134,6 +134,34 @@ def show_masks(batch: Batch, names: tuple[str, str]) -> None:
             st.caption(
                 words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
             )
+
+
+def show_recorded(batch: Batch) -> None:
+    """Draw the masks that the attentions used, one for each kind and each that differs: a layer with a sliding window has its
+    own."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    st.markdown(words["recorded"])
+    for kind in trace.kinds:
+        queries, keys = trace.tokens(kind, item)
+        alike: dict[bytes, list[int]] = {}
+        for layer in range(trace.layers(kind)):
+            alike.setdefault(_allowed(trace, kind, layer, item).tobytes(), []).append(layer)
+        for layers in alike.values():
+            keep = _allowed(trace, kind, layers[0], item)
+            title = words["kinds"][kind]
+            listed = "" if len(alike) == 1 else words["recorded_layers"].format(layers=", ".join(str(at + 1) for at in layers))
+            st.markdown(f"**{title}** {listed}")
+            if keep.all():
+                st.markdown(words["all_allowed"].format(looks=keep.size))
+                continue
+            alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
+            figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())
+            show(figure, f"mask-{kind}-{layers[0]}", alt)
+
+
+def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
+    """True where a query may attend to a key, in the first head of a layer."""
+    return ~trace.hidden(trace.attention_path(kind, layer))[item, 0].numpy()
 
 
 def _axes(name: str, mask: Any) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.masks.batch import show_batch, show_masks, show_numbers
+from pages.masks.batch import show_batch, show_masks, show_numbers, show_recorded
 from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leaks import show_future, show_padding
@@ -10,6 +10,7 @@ from pages.masks.prediction import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
+from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -26,8 +27,10 @@ with explained():
 
     first = st.container()
     st.header(words["pictures"], anchor="pictures")
-    hides = show_drawing(batch)
-    if not hides and seen("target", 1000):
+    hides = "target" in trace.sides and show_drawing(batch)
+    if batch.target is None:
+        show_recorded(batch)
+    elif not hides and seen("target", 1000):
         show_masks(batch, ("source", "padding"))
         show_masks(batch, ("causal", "combined"))
         show_numbers(batch)
@@ -35,8 +38,12 @@ with explained():
     if not hides:
         with first:
             st.header(words["further"], anchor="further")
-            part = pick(words["part"], list(words["parts"]), "part")
+            # The others compute the run again, which a network of others does not allow.
+            parts = list(words["parts"]) if batch.target else ["broadcasting"]
+            part = pick(words["part"], parts, "part")
             st.markdown(words["parts"][part])
+            if batch.target is None:
+                own_network(view)
             if part == "broadcasting":
                 for kind in trace.kinds:
                     st.markdown(f"**{words['kinds'][kind]}**")

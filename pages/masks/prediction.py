@@ -34,7 +34,7 @@ def show_drawing(batch: Batch) -> bool:
     truth = _truth(allowed, _drawn(prediction.answer, count)) if prediction.shown else None
     marking(MASK, words["alt"], tokens, tokens, prediction, truth, subject="-".join(map(str, ids)))
     if prediction.shown:
-        real = np.array([token != batch.view.pipeline.target_vocabulary.pad for token in ids[:count]])
+        real = np.array([token != batch.view.pipeline.vocabulary("target").pad for token in ids[:count]])
 
         def sentence(answer: Cells) -> str:
             return _sentence(drawn_mask(allowed, _drawn(answer, count), real), tokens)

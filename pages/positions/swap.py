@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from pages.shell.recorded import own_network
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -24,8 +25,11 @@ TAKEN_AWAY = "no positions"
 
 def show_swap(view: View, trace: Trace) -> None:
     """Draw pickers of two words, the distance each token's vector moves when they are swapped, and the largest difference."""
-    words, vocabulary, tokens = text("positions"), view.pipeline.source_vocabulary, trace.source_tokens[0]
+    words = text("positions")
     st.markdown(words["swap_text"])
+    if own_network(view) is None:
+        return
+    vocabulary, tokens = view.pipeline.vocabulary("source"), trace.source_tokens[0]
     # The start and end tokens keep their places: they cannot be typed.
     typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
     if len(typed) < 2:
@@ -43,7 +47,7 @@ def show_swap(view: View, trace: Trace) -> None:
     st.markdown(words["swapped"].format(before=literal(before), after=literal(after)))
     if tokens[first] == tokens[second]:
         st.info(words["swap_same"], icon=":material/info:")
-    ids = tuple(vocabulary.ids(tokens))
+    ids = trace.source_ids[0]
     effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
@@ -73,4 +77,4 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
     """The effect of a swap on a model, with its position encodings or without."""
     pipeline = runs().pipeline(key)
-    return swap(pipeline.model, ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())
+    return swap(runs().own_network(key), ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())

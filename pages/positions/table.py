@@ -11,15 +11,19 @@ from jaxtyping import Float
 
 from pages.shell.view import View
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number, unfolding
 from pages.ui.text import figure_labels, text
-from transformer import Pipeline, Trace
-from transformer.analysis.position_geometry import cell, model_table, sinusoidal_table, untrained_table
+from transformer import Trace
+from transformer.analysis.position_geometry import cell, sinusoidal_table, untrained_table
 from transformer.figures.position_geometry import position_map
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Kind
+from transformer.tracing.trace import as_array
 
 # A learned table before training, to compare with the model's own.
 BEFORE = "learned-before-training"
@@ -54,10 +58,14 @@ class Table(NamedTuple):
 def show_sum(view: View, trace: Trace) -> Side:
     """Draw token + position = input for the first sentence; return the picked side."""
     words, config = text("positions"), view.pipeline.config
-    side = pick(words["side"], ("source", "target"), "side")
+    side = pick(words["side"], trace.sides, "side")
     path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
+    if f"{path}.position" not in trace or f"{path}.sum" not in trace:
+        show_recorded(view, trace)
+        return side
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
+    position = position.reshape(-1, *position.shape[-2:])[0]
     factor = math.sqrt(config.d_model)
     st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
     first = words["panel_scaled"].format(factor=fixed(factor, 3)) if config.scale_embedding else words["panel_token"]
@@ -70,6 +78,31 @@ def show_sum(view: View, trace: Trace) -> Side:
         with table:
             _show_vectors(panels, numbered_tokens(tokens))
     return side
+
+
+def show_recorded(view: View, trace: Trace) -> None:
+    """Draw positions that are not added to the tokens, as the model uses them: the angles by which queries and keys are turned,
+    or a bias on the scores."""
+    words = text("positions")
+    st.markdown(words[f"sum_{view.pipeline.config.position}"])
+    tokens = trace.tokens_of(trace.sides[-1])[0]
+    if "rotary.cos" in trace:
+        panels = {}
+        for name in ("cos", "sin"):
+            values = trace[f"rotary.{name}"].numpy()
+            panels[words[f"panel_{name}"]] = values.reshape(-1, *values.shape[-2:])[0]
+        figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
+        show(figure, "positions-turned", words["turned_alt"].format(count=len(tokens)))
+        st.caption(words["turned"])
+    for kind in trace.kinds:
+        path = str(kind.path(0) / "position_bias")
+        if path in trace and Kind.of(kind).queries == Kind.of(kind).keys:
+            bias = trace[path].numpy()[0].mean(0)
+            panels = {words["panel_bias"].format(kind=kind): bias}
+            figure = chart(aligned_maps, panels, trace.tokens(kind)[0], words["query"], words["key"])
+            show(figure, f"positions-bias-{kind}", words["bias_alt"].format(count=len(bias), kind=kind))
+    if view.pipeline.note:
+        st.caption(literal(view.pipeline.note))
 
 
 def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:
@@ -86,18 +119,20 @@ def pick_table(view: View, side: Side) -> Table:
     """The table picked by kind and size. A model's own learned table keeps the model's width; other tables can have any."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     before = (BEFORE,) if pipeline.trained else ()
-    kinds = ("sinusoidal", "learned") if config.position == "sinusoidal" else ("learned", *before, "sinusoidal")
+    given = pipeline.position_table(side)
+    own_kind = config.position if given is not None else None
+    kinds = ("learned", *before, "sinusoidal") if own_kind == "learned" else ("sinusoidal", "learned")
     # Changing to a model with the other kind of positions selects that kind; on a first visit the link decides.
     if st.session_state.get("positions_of") not in (None, config.position):
-        st.session_state["table"] = config.position
+        st.session_state["table"] = kinds[0]
     st.session_state["positions_of"] = config.position
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = pick(words["kind"], kinds, "table", help=words["kind_help"])
-        own = kind == config.position
+        own = kind == own_kind
         # A learned table cannot be longer or wider than it is in the model.
         fixed = own and kind == "learned"
         most = min(POSITIONS, config.max_len) if fixed else POSITIONS
-        learned = config.position == "learned" and pipeline.trained and kind != "sinusoidal"
+        learned = own_kind == "learned" and pipeline.trained and kind != "sinusoidal"
         first = min(most, trained_rows(pipeline, side) if learned else config.max_len, POSITIONS_FIRST)
         placeholder = words["length_trained" if learned else "length_own"].format(length=first)
         length = whole("length", 2, most, placeholder=placeholder)
@@ -105,9 +140,12 @@ def pick_table(view: View, side: Side) -> Table:
         d_model = whole("width", 1, POSITION_DIMENSIONS, placeholder=words["d_model_own"].format(width=width), disabled=fixed)
     positions, wide = length or first, config.d_model if fixed else d_model or width
     if kind == "sinusoidal":
-        values, own = sinusoidal_table(positions, wide), own and wide == config.d_model
+        values = sinusoidal_table(positions, wide)
+        # Marian has the same waves in another order.
+        own = own and given is not None and wide == config.d_model and np.allclose(values[:2], as_array(given)[:2])
     elif fixed:
-        values = model_table(pipeline.model, side)[:positions]
+        assert given is not None
+        values = as_array(given)[:positions]
     else:
         values = untrained_table(positions, wide)
     table = Table(values, "sinusoidal" if kind == "sinusoidal" else "learned", own, fixed and pipeline.trained)
@@ -117,7 +155,7 @@ def pick_table(view: View, side: Side) -> Table:
     return table
 
 
-def trained_rows(pipeline: Pipeline, side: Side) -> int:
+def trained_rows(pipeline: TextPipeline, side: Side) -> int:
     """The number of rows of a learned table that training reached: a source has a start and an end token around its text, a
     decoder input a start token before it. In a task with learned positions, targets are as long as sources."""
     return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
+from pages.shell.view import View
 from pages.ui.text import text
+from transformer import HeadlightError
+from transformer.tracing.phrases import interventions
 
 KEY = "edits"
 
@@ -44,3 +47,13 @@ def _add(phrase: str) -> None:
 
 def _clear() -> None:
     st.session_state[KEY] = []
+
+
+def fits(view: View, phrase: str) -> bool:
+    """Whether the model has what an edit changes."""
+    try:
+        for edit in interventions(phrase, view.pipeline.config):
+            edit.place(view.pipeline.network)
+    except HeadlightError:
+        return False
+    return True

@@ -69,7 +69,7 @@ def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number:
     Args:
         side: `source` or `target`.
         unknown: the tokens of the text that are not in the vocabulary.
-        accepts: the texts the model was trained on, as a clause.
+        accepts: the texts the model was trained on, as a clause; empty if nobody knows.
         number: the number of the text, counted from 1; None if it is the only one.
     """
     words = text("common")
@@ -82,5 +82,6 @@ def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number:
         lines.append(filled(words["unknown"], side=where, token=name, closest=closest))
     if len(unknown) > MOST_UNKNOWN:
         lines.append(filled(words["unknown_more"], count=str(len(unknown) - MOST_UNKNOWN)))
-    lines.append(filled(words[f"trained_on_{side}"], accepts=literal(accepts)))
+    if accepts:
+        lines.append(filled(words[f"trained_on_{side}"], accepts=literal(accepts)))
     st.warning("  \n".join(lines), icon=":material/help:")

@@ -8,7 +8,7 @@ from pages.shell.runs import runs, snapshot_of, trained, trained_key
 from pages.ui.caches import cached
 from pages.ui.limits import SENTENCES
 from pages.ui.text import has_text, text
-from transformer.worlds import Example, world
+from transformer.worlds import WORLDS, Example, world
 
 # The boxes of the sidebar that hold a text.
 TEXTS = ("source", "target", "batch", "batch_targets")
@@ -47,6 +47,9 @@ def starts(model: str) -> tuple[Start, ...]:
         return tuple(Start(**example) for example in words["untrained_examples"])
     pipeline = runs().pipeline(trained_key(model))
     name = pipeline.card.world
+    if name not in WORLDS:
+        offered = words["text_examples"]["-".join(pipeline.stacks)]
+        return tuple(Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered)
     examples = _fitting(name, pipeline.card.longest)
     translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
     batch = "\n".join(example.source for example in examples[1:SENTENCES])

@@ -1,7 +1,9 @@
 """Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
 
+from pages.shell.folders import FolderModel, folder_models, problem_of
 from pages.shell.own_models import about_own, own_models
 from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
+from pages.ui.format import amount, byte_size
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
@@ -14,6 +16,8 @@ def description(model: str) -> str:
     """One line on what a trained model does; of a snapshot, which one it is; of a model of one's own, where it comes from."""
     if model in own_models():
         return about_own(model)
+    if model in folder_models():
+        return about_folder(folder_models()[model])
     snapshot = snapshot_of(model)
     if snapshot:
         base, step = snapshot
@@ -22,8 +26,17 @@ def description(model: str) -> str:
     return _of_language(model, "description") or english
 
 
+def about_folder(model: FolderModel) -> str:
+    """The family of a model in a folder of the server, its parameters, and the memory that it takes."""
+    family, parameters, nbytes = model.about
+    return text("sidebar")["folder_model"].format(family=family, parameters=amount(parameters), memory=byte_size(nbytes))
+
+
 def accepts(model: str) -> str:
     """The texts that a model of the picker accepts, as a clause."""
+    if model in folder_models():
+        words, mask = text("sidebar"), "" if problem_of(model) else runs().pipeline(folder_models()[model]).mask_token
+        return words["accepts_mask"].format(mask=mask) if mask else words["accepts_text"]
     if trained(model):
         model, _ = snapshot_of(model) or (model, 0)
         recipe = RECIPES.get(model)

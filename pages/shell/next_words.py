@@ -29,8 +29,9 @@ def show_next_words(model: str) -> None:
     fitting = next_words(pipeline.card.world, st.session_state["source"])
     if fitting:
         st.pills(words["next_words"], fitting, key=KEY, on_change=_append, help=words["next_words_help"])
-    if pipeline.source_vocabulary.tokenizer_name == "english":
-        known = pipeline.source_vocabulary.words
+    vocabulary = pipeline.vocabulary("source")
+    if vocabulary.tokenizer_name == "english":
+        known = vocabulary.words
         label = words["all_words"].format(count=len(known))
         # Filled only while open: a closed table would still be sent with every click.
         menu = st.popover(label, icon=":material/menu_book:", width="stretch", key="all_words", on_change="rerun")

@@ -9,11 +9,12 @@ from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_r
 from pages.shell.models import accepts
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import share
+from pages.ui.format import number, share
 from pages.ui.text import text
-from transformer import HeadlightError, InputError, Pipeline, Trace
+from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
+from transformer.pipeline.protocol import TextPipeline
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
 
@@ -27,14 +28,14 @@ class Run(NamedTuple):
     Attributes:
         view: the model and texts of the run.
         sources, targets: the texts as the model reads them; a target is None if the decoder reads the answer.
-        answers: the texts the model writes.
+        answers: the texts the model writes; in place of one, the reason why it writes none.
         trace: trace of one forward pass.
     """
 
     view: View
     sources: tuple[Reading, ...]
     targets: tuple[Reading | None, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer | InputError, ...]
     trace: Trace
 
 
@@ -85,7 +86,17 @@ def _computed(view: View, batch: bool) -> Run:
     sources = tuple(_read(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
     trace = view.batch_trace() if batch else view.trace()
-    return Run(view, sources, targets, tuple(view.answer(item=item) for item in items), trace)
+    return Run(view, sources, targets, tuple(_answer(view, item) for item in items), trace)
+
+
+def _answer(view: View, item: int) -> Answer | InputError:
+    """The answer to a text; of a model that only fills in masks, an error if there are none."""
+    try:
+        return view.answer(item=item)
+    except InputError as error:
+        if view.writes:
+            raise
+        return error
 
 
 def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
@@ -111,15 +122,27 @@ def _show(run: Run, with_answer: bool) -> None:
         st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
     for item in range(len(run.sources) if with_answer else 0):
         _show_answer(run, item)
+    if not view.pipeline.model:
+        _show_agreement(view)
+
+
+def _show_agreement(view: View) -> None:
+    """Say whether this run, in which every tensor was seen, gave the numbers that the model gives when nobody looks."""
+    words, agreement = text("common"), view.agreement()
+    if agreement.equal:
+        st.caption(words["agrees"])
+    else:
+        st.warning(words["differs"].format(difference=number(agreement.difference, 2)), icon=":material/balance:")
 
 
 def _warn(run: Run, item: int, number: int | None) -> None:
     """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
     words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
+    read = accepts(run.view.model) if pipeline.card.accepts else ""  # of a model of others, nobody knows what it was trained on
     if not (pipeline.trained and _remark_names_unknown(run, item)):
-        warn_unknown("source", _with_fitting(pipeline, run.sources[item]), accepts(run.view.model), number)
+        warn_unknown("source", _with_fitting(pipeline, run.sources[item]), read, number)
     if target is not None:
-        warn_unknown("target", target.unknown, accepts(run.view.model), number)
+        warn_unknown("target", target.unknown, read, number)
     if pipeline.trained:
         warn_remark(pipeline.card.world, run.view.sources[item])
     length = len(run.sources[item].typed)
@@ -136,7 +159,7 @@ def _remark_names_unknown(run: Run, item: int) -> bool:
     return remark is not None and any(all(token in str(value) for token in unknown) for value in remark.values.values())
 
 
-def _with_fitting(pipeline: Pipeline, reading: Reading) -> tuple[Unknown, ...]:
+def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ...]:
     """The unknown tokens of a source, each with known words that may stand in its place, as far as the model's world tells."""
     if pipeline.card.world not in WORLDS:
         return reading.unknown
@@ -150,20 +173,23 @@ def _with_fitting(pipeline: Pipeline, reading: Reading) -> tuple[Unknown, ...]:
 
 def _show_answer(run: Run, item: int) -> None:
     words, answer, target = text("common"), run.answers[item], run.view.targets[item]
+    if isinstance(answer, InputError):
+        st.caption(literal(sentence(answer)))
+        return
     source, written = quoted(run.view.sources[item]), quoted(answer.text) or words["empty_answer"]
     st.markdown(words["answer"].format(source=source, answer=written))
     if run.view.pipeline.trained and not answer.ended:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
-    if run.view.pipeline.trained and target is None and "probabilities" in run.trace:
-        _show_hesitation(run, item)
-    if target is not None:
+    if run.view.pipeline.trained and target is None and run.view.writes and "probabilities" in run.trace:
+        _show_hesitation(run, item, answer)
+    if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
 
 
-def _show_hesitation(run: Run, item: int) -> None:
+def _show_hesitation(run: Run, item: int, answer: Answer) -> None:
     """Say of which token of the answer the model was not sure, if there is one."""
-    answer, vocabulary = run.answers[item], run.view.pipeline.target_vocabulary
-    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item)
+    vocabulary = run.view.pipeline.vocabulary("target")
+    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item, run.view.first_row(item))
     if unsure is not None:
         token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
         shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}

@@ -6,13 +6,15 @@ When a whole class opens one link, the run is computed once: sessions that reque
 from collections.abc import Callable
 from typing import Any
 
+from pages.shell.folders import FolderModel, folder_models, open_folder
 from pages.shell.own_models import OwnModel, load_own, own_models
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
-from transformer import ConfigError, Intervention, Pipeline, Trace
+from transformer import ConfigError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
-from transformer.pipeline.pipeline import Answer, Reading, Side
+from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
+from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import parse_snapshot_name
 from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
@@ -21,11 +23,12 @@ from transformer.training.recipe import RECIPES
 # Of a parameter.
 BYTES_EACH = 4
 # Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one, or of a model that one
-# session alone has its digest.
-Key = str | Untrained | OwnModel
+# session alone has its digest, or of one in a folder of the server its path.
+Key = str | Untrained | OwnModel | FolderModel
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
-Targets = tuple[str | None, ...]
+# An answer stands for itself: as text it may be read as other tokens.
+Targets = tuple[str | Answer | None, ...]
 Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
@@ -35,23 +38,46 @@ class Runs:
     written to, so sharing is safe."""
 
     def __init__(self, cache: Store = RESULTS) -> None:
-        self.pipeline: Callable[[Key], Pipeline] = cache.cached(load)
+        self._loaded: Callable[[Key], TextPipeline] = cache.cached(load)
         self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
         self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
         self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
-        self.importance: Callable[[Key, str, str, Edits, int, Report], tuple[float, Drops]] = cache.cached(
+        self.agreement: Callable[[Key, Sources, Targets], Agreement] = cache.cached(self._agreement)
+        self.importance: Callable[[Key, str, str | Answer, Edits, int, Report], tuple[float, Drops]] = cache.cached(
             self._importance, ignored=1
         )
+
+    def pipeline(self, key: Key) -> TextPipeline:
+        """The pipeline of a model. Raises as `load`."""
+        return open_folder(key) if isinstance(key, FolderModel) else self._loaded(key)
+
+    def own_network(self, key: Key) -> Transformer:
+        """The network of a model that runs in our own (`pages.shell.recorded`). Raises as `load`."""
+        model = self.pipeline(key).model
+        assert model is not None
+        return model
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
         # Edits select texts by place in the batch, so a batch with edits is answered as a whole, by `trace`.
         alone = not edits or len(sources) == 1
         read = [self.reading(key, "source", source) for source in sources]
+        pipeline = self.pipeline(key)
+        if "decoder" not in pipeline.stacks:
+            return pipeline.trace(read, None, edits)
         given = [
-            self.reading(key, "target", target) if target is not None else self.answer(key, source, edits) if alone else None
+            target
+            if isinstance(target, Answer)
+            else self.reading(key, "target", target)
+            if target is not None
+            else self.answer(key, source, edits)
+            if alone
+            else None
             for source, target in zip(sources, targets, strict=True)
         ]
-        return self.pipeline(key).trace(read, given, edits)
+        return pipeline.trace(read, given, edits)
+
+    def _agreement(self, key: Key, sources: Sources, targets: Targets) -> Agreement:
+        return self.pipeline(key).check(self.trace(key, sources, targets, ()))
 
     def _reading(self, key: Key, side: Side, text: str) -> Reading:
         return self.pipeline(key).read(text, side)
@@ -60,22 +86,22 @@ class Runs:
         return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
 
     def _importance(
-        self, key: Key, source: str, target: str, edits: Edits, position: int, report: Report
+        self, key: Key, source: str, target: str | Answer, edits: Edits, position: int, report: Report
     ) -> tuple[float, Drops]:
         """Log-probability of the output token at a position, and its drop when each head alone is silenced."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
-        expected = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
+        expected = [*trace.target_ids[0][1:], pipeline.vocabulary("target").eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
         token = expected[position]
         progress = None
-        for progress in head_importance(pipeline.model, sources, targets, position, token, edits):
+        for progress in head_importance(pipeline.network, sources, targets, position, token, edits):
             report(progress.done, progress.total)
         assert progress is not None
         return progress.before, progress.drops
 
 
-def load(key: Key) -> Pipeline:
-    """The pipeline of a shipped model, of a snapshot, or of an untrained one that is built now.
+def load(key: Key) -> TextPipeline:
+    """The pipeline of a shipped model, of a snapshot, of one of a session, or of an untrained one that is built now.
 
     Raises:
         HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
@@ -85,6 +111,7 @@ def load(key: Key) -> Pipeline:
     if isinstance(key, OwnModel):
         RESULTS.make_room(BYTES_EACH * key.parameters)
         return load_own(key)
+    assert isinstance(key, Untrained)
     if key.parameters > PARAMETERS:
         raise ConfigError(
             "This model would have {count:,} parameters; one that is built here has up to {most:,}. Take fewer layers, or a "
@@ -96,9 +123,9 @@ def load(key: Key) -> Pipeline:
     return key.build()
 
 
-def as_batches(pipeline: Pipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
-    """The source and target ids of a trace as input tensors; the source is None for a decoder that ran alone."""
-    return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target")
+def as_batches(pipeline: TextPipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
+    """The source and target ids of a trace as input tensors; a side that did not run is None."""
+    return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target") if targets else None
 
 
 _SHARED = Runs()
@@ -110,14 +137,14 @@ def runs() -> Runs:
 
 
 def trained(model: str) -> bool:
-    """Whether a model of the picker has learnt weights: a shipped one, a snapshot from the training of one, or one that this
-    session alone has."""
-    return model in available() or model in own_models() or snapshot_of(model) is not None
+    """Whether a model of the picker has learnt weights: a shipped one, a snapshot from the training of one, one that this
+    session alone has, or one in a folder of the server."""
+    return model in available() or model in own_models() or model in folder_models() or snapshot_of(model) is not None
 
 
 def trained_key(model: str) -> Key:
     """The cache key of a model that is `trained`."""
-    return own_models().get(model, model)
+    return own_models().get(model) or folder_models().get(model, model)
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:

@@ -1,13 +1,16 @@
 """The sidebar every page has: which model, which texts. Its widgets live in `app.py`, so they survive a change of page, and
 are bound to the URL, so a link opens the same view."""
 
+from contextlib import nullcontext
+
 import streamlit as st
 
 from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import TEXTS, Start, starts
+from pages.shell.folders import folder_models, folders, is_open, open_folder, problem_of
 from pages.shell.history import keep_history
-from pages.shell.models import accepts, description
+from pages.shell.models import about_folder, accepts, description
 from pages.shell.next_words import CHIPS, show_next_words
 from pages.shell.own_models import PREFIX, own_models
 from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
@@ -34,7 +37,7 @@ def sidebar() -> None:
     with st.sidebar, explained():
         model = st.selectbox(
             words["model"],
-            [*available(), *own_models(), *_open_snapshot(), *PRESETS, OWN_SIZES],
+            [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES],
             key="model",
             bind="query-params",
             help=_models(),
@@ -43,8 +46,11 @@ def sidebar() -> None:
         about = st.container(gap="small")
         if model == OWN_SIZES:
             _sizes()
-        offered = starts(model)
-        _texts(model, offered)
+        if folders():
+            _folders()
+        readable = _opens(model)
+        offered = starts(model) if readable else (Start("", ""),)
+        _texts(model, offered, readable)
         # Filled only while open: the buttons of a closed menu would be sent with every click.
         menu = st.popover(words["examples"], icon=":material/lightbulb:", width="stretch", key="examples", on_change="rerun")
         with menu:
@@ -68,10 +74,13 @@ def sidebar() -> None:
 
 def _open_snapshot() -> list[str]:
     """The name of the snapshot that is open or that the address asks for; the others are not in the list of models. One that
-    does not exist is refused on the page, and so is another session's own model."""
+    does not exist is refused on the page, and so are another session's own model and a folder that cannot be opened."""
     asked = st.query_params.get("model")
     if asked and asked.startswith(PREFIX) and asked not in own_models():
         st.warning(text("sidebar")["not_own"].format(name=literal(asked)), icon=":material/person_off:")
+    problem = problem_of(asked) if asked and asked not in folder_models() else None
+    if problem is not None:
+        st.error(literal(sentence(problem)), icon=":material/folder_off:")
     names = dict.fromkeys(name for name in (st.session_state.get("model"), asked) if name and name not in available())
     if asked and asked not in available() and SIGN in asked and snapshot_of(asked) is None:
         try:
@@ -79,6 +88,37 @@ def _open_snapshot() -> list[str]:
         except HeadlightError as error:
             st.error(literal(sentence(error)), icon=":material/error:")
     return [name for name in names if snapshot_of(name)]
+
+
+def _opens(model: str) -> bool:
+    """Open a model in a folder of the server, with a spinner; if it cannot be opened, draw why not and return False."""
+    key = folder_models().get(model)
+    if key is None:
+        return True
+    try:
+        with nullcontext() if is_open(key) else st.spinner(text("sidebar")["opening"].format(name=literal(model))):
+            open_folder(key)
+    except HeadlightError as error:
+        st.error(literal(sentence(error)), icon=":material/folder_off:")
+        return False
+    return True
+
+
+def _folders() -> None:
+    """Draw the menu with the models in folders of the server, their sizes, and why some cannot be opened."""
+    words, named = text("sidebar"), folders()
+    broken = [name for name in named if problem_of(name)]
+    label = words["folders_broken" if broken else "folders"].format(count=len(named), broken=len(broken))
+    # Filled only while open: the table of a closed menu would be sent with every click.
+    menu = st.popover(label, icon=":material/folder:", width="stretch", key="folders", on_change="rerun")
+    if menu.open:
+        with menu:
+            st.caption(words["folders_help"])
+            for name, folder in named.items():
+                problem = problem_of(name)
+                about = about_folder(folder.model) if folder.model else ""
+                says = f":red[{literal(sentence(problem))}]" if problem else literal(about)
+                st.markdown(f"**{literal(name)}**  \n{says}")
 
 
 @st.fragment(key=LOOK_FOR)
@@ -108,13 +148,19 @@ def _start_anew() -> None:
     state = st.session_state
     texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
     texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})
-    take(texts.get(state["model"]) or starts(state["model"])[0])
+    model = state["model"]
+    if model in folder_models() and model not in texts:
+        try:
+            open_folder(folder_models()[model])
+        except HeadlightError:
+            return  # the sidebar says why
+    take(texts.get(model) or starts(model)[0])
 
 
 def _models() -> str:
     """A Markdown list of all models, each with one line on what it does."""
     words = text("sidebar")
-    described = {name: description(name) for name in available()} | words["presets"]
+    described = {name: description(name) for name in (*available(), *folder_models())} | words["presets"]
     lines = [f"- `{name}`: {literal(says)}" for name, says in described.items()]
     return "\n".join([words["model_help"], "", *lines])
 
@@ -160,12 +206,13 @@ def _limit(model: str) -> str:
     if not trained(model):
         return accepts(model)
     pipeline = runs().pipeline(trained_key(model))
-    unit = words["units"][pipeline.source_vocabulary.tokenizer_name]
+    unit = words["units"][pipeline.vocabulary("source").tokenizer_name]
     return words["limit"].format(accepts=accepts(model), most=pipeline.card.longest, unit=unit)
 
 
-def _texts(model: str, offered: tuple[Start, ...]) -> None:
-    """Draw the text boxes: the first sentence, its target, and the other sentences of the batch."""
+def _texts(model: str, offered: tuple[Start, ...], readable: bool) -> None:
+    """Draw the text boxes: the first sentence, its target, and the other sentences of the batch. What the model accepts is left
+    out if it cannot be opened."""
     words = text("sidebar")
     st.text_input(
         words["source"],
@@ -174,10 +221,11 @@ def _texts(model: str, offered: tuple[Start, ...]) -> None:
         key="source",
         bind="query-params",
         on_change=_read_anew,
-        help=words["source_help"].format(accepts=accepts(model)),
+        help=words["source_help"].format(accepts=accepts(model)) if readable else None,
     )
-    st.caption(literal(_limit(model)))
-    show_next_words(model)
+    if readable:
+        st.caption(literal(_limit(model)))
+        show_next_words(model)
     st.text_input(
         words["target"],
         max_chars=TEXT_CHARACTERS,

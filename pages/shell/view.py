@@ -12,8 +12,9 @@ from pages.shell.turns import aside, waited_aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
-from transformer import InputError, Pipeline, Trace
-from transformer.pipeline.pipeline import Answer, Reading, Side
+from transformer import InputError, Trace
+from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
+from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
 
 Result = TypeVar("Result")
@@ -28,9 +29,10 @@ class View:
     """A model and the texts it runs on.
 
     Attributes:
-        model: the choice of the picker: a shipped model, a snapshot, a model of this session, a preset, or `own-sizes`.
+        model: the choice of the picker: a shipped model, a snapshot, a model of this session or of a folder of the server, a
+            preset, or `own-sizes`.
         sources: the texts as typed: the first, and up to three more that form a batch with it.
-        targets: for each source, the text the decoder reads, or None for the model's own answer.
+        targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own.
         key: the cache key of the model in `runs`.
         problem: the error of the batch, which is then left out; None if it can be read.
     """
@@ -46,8 +48,19 @@ class View:
         return self.sources[0]
 
     @property
-    def target(self) -> str | None:
+    def target(self) -> str | Answer | None:
         return self.targets[0]
+
+    def first_row(self, item: int = 0) -> int:
+        """The row of the logits that gives the first token after the source: 0, but in a decoder alone, which reads the source
+        itself, that of its last token."""
+        return len(self.reading("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
+
+    def expected(self, trace: Trace) -> list[int]:
+        """The token that each row of a trace of the first text should predict: the one after it, at last the end of an answer.
+        The last row is left out where nothing ends an answer."""
+        eos = self.pipeline.vocabulary("target").eos
+        return [*trace.target_ids[0][1:], *(() if eos is None else (eos,))]
 
     def work(self) -> AbstractContextManager[None]:
         """A context in which to compute with the model, in the line of heavy work if it is large."""
@@ -71,8 +84,13 @@ class View:
         return (waited_aside if self.heavy else waited)(text("common")["running"], function, *arguments)
 
     @property
-    def pipeline(self) -> Pipeline:
+    def pipeline(self) -> TextPipeline:
         return runs().pipeline(self.key)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model has a decoder, which reads a target and writes an answer."""
+        return "decoder" in self.pipeline.stacks
 
     def trace(self, edits: Edits = ()) -> Trace:
         """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the
@@ -93,7 +111,7 @@ class View:
             InputError: the model cannot read it.
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
-        assert typed is not None  # without a typed target the decoder reads the answer
+        assert isinstance(typed, str)  # without a typed target the decoder reads the answer
         return runs().reading(self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
@@ -103,13 +121,19 @@ class View:
     def forced(self) -> "View":
         """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so
         that an edited model can be run on the same tokens."""
-        as_target = self.pipeline.as_target
-        targets = [as_target(self.answer(item=item)) if given is None else given for item, given in enumerate(self.targets)]
+        if not self.writes:
+            return self
+        targets = [self.answer(item=item) if given is None else given for item, given in enumerate(self.targets)]
         return replace(self, targets=tuple(targets))
+
+    def agreement(self) -> Agreement:
+        """How the logits of `trace()` compare with those of the model without taps; from the shared cache."""
+        with self.work():
+            return runs().agreement(self.key, self.sources[:1], self.targets[:1])
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
-        target = self.pipeline.as_target(self.answer()) if self.target is None else self.target
+        target = self.answer() if self.target is None else self.target
         with self.work():
             return runs().importance(self.key, self.source, target, edits, position, report)
 
@@ -169,7 +193,8 @@ def _view(sources: Sources, targets: Targets) -> View:
         return View(model, sources, targets, trained_key(model))
     own = sizes_of(model)
     sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}
-    return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, targets, sizes))
+    typed = [target if isinstance(target, str) else None for target in targets]
+    return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, typed, sizes))
 
 
 def sizes_of(model: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ with explained():
 
     st.header(words["scaling"], anchor="scaling")
     if seen("scaling", 800):
-        show_scaling(view, trace, sentence)
+        show_scaling(trace, sentence)
 
     st.header(words["alike"], anchor="alike")
     if seen("alike", 720):
@@ -45,7 +45,7 @@ with explained():
 
     st.header(words["padding"], anchor="padding")
     if seen("padding", 400):
-        show_padding(view, trace, sentence)
+        show_padding(trace, sentence)
 
     st.header(words["vocabulary"], anchor="vocabulary")
     if seen("vocabulary", 430):

@@ -15,11 +15,11 @@ from pages.ui.format import fixed, number, numbered_tokens
 from pages.ui.pickers import pick, pick_text, unfolding
 from pages.ui.style import style
 from pages.ui.text import text
-from transformer import Pipeline, Trace, Vocabulary
-from transformer.analysis.position_geometry import model_table
-from transformer.analysis.token_geometry import token_table
+from transformer import Trace
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
+from transformer.pipeline.protocol import TextPipeline, Tokens
+from transformer.tracing.trace import as_array
 from transformer.worlds import WORLDS
 
 STYLE = style(Path(__file__).parent / "chips.css")
@@ -41,7 +41,7 @@ class Sentence(NamedTuple):
     item: int
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
-    vocabulary: Vocabulary
+    vocabulary: Tokens
     classes: tuple[str, ...]
     table: Float[np.ndarray, "vocab d_model"]
 
@@ -55,49 +55,48 @@ def pick_sentence(view: View, trace: Trace) -> Sentence:
     """The sentence picked by side and, in a batch, by number."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
-        side = pick(words["side"], ("source", "target"), "side", help=words["side_help"])
+        side = pick(words["side"], trace.sides, "side", help=words["side_help"])
         item = pick_text(trace, words["item_help"])
     vocabulary = pipeline.vocabulary(side)
     tokens, ids = trace.tokens_of(side)[item], trace.ids_of(side)[item]
-    table = token_table(pipeline.model, side)
+    table = as_array(pipeline.token_table(side))
     return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table)
 
 
-def classes(pipeline: Pipeline, side: Side) -> tuple[str, ...]:
+def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
     """The class of each token of a vocabulary, in words; "no class known" for a word that has none."""
     words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
     names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
-    return tuple(
-        words["special"] if token_id in vocabulary.specials else name or words["no_class"]
-        for token_id, name in enumerate(names)
-    )
+    specials = set(vocabulary.specials)
+    return tuple(words["special"] if token_id in specials else name or words["no_class"] for token_id, name in enumerate(names))
 
 
 def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
     """Draw every sentence of the batch as chips: each token, with its id and row below."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
-    for item, tokens in enumerate(trace.tokens_of(sentence.side)):
-        own = sentence.side == "target" and view.targets[item] is None
+    for item, ids in enumerate(trace.ids_of(sentence.side)):
+        # Of pieces of words, and of the model's own answer, there is nothing that was typed otherwise.
+        own = sentence.vocabulary.tokenizer_name == "pieces" or (sentence.side == "target" and view.targets[item] is None)
         typed = () if own else view.reading(sentence.side, item).typed
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
-        st.html(STYLE + chips(sentence.vocabulary, tokens, typed))
+        st.html(STYLE + chips(sentence.vocabulary, ids, typed))
     if sentence.side == "target":
-        st.caption(words["flow_target"])
+        st.caption(words["flow_target" if "source" in trace.sides else "flow_joined"])
 
 
-def chips(vocabulary: Vocabulary, tokens: tuple[str, ...], typed: tuple[str, ...]) -> Markup:
+def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
     """The tokens as an HTML list; an unknown word is shown as typed, with the token it is read as.
 
     Args:
         vocabulary: the vocabulary of the tokens.
-        tokens: the model's input, with padding.
+        ids: the model's input, with padding.
         typed: the tokens as typed; empty for the model's own answer, which has no unknown token.
     """
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
-    for position, (token, token_id) in enumerate(zip(tokens, vocabulary.ids(tokens), strict=True)):
+    for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):
         part = typed[position - start] if start <= position < start + len(typed) else token
         kind = "padding" if token_id == vocabulary.pad else "unknown" if part != token else "known"
         small = Markup("<small>{}</small>")
@@ -121,14 +120,14 @@ def show_rows(sentence: Sentence) -> None:
             st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
-def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
+def show_scaling(trace: Trace, sentence: Sentence) -> None:
     """Draw the rows before and after × √d_model; if the variant does not scale, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
-    before = trace[f"{path}.token"].numpy()[sentence.item]
-    position = np.linalg.norm(model_table(view.pipeline.model, sentence.side)[: len(before)], axis=1).mean()
+    before = sentence.table[list(sentence.ids)]
+    position = _position_length(trace, sentence)
     if not trace.config.scale_embedding:
         st.markdown(words["unscaled"])
-        _lengths({"length_token": np.linalg.norm(before, axis=1).mean(), "length_position": position})
+        _lengths({"length_token": np.linalg.norm(before, axis=1).mean()} | position)
         return
     after = trace[f"{path}.scaled"].numpy()[sentence.item]
     factor = fixed(d_model**0.5, 3)
@@ -139,7 +138,16 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
     )
     show(figure, "tokens-scaled", words["scaled_alt"])
     lengths = {name: np.linalg.norm(rows, axis=1).mean() for name, rows in (("length_before", before), ("length_after", after))}
-    _lengths({**lengths, "length_position": position})
+    _lengths(lengths | position)
+
+
+def _position_length(trace: Trace, sentence: Sentence) -> dict[str, float]:
+    """The mean length of the position vectors that are added; nothing where none are."""
+    path = f"{sentence.side}_embedding.position"
+    if path not in trace:
+        return {}
+    values = trace[path].numpy()
+    return {"length_position": np.linalg.norm(values, axis=-1).mean()}
 
 
 def _lengths(lengths: dict[str, float]) -> None:
@@ -148,9 +156,12 @@ def _lengths(lengths: dict[str, float]) -> None:
         place.metric(words[name], fixed(length, 3), help=words["length_help"])
 
 
-def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
+def show_padding(trace: Trace, sentence: Sentence) -> None:
     """Explain padding, list where it stands in this batch, and draw its row beside that of a word."""
     words, pad = text("tokens"), sentence.vocabulary.pad
+    if pad < 0:
+        st.markdown(words["padding_none"])
+        return
     batch = trace.tokens_of(sentence.side)
     token = sentence.vocabulary.tokens[pad]
     count = sum(tokens.count(token) for tokens in batch)
@@ -161,7 +172,7 @@ def show_padding(view: View, trace: Trace, sentence: Sentence) -> None:
         st.markdown(words["padding_batch"].format(token=f"`{token}`", count=count, texts=len(batch), length=len(batch[0])))
     row = sentence.table[pad]
     length, largest = float(np.linalg.norm(row)), float(abs(row).max())
-    template = words["padding_zero" if view.pipeline.config.zero_pad_row else "padding_ordinary"]
+    template = words["padding_ordinary" if row.any() else "padding_zero"]
     mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
     st.markdown(template.format(token=f"`{token}`", length=fixed(length, 3), largest=number(largest, 3), mean=fixed(mean, 3)))
     shown = [pad, sentence.first_word]

@@ -14,12 +14,15 @@ from pages.ui.format import numbered_tokens, share
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none, search_box
 from pages.ui.text import figure_labels, text
-from transformer.analysis.token_geometry import Plane, cosines, nearest, plane, token_table
+from transformer.analysis.token_geometry import Plane, cosines, nearest, plane
 from transformer.figures.token_geometry import similarity_map, vocabulary_map
 from transformer.pipeline.pipeline import Side
-from transformer.text.vocabulary import Vocabulary
+from transformer.pipeline.protocol import Tokens
+from transformer.tracing.trace import as_array
 
 NEAREST = 10
+# A vocabulary with more tokens is shown in part: those of the sentence, and the first ones.
+LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
 
 def show_similarity(sentence: Sentence) -> None:
@@ -40,10 +43,13 @@ def show_similarity(sentence: Sentence) -> None:
 def show_nearest(sentence: Sentence) -> None:
     """List the tokens of the vocabulary nearest to a picked one."""
     words, vocabulary = text("tokens"), sentence.vocabulary
-    labels = dict(zip(vocabulary.tokens, numbered_tokens(vocabulary.tokens), strict=True))
     first = sentence.first_word
+    offered = vocabulary.tokens
+    if len(offered) > LARGE:  # a list of that many would be sent with every click
+        offered = tuple(dict.fromkeys(vocabulary.tokens_of([index for index in sentence.ids if index >= 0])))
+    labels = dict(zip(offered, numbered_tokens(offered), strict=True)) if offered is vocabulary.tokens else {}
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
-    word = pick_or_none(words["nearest"], vocabulary.tokens, "word", until, words["nearest_help"], labels=labels, written=str)
+    word = pick_or_none(words["nearest"], offered, "word", until, words["nearest_help"], labels=labels, written=str)
     token_id = first if word is None else vocabulary.tokens.index(word)
     neighbours = nearest(sentence.table, token_id, NEAREST)
     if not neighbours:
@@ -63,30 +69,35 @@ def show_nearest(sentence: Sentence) -> None:
 
 
 @cached
-def _plane(key: Key, side: Side) -> Plane:
-    """The embedding table of one side of a model, projected onto a plane. The axes are fitted to the words alone: a special
-    token that was hardly trained has large numbers and would dominate them."""
+def _plane(key: Key, side: Side, ids: tuple[int, ...]) -> Plane:
+    """Rows of the embedding table of one side of a model, projected onto a plane. The axes are fitted to the words alone: a
+    special token that was hardly trained has large numbers and would dominate them."""
     pipeline = runs().pipeline(key)
-    vocabulary = pipeline.vocabulary(side)
-    words = [token_id for token_id in range(len(vocabulary)) if token_id not in vocabulary.specials]
-    return plane(token_table(pipeline.model, side), words or None)
+    specials = set(pipeline.vocabulary(side).specials)
+    words = [row for row, token_id in enumerate(ids) if token_id not in specials]
+    return plane(as_array(pipeline.token_table(side))[list(ids)], words or None)
 
 
 def show_plane(view: View, sentence: Sentence) -> None:
-    """Draw every token of the vocabulary as a point, coloured by class."""
-    words = text("tokens")
-    plane = _plane(view.key, sentence.side)
-    st.markdown(words["plane_text"].format(vocab=len(sentence.vocabulary), d_model=sentence.table.shape[1]))
+    """Draw every token of the vocabulary as a point, coloured by class; of a large one, the first and those of the sentence."""
+    words, vocabulary = text("tokens"), sentence.vocabulary
+    ids = tuple(range(len(vocabulary)))
+    if len(vocabulary) > LARGE:
+        ids = tuple(sorted({*range(LARGE_PLANE), *(index for index in sentence.ids if index >= 0)}))
+        st.caption(words["part"].format(count=len(ids), vocab=len(vocabulary)))
+    plane = _plane(view.key, sentence.side, ids)
+    st.markdown(words["plane_text"].format(vocab=len(ids), d_model=sentence.table.shape[1]))
+    rows = {token_id: row for row, token_id in enumerate(ids)}
     figure = chart(
         vocabulary_map,
         plane.points,
-        sentence.vocabulary.tokens,
-        sentence.classes,
-        sentence.ids,
+        vocabulary.tokens_of(ids),
+        [sentence.classes[index] for index in ids],
+        [rows[index] for index in sentence.ids if index >= 0],
         plane.shares,
         labels=figure_labels(),
     )
-    show(figure, "tokens-plane", words["plane_alt"].format(count=len(sentence.vocabulary)))
+    show(figure, "tokens-plane", words["plane_alt"].format(count=len(ids)))
     first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))
     st.caption(words["plane_shares"].format(both=both, first=first, second=second))
     if not view.pipeline.trained:
@@ -99,6 +110,9 @@ def show_table(sentence: Sentence) -> None:
     asked = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
     ids = found_ids(vocabulary, sentence.classes, asked)
     st.caption(words["found"].format(count=len(ids), vocab=len(vocabulary)))
+    if len(vocabulary) > LARGE and len(ids) > LARGE_TABLE:
+        ids = ids[:LARGE_TABLE]
+        st.caption(words["part"].format(count=len(ids), vocab=len(vocabulary)))
     lengths = np.linalg.norm(sentence.table, axis=1)
     frame = pd.DataFrame(
         {
@@ -112,7 +126,7 @@ def show_table(sentence: Sentence) -> None:
     st.dataframe(frame, hide_index=True, width="stretch", height=320 if len(ids) > 8 else "auto")
 
 
-def found_ids(vocabulary: Vocabulary, classes: tuple[str, ...], asked: str) -> list[int]:
+def found_ids(vocabulary: Tokens, classes: tuple[str, ...], asked: str) -> list[int]:
     """The ids that match a search: by part of the token or of its class, or by the id itself; all ids for an empty search."""
     wanted = asked.strip().lower()
     return [

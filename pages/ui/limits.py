@@ -7,6 +7,7 @@ Where you host the app yourself, the environment variable `HEADLIGHT_` + the nam
 import os
 
 from transformer.environment import setting
+from transformer.huggingface.limits import MODEL_MEGABYTES
 
 
 def cores() -> int:
@@ -18,6 +19,10 @@ def cores() -> int:
 # takes 1 to 3 MB, one of the paper's base size about 180 and its trace at 64 tokens about 50; a trace of a shipped model takes
 # 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
 CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 300)
+
+# Megabytes of all models that are open from folders of the server, of which each has up to `MODEL_MEGABYTES`; the one that was
+# not used for longest is closed first. They do not count as `CACHE_MEGABYTES`, or none of more than 300 MB could stay open.
+OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
 # Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.model import Transformer
+from transformer.pipeline.decoding.write import Network
 from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
 
 NUMBER_KINDS = "biuf"  # of NumPy's types: truth values, whole numbers with and without a sign, fractions
@@ -26,6 +28,16 @@ def check_model(model: object) -> None:
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
 
 
+def check_network(network: object) -> None:
+    """Refuse anything but a network that runs and has taps: a `Transformer`, or another.
+
+    Raises:
+        InputError: it is not one.
+    """
+    if not isinstance(network, Network) or not callable(network):
+        raise InputError("The model must be a Transformer, not {model!r}.", model=network)
+
+
 def check_pipeline(pipeline: object) -> None:
     """Refuse anything but a pipeline.
 
@@ -33,6 +45,16 @@ def check_pipeline(pipeline: object) -> None:
         InputError: it is not a Pipeline.
     """
     if not isinstance(pipeline, Pipeline):
+        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+
+
+def check_text_pipeline(pipeline: object) -> None:
+    """Refuse anything but a pipeline, of our own network or of another.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if not isinstance(pipeline, TextPipeline):
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
 
 

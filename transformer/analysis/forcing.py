@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_pipeline, check_trace
+from transformer.analysis.checks import check_text_pipeline, check_trace
 from transformer.errors import InputError
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
 
 
@@ -17,7 +17,7 @@ class Forcing(NamedTuple):
     """What each row of a decoder that read a given target says of the token that comes next in it.
 
     Attributes:
-        ids: the tokens of the target that are to be predicted, `<eos>` last.
+        ids: the tokens of the target that are to be predicted, the end of an answer last, where there is one.
         losses: −log of the probability of each, in nats.
         probabilities: of each.
         best: the most probable token of each row.
@@ -34,7 +34,7 @@ class Forcing(NamedTuple):
         return float(self.losses.mean())
 
 
-def forcing(pipeline: Pipeline, trace: Trace) -> Forcing:
+def forcing(pipeline: TextPipeline, trace: Trace) -> Forcing:
     """The losses of a traced pass for its first text.
 
     Args:
@@ -44,9 +44,10 @@ def forcing(pipeline: Pipeline, trace: Trace) -> Forcing:
     Raises:
         InputError: not a pipeline, or not a trace.
     """
-    check_pipeline(pipeline)
+    check_text_pipeline(pipeline)
     check_trace(trace)
-    ids = (*trace.target_ids[0][1:], pipeline.target_vocabulary.eos)
+    eos = pipeline.vocabulary("target").eos
+    ids = (*trace.target_ids[0][1:], *(() if eos is None else (eos,)))
     logs = trace.logits[0].double().log_softmax(-1)
     chosen = logs[torch.arange(len(ids)), list(ids)].numpy()
     return Forcing(ids, -chosen, np.exp(chosen), tuple(trace.logits[0].argmax(-1).tolist()))

@@ -24,23 +24,24 @@ class Hesitation(NamedTuple):
     other_probability: float
 
 
-def hesitation(trace: Trace, rows: int, item: int = 0) -> Hesitation | None:
+def hesitation(trace: Trace, rows: int, item: int = 0, start: int = 0) -> Hesitation | None:
     """The row of a greedy answer whose token had the least probability; None if that is at least `UNSURE`.
 
     Args:
         trace: of a run whose decoder read the model's own answer.
         rows: how many rows of the decoder wrote the answer, the one that wrote `<eos>` included.
         item: index of the text in the batch.
+        start: the row that wrote the first token.
 
     Raises:
         InputError: not a trace.
         PathError: the trace has no probabilities, because its model has no decoder.
     """
     check_trace(trace)
-    two = trace.probabilities[item, :rows].topk(2)
+    two = trace.probabilities[item, start : start + rows].topk(2)
     row = int(two.values[:, 0].argmin())
     first, second = two.values[row].tolist()
     if first >= UNSURE:
         return None
     token, other = two.indices[row].tolist()
-    return Hesitation(row, token, first, other, second)
+    return Hesitation(start + row, token, first, other, second)

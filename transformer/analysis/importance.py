@@ -8,10 +8,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_model, check_number
+from transformer.analysis.checks import check_network, check_number
 from transformer.errors import InputError
-from transformer.network.model import Transformer
 from transformer.network.tap import Edit, tracing
+from transformer.pipeline.decoding.write import Network
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
@@ -36,8 +36,8 @@ class Progress(NamedTuple):
 
 @torch.inference_mode()
 def head_importance(
-    model: Transformer,
-    source: Int[Tensor, "1 source"],
+    model: Network,
+    source: Int[Tensor, "1 source"] | None,
     target: Int[Tensor, "1 target"],
     position: int,
     token: int,
@@ -46,8 +46,8 @@ def head_importance(
     """The drop in log-probability for every head of every attention, reported batch by batch.
 
     Args:
-        model: in evaluation mode; only run, never changed.
-        source, target: ids; the target is the decoder's input.
+        model: ours, or another with taps, in evaluation mode; only run, never changed.
+        source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
         position: the row of the logits that predicts the token.
         token: id of the token.
         edits: in force in every run, also in the one without a silenced head.
@@ -56,16 +56,22 @@ def head_importance(
         InputError: not a model; ids it cannot read, or not one text on each side; a position the target does not have, or a
             token its vocabulary does not have.
     """
-    check_model(model)
+    check_network(model)
     config = model.config
-    for name, ids, embedding in (("source", source, model.source_embedding), ("target", target, model.target_embedding)):
-        embedding.check(ids)
-        if len(ids) != 1:
+    for name, ids in (("source", source), ("target", target)):
+        embedding = getattr(model, f"{name}_embedding", None)
+        if embedding is not None:
+            embedding.check(ids)
+        if ids is not None and len(ids) != 1:
             raise InputError("{name} has {count} texts; it must have one.", name=name, count=len(ids))
     check_number("position", position, 0, target.shape[1] - 1)
     check_number("token", token, 0, config.target_vocab - 1)
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    drops = {str(kind): np.full((layers[kind.stack], config.heads), np.nan) for kind in Kind}
+    drops = {}
+    for kind in Kind:
+        tap = model.taps.get(str(kind.path(0) / "weights"))
+        if tap is not None:
+            drops[str(kind)] = np.full((layers[kind.stack], tap.heads or config.heads), np.nan)
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     with tracing(model, edits, keep=False):
         before = model(source, target)[0, position].log_softmax(-1)[token].item()
@@ -76,7 +82,8 @@ def head_importance(
             for item, (kind, layer, head) in enumerate(chunk)
         ]
         with tracing(model, [*edits, *silenced], keep=False):
-            logits = model(source.expand(len(chunk), -1), target.expand(len(chunk), -1))[:, position]
+            sources = None if source is None else source.expand(len(chunk), -1)
+            logits = model(sources, target.expand(len(chunk), -1))[:, position]
         after = logits.log_softmax(-1)[:, token].tolist()
         for (kind, layer, head), value in zip(chunk, after, strict=True):
             drops[kind][layer, head] = before - value

@@ -50,7 +50,13 @@ def stacks(trace: Trace) -> tuple[str, ...]:
         InputError: not a trace.
     """
     check_trace(trace)
-    return tuple(stack for stack, side in STACK_SIDES.items() if f"{side}_embedding.sum" in trace)
+    return tuple(stack for stack in STACK_SIDES if _start(trace, stack))
+
+
+def _start(trace: Trace, stack: str) -> str:
+    """The path of the residual stream at its start: the last tensor of the embedding; empty if the stack did not run."""
+    paths = (f"{STACK_SIDES[stack]}_embedding.{name}" for name in ("normalized", "sum", "scaled", "token"))
+    return next((path for path in paths if path in trace), "")
 
 
 def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
@@ -72,12 +78,17 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
     sums = [stop for stop in stops if stop.kind == "add_norm.sum"]
     last = "sum" if trace.config.norm_first else "normalized"
     end = [f"{stack}.output"] if trace.config.final_norm else []
-    points = (sums[0].inputs[0], *(str(TensorPath.parse(stop.path).owner / last) for stop in sums), *end)
-    before, added = ([_vectors(trace, stop.inputs[index], item) for stop in sums] for index in (0, 1))
+    points = (_start(trace, stack), *(str(TensorPath.parse(stop.path).owner / last) for stop in sums), *end)
     stream = [_vectors(trace, path, item) for path in points]
+    before = stream[: len(sums)]
+    added = [
+        # Between a sub-layer and the stream, a network of others may have another norm.
+        _vectors(trace, stop.path, item) - x if stop.recorded else _vectors(trace, stop.inputs[1], item)
+        for stop, x in zip(sums, before, strict=True)
+    ]
     return Stream(
         points,
-        tuple(stop.inputs[1] for stop in sums),
+        tuple(str(TensorPath.parse(stop.path).whole / "output") for stop in sums),
         tuple((int(stop.group.split()[1]), stop.part) for stop in sums),
         np.stack([_length(x) for x in stream]),
         np.stack([_length(y) for y in added]),

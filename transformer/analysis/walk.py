@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer.analysis.checks import check_model, check_trace
-from transformer.analysis.provenance import ORIGIN_RULES, UNDESCRIBED, TapContext
+from transformer.analysis.provenance import ORIGIN_RULES, UNDESCRIBED, Origin, TapContext
 from transformer.errors import PathError
-from transformer.network.config import TransformerConfig
+from transformer.network.config import NetworkConfig, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
 from transformer.tracing.trace import Trace
@@ -51,6 +51,7 @@ class Stop:
         inputs: paths of the tensors it was made from, in the order of the formula; `provenance.SOURCE_IDS` or
             `provenance.TARGET_IDS` for token ids.
         parameters: names in the model's state dict.
+        recorded: whether it is only recorded, from a network of others, of which no rule says how it was made.
     """
 
     path: str
@@ -62,6 +63,7 @@ class Stop:
     operation: str
     inputs: tuple[str, ...]
     parameters: tuple[str, ...]
+    recorded: bool = False
 
 
 def walk(trace: Trace) -> tuple[Stop, ...]:
@@ -86,8 +88,10 @@ def taps(trace: Trace) -> Taps:
     return tuple((step.path, step.axes, step.shape) for step in trace)
 
 
-def walk_of(config: TransformerConfig, taps: Taps) -> tuple[Stop, ...]:
+def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
     """As `walk`, of a model's configuration and the taps of a trace, which decide everything: a key to cache it by."""
+    if not isinstance(config, TransformerConfig):
+        return _recorded(taps)
     decoder_only = all(path != "source_mask" for path, _, _ in taps)
     stops = []
     for name, axes, shape in taps:
@@ -96,6 +100,32 @@ def walk_of(config: TransformerConfig, taps: Taps) -> tuple[Stop, ...]:
         origin = rule(TapContext(path, config, decoder_only)) if rule else UNDESCRIBED
         stops.append(Stop(name, axes, shape, group_of(path), path.part, kind, *origin))
     return tuple(stops)
+
+
+def _recorded(taps: Taps) -> tuple[Stop, ...]:
+    """The stops of a network of others, of which no rule says how most tensors are made. A tensor under the name of a module of
+    its own stands where it was computed."""
+    paths, group, stops = {path for path, _, _ in taps}, "output", []
+    for name, axes, shape in taps:
+        path, kind = TensorPath.parse(name), kind_of(name)
+        if path.stack or path.name.startswith(SIDE_PREFIXES) or name in ("logits", "probabilities"):
+            group = group_of(path)
+        operation, inputs = _common_origin(path, kind)
+        origin = Origin(operation, inputs) if inputs and paths.issuperset(inputs) else UNDESCRIBED
+        stops.append(Stop(name, axes, shape, group, path.part, kind, *origin, recorded=True))
+    return tuple(stops)
+
+
+def _common_origin(path: TensorPath, kind: str) -> tuple[str, tuple[str, ...]]:
+    """The operation and the inputs of a kind of tensor that is made alike in all networks; nothing for others."""
+    made = {
+        "attention.scores": ("rows times rows", ("query.heads", "key.heads")),
+        "attention.weights": ("softmax", ("masked_scores",)),
+        "attention.head_output": ("weights times rows", ("weights", "value.heads")),
+        "probabilities": ("softmax", ("logits",)),
+    }
+    operation, names = made.get(kind, ("", ()))
+    return operation, names if kind == "probabilities" else tuple(str(path.owner / name) for name in names)
 
 
 def kind_of(path: str) -> str:

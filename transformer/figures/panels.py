@@ -86,7 +86,8 @@ def panel(
 def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.ndarray, "tile row column"]:
     """The values with the head axis first, wherever it was; one tile if there is no head axis."""
     if "head" in left:
-        return np.moveaxis(part, left.index("head"), 0)
+        moved = np.moveaxis(part, left.index("head"), 0)
+        return moved.reshape(len(moved), *moved.shape[-2:])  # without axes of size 1, which stand for "the same for all"
     if part.ndim == 1:
         return part[None, :, None]
     return part.reshape(-1, *part.shape[-2:])

@@ -1,7 +1,9 @@
 """A model of `transformers` that encodes, decodes and is traced as a `Transformer`."""
 
 import copy
-from collections.abc import Sequence
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +16,18 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformer.errors import CheckpointError
 from transformer.huggingface import attention
 from transformer.huggingface.attention import AttentionTaps, add_tap
-from transformer.huggingface.families import Family, Point, Stack
+from transformer.huggingface.families import Family, Point, Stack, into
 from transformer.huggingface.hooks import batch_of, find_module, hook, item
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
-from transformer.tracing.paths import STACK_SIDES
+from transformer.tracing.paths import STACK_SIDES, Side
 
 # Ids of a row of padding, where the tokenizer has no token for it. The model reads id 0 there, and no other position sees it.
 NO_PAD = -1
 # Texts and tokens of each in the pass that measures shapes. All different, so that each size names its axis.
 TEXTS, SOURCE, TARGET = 2, 5, 4
+# What a stack calls the norm after its last layer.
+FINAL_NORMS = ("layer_norm", "final_layer_norm", "final_layernorm", "final_norm", "norm", "ln_f")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +42,13 @@ class ModelConfig:
         heads, key_heads: heads of queries, and of keys and values; of the decoder where there is one.
         d_ff: width of the hidden layer.
         encoder_layers, decoder_layers: depth of each stack; 0 for one that it lacks.
+        d_head: width of a head.
         max_len: most tokens of a text.
+        position: how positions enter: a table that is `learned` or `sinusoidal`, `rotary` (queries and keys are turned),
+            `relative` (a bias on the scores), or `none` that is known.
+        norm_first: whether norms come before the sub-layers.
+        final_norm: whether there is a norm after the last layer of a stack.
+        scale_embedding: whether the rows of the token table are multiplied.
     """
 
     family: str
@@ -52,10 +62,19 @@ class ModelConfig:
     d_ff: int
     encoder_layers: int
     decoder_layers: int
+    d_head: int
     max_len: int
+    position: str
+    norm_first: bool
+    final_norm: bool
+    scale_embedding: bool
     target_padding: str = "keys"
     mask_fill: float = torch.finfo(torch.float32).min
     mask_before_scaling: bool = False
+
+    def to_json(self) -> str:
+        """Every field as JSON."""
+        return json.dumps(dataclasses.asdict(self))
 
 
 class KeyValueCache:
@@ -201,6 +220,17 @@ class Network:
         with torch.inference_mode():
             return self.eager(**given).logits
 
+    def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
+        """The vectors that are added to the tokens of a side, from its first position on; None where none are added."""
+        stack = next((stack for name, stack in self.stacks.items() if STACK_SIDES[name] == side), None)
+        point = stack.embedding.get("position") if stack else None
+        module: Any = find_module(self.model, point.module) if point else None
+        if module is None:
+            return None
+        table = module.weight if hasattr(module, "weight") else module.weights
+        first = getattr(module, "offset", self.family.first_position(self.model.config))
+        return table.detach()[first : first + self.config.max_len]
+
     def _tapped(self, logits: Tensor) -> Tensor:
         logits = self.logits(logits)
         self.probabilities(logits.softmax(-1))
@@ -285,8 +315,28 @@ class Network:
             d_ff=max(hidden, default=0),
             encoder_layers=len(self._layers(self.stacks["encoder"])) if "encoder" in self.stacks else 0,
             decoder_layers=len(self._layers(self.stacks["decoder"])) if "decoder" in self.stacks else 0,
+            d_head=_d_head(given, heads),
             max_len=longest,
+            position=self._position(points),
+            norm_first=_norm_first(self.stacks[last]),
+            final_norm=any(
+                isinstance(getattr(find_module(self.model, stack.module), name, None), nn.Module)
+                for stack in self.stacks.values()
+                for name in FINAL_NORMS
+            ),
+            scale_embedding=any(path.endswith("_embedding.scaled") for path in points),
         )
+
+    def _position(self, points: Mapping[str, Any]) -> str:
+        """How positions enter the model: `ModelConfig.position`."""
+        modules = [(name.rpartition(".")[2], type(module).__name__) for name, module in self.model.named_modules()]
+        if any("rotary_emb" in name for name, _ in modules):
+            return "rotary"
+        if any(name == "relative_attention_bias" for name, _ in modules):
+            return "relative"
+        if any("Sinusoidal" in kind for _, kind in modules):
+            return "sinusoidal"
+        return "learned" if any(path.endswith("_embedding.position") for path in points) else "none"
 
     def _name(self, taps: Taps, points: dict[str, tuple[nn.Module, Point]], shapes: dict[str, tuple[int, ...]]) -> None:
         """A tap at each point that has a shape, and at each attention."""
@@ -344,6 +394,18 @@ def _heads(config: Any, stack: str) -> tuple[int, int]:
     """The heads of a stack: of its queries, and of its keys and values."""
     heads = getattr(config, f"{stack}_attention_heads", None) or config.num_attention_heads
     return heads, getattr(config, "num_key_value_heads", None) or heads
+
+
+def _d_head(config: Any, heads: int) -> int:
+    """The width of a head."""
+    width = getattr(config, "head_dim", None) or getattr(config, "d_kv", None)
+    return width or (getattr(config, "hidden_size", None) or config.d_model) // heads
+
+
+def _norm_first(stack: Stack) -> bool:
+    """Whether the norm of a sub-layer reads the residual stream, and not its sum with what the sub-layer adds."""
+    name = "self_attention_add_norm"
+    return stack.points.get(f"{name}.sum") != into(stack.points[f"{name}.normalized"].module)
 
 
 def _scaled(path: str, module: nn.Module) -> str:

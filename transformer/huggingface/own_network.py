@@ -6,7 +6,6 @@ weights.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -170,7 +169,7 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         """Nothing is different from our own network."""
         return ""
 
-    @cached_property
+    @property
     def parameters(self) -> int:
         """The number of parameters; those used in two places are counted once."""
         return sum(parameter.numel() for parameter in self.network.parameters())

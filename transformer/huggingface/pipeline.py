@@ -7,42 +7,41 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedModel
 
 from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.families import Family
-from transformer.huggingface.folder import Folder, first_line, read_config, read_model
+from transformer.huggingface.files import Folder
+from transformer.huggingface.folder import first_line, read_config, read_model
 from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
 from transformer.huggingface.network import NO_PAD, ModelConfig, Network
 from transformer.huggingface.vocabulary import PieceVocabulary
 from transformer.network.config import TransformerConfig
-from transformer.network.model import Transformer
+from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
+from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.pipeline.pipeline import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Answer, Reading, Source, Target, several
+from transformer.pipeline.pipeline import (
+    CHARACTERS_PER_TOKEN,
+    TOO_MANY_CHARACTERS,
+    Agreement,
+    Answer,
+    Reading,
+    Source,
+    Target,
+    several,
+)
 from transformer.text.vocabulary import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.trace import Step, Trace
 
 Rows = list[tuple[int, ...]]
 NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
-
-
-class Agreement(NamedTuple):
-    """How the logits of a trace compare with those of the same weights without taps.
-
-    Attributes:
-        equal: whether they are the same bit for bit.
-        difference: the largest between two of them.
-    """
-
-    equal: bool
-    difference: float
 
 
 class HuggingFacePipeline:
@@ -63,10 +62,11 @@ class HuggingFacePipeline:
     def __init__(self, name: str, network: Network | Transformer, tokenizer: Any) -> None:
         self.name, self.tokenizer = name, tokenizer
         self.network: Any = network
-        config = network.config
-        self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad)
+        config, sos = network.config, self._sos if self.crossed else None
+        eos = self._eos if self._eos >= 0 and "decoder" in self.stacks else None
+        self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad, sos, eos)
         self.target_vocabulary = (
-            PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad)
+            PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad, sos, eos)
             if self.crossed
             else self.source_vocabulary
         )
@@ -89,6 +89,11 @@ class HuggingFacePipeline:
         return len(self.stacks) == 2
 
     @property
+    def model(self) -> Transformer | None:
+        """None: no step of a network of `transformers` can be computed again by our rules. The network itself if it is ours."""
+        return self.network if isinstance(self.network, Transformer) else None
+
+    @property
     def original(self) -> Any:
         """The model of `transformers`; its configuration says how it writes."""
         return self.network.model
@@ -99,11 +104,36 @@ class HuggingFacePipeline:
         return self.network.missing
 
     @property
+    def card(self) -> Card:
+        """An empty card: nothing is known of the training."""
+        return Card(world="", description="", accepts="", longest=self.longest("source"), command="")
+
+    @property
+    def mask_token(self) -> str:
+        """The token that stands for a word to be filled in; empty for a model with a decoder."""
+        return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) else ""
+
+    def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
+        """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        self.vocabulary(side)
+        module = self.original
+        if side == "target" and self.crossed:
+            module = module.get_decoder()
+        return module.get_input_embeddings().weight.detach()
+
+    def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
+        """The vectors that are added to the tokens of a side, of as many positions as the model reads; None where none are
+        added. Do not write to it."""
+        if self.model is not None:
+            return embedding_of(self.model, side).positions(self.config.max_len).detach()
+        return self.network.position_table(side)
+
+    @property
     def note(self) -> str:
         """What is different from our own network, in a sentence or two; may be empty."""
         return self.network.family.note
 
-    @cached_property
+    @property
     def parameters(self) -> int:
         """The number of parameters; those used in two places are counted once."""
         return sum(parameter.numel() for parameter in self.original.parameters())
@@ -265,7 +295,7 @@ class HuggingFacePipeline:
         """Ids that the model's configuration names for writing."""
         found = {}
         for name in ("decoder_start_token_id", "eos_token_id", "forced_bos_token_id"):
-            for config in (self.original.generation_config, self.original.config):
+            for config in (getattr(self.original, "generation_config", None), self.original.config):
                 value = getattr(config, name, None) if config is not None else None
                 value = value[0] if isinstance(value, list) and value else value
                 if isinstance(value, int) and 0 <= value < self.config.target_vocab:
@@ -340,7 +370,7 @@ class HuggingFacePipeline:
         them with its own attention (`eager`). One forward pass."""
         source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
         logits = self.network.eager_logits(source, target)
-        return Agreement(torch.equal(logits, trace.logits), float((logits - trace.logits).abs().max()))
+        return Agreement.of(logits, trace.logits)
 
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         with torch.inference_mode(), tracing(self.network, edits) as values:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
@@ -36,19 +37,21 @@ class PieceVocabulary:
         rows: of the model's table: its ids.
         side: `target` where the tokenizer treats targets differently.
         pad: id of padding; negative where there is none.
+        sos, eos: ids with which a decoder starts and ends; None where there are none.
 
     Attributes:
         tokens: the label of each id: its piece, with `▁` for a space before it, or the id itself where there is no piece.
-        pad: as given.
+        pad, sos, eos: as given.
 
     Raises:
         CheckpointError: the tokenizer has ids that the model lacks, or far fewer than the model.
     """
 
-    framed = True
+    framed: ClassVar[bool] = True
+    tokenizer_name = "pieces"
 
-    def __init__(self, tokenizer: Any, rows: int, side: Side, pad: int) -> None:
-        self.tokenizer, self.rows, self.side, self.pad = tokenizer, rows, side, pad
+    def __init__(self, tokenizer: Any, rows: int, side: Side, pad: int, sos: int | None = None, eos: int | None = None) -> None:
+        self.tokenizer, self.rows, self.side, self.pad, self.sos, self.eos = tokenizer, rows, side, pad, sos, eos
         if not LEAST_SHARE * rows <= len(tokenizer) <= rows or max(tokenizer.get_vocab().values(), default=0) >= rows:
             raise CheckpointError(
                 "The tokenizer has {count} pieces and the model {rows}; they do not belong together.",
@@ -112,6 +115,30 @@ class PieceVocabulary:
             else:
                 labels.append(self.tokens[index])
         return tuple(labels)
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {token: index for index, token in enumerate(self.tokens)}
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id of each token, by its label.
+
+        Raises:
+            InputError: there is no such token.
+        """
+        listed = list(tokens)
+        for token in listed:
+            if token not in self._id_of:
+                raise InputError("There is no token {token!r} in this vocabulary.", token=token)
+        return [self._id_of[token] for token in listed]
+
+    def text_of(self, ids: Iterable[int]) -> str:
+        """The same as `text`."""
+        return self.text(ids)
+
+    def closest_to(self, token: str) -> tuple[str, ...]:
+        """None: pieces are not compared."""
+        return ()
 
     def text(self, ids: Iterable[int]) -> str:
         """Ids as a person would write them, without special tokens."""

@@ -54,6 +54,41 @@ class NetworkConfig(Protocol):
         ...
 
     @property
+    def d_ff(self) -> int:
+        """Width of the hidden layer of the feed-forward network."""
+        ...
+
+    @property
+    def d_head(self) -> int:
+        """Width of a head."""
+        ...
+
+    @property
+    def source_vocab(self) -> int:
+        """Tokens in the vocabulary of the source."""
+        ...
+
+    @property
+    def position(self) -> str:
+        """How positions enter: a table that is `sinusoidal` or `learned`, or in another way."""
+        ...
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether norms come before the sub-layers."""
+        ...
+
+    @property
+    def final_norm(self) -> bool:
+        """Whether there is a norm after the last layer of a stack."""
+        ...
+
+    @property
+    def scale_embedding(self) -> bool:
+        """Whether the rows of the token table are multiplied."""
+        ...
+
+    @property
     def max_len(self) -> int:
         """The most tokens of a sequence."""
         ...
@@ -71,6 +106,10 @@ class NetworkConfig(Protocol):
     @property
     def target_padding(self) -> str:
         """What padding in a target hides."""
+        ...
+
+    def to_json(self) -> str:
+        """Every field as JSON."""
         ...
 
 
@@ -260,6 +299,16 @@ def check_config(config: object) -> None:
     """
     if not isinstance(config, TransformerConfig):
         raise ConfigError("{config!r} is not a TransformerConfig, such as TransformerConfig.preset('vanilla').", config=config)
+
+
+def check_sizes(config: object) -> None:
+    """Refuse anything but the sizes of a network, ours or another.
+
+    Raises:
+        ConfigError: it is neither a TransformerConfig nor another NetworkConfig.
+    """
+    if not isinstance(config, NetworkConfig):
+        check_config(config)
 
 
 FIELD_TYPES = get_type_hints(TransformerConfig)

@@ -5,8 +5,7 @@ import json
 from safetensors.torch import save
 
 from transformer.errors import InputError
-from transformer.network.model import Transformer
-from transformer.pipeline.decoding.write import DecodingStep
+from transformer.pipeline.decoding.write import DecodingStep, Network
 from transformer.tracing.trace import Trace
 
 
@@ -27,7 +26,7 @@ def trace_file(trace: Trace) -> bytes:
     return save({step.path: step.values.clone().contiguous() for step in trace}, metadata)
 
 
-def step_file(model: Transformer, step: DecodingStep) -> bytes:
+def step_file(model: Network, step: DecodingStep) -> bytes:
     """The tensors of one step of an answer as the bytes of a safetensors file.
 
     The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 0), and `read` (the ids

@@ -3,17 +3,16 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
-from transformer.network.model import Transformer
+from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import (
@@ -85,6 +84,23 @@ class Answer:
     tokens: tuple[str, ...]
     ended: bool
     ids: tuple[int, ...] = ()
+
+
+class Agreement(NamedTuple):
+    """How the logits of a trace compare with those of the same weights without taps.
+
+    Attributes:
+        equal: whether they are the same bit for bit.
+        difference: the largest between two of them.
+    """
+
+    equal: bool
+    difference: float
+
+    @classmethod
+    def of(cls, one: Tensor, other: Tensor) -> "Agreement":
+        """The comparison of two tensors of logits."""
+        return cls(torch.equal(one, other), float((one - other).abs().max()))
 
 
 Source = str | Reading
@@ -238,6 +254,36 @@ class Pipeline:
         """Paths of tensors that cannot be traced: none."""
         return ()
 
+    @property
+    def network(self) -> Transformer:
+        """The model, by the name that every pipeline has for what runs (`transformer.pipeline.protocol`)."""
+        return self.model
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def note(self) -> str:
+        """What is different from our own network: nothing."""
+        return ""
+
+    @property
+    def mask_token(self) -> str:
+        """The token that stands for a word to be filled in: none."""
+        return ""
+
+    def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
+        """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        self.vocabulary(side)
+        return embedding_of(self.model, side).table.weight.detach()
+
+    def position_table(self, side: Side) -> Float[Tensor, "position d_model"]:
+        """The vectors that are added to the tokens of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        self.vocabulary(side)
+        return embedding_of(self.model, side).positions(self.config.max_len).detach()
+
     def vocabulary(self, side: Side) -> Vocabulary:
         """The vocabulary of a side.
 
@@ -248,7 +294,7 @@ class Pipeline:
             raise InputError("side is {side!r}; allowed are source and target.", side=side)
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
-    @cached_property
+    @property
     def nbytes(self) -> int:
         """Memory in bytes of the weights and of the tables that are not trained."""
         return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
@@ -390,6 +436,12 @@ class Pipeline:
             tuple(self.source_vocabulary.tokens_of(row) for row in source_ids.tolist()),
             tuple(self.target_vocabulary.tokens_of(row) for row in target_ids.tolist()),
         )
+
+    def check(self, trace: Trace) -> Agreement:
+        """Whether the logits of a trace without edits are those of the model when nobody looks. One forward pass."""
+        source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
+        with torch.inference_mode():
+            return Agreement.of(self.model(source, target), trace.logits)
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
         """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.

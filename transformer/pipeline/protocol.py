@@ -1,17 +1,19 @@
 """What every pipeline gives, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.network.config import NetworkConfig
+from transformer.network.model import Transformer
 from transformer.network.tap import Edit
+from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
-from transformer.pipeline.decoding.write import DecodingStep
-from transformer.pipeline.pipeline import Answer, Reading, Source, Target
+from transformer.pipeline.decoding.write import DecodingStep, Network
+from transformer.pipeline.pipeline import Agreement, Answer, Reading, Source, Target
 from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace
 
@@ -19,6 +21,9 @@ from transformer.tracing.trace import Trace
 @runtime_checkable
 class Tokens(Protocol):
     """A vocabulary: the tokens of one side of a model, in the order of their ids."""
+
+    # Whether special tokens are put around a text.
+    framed: ClassVar[bool]
 
     def __len__(self) -> int: ...
 
@@ -28,12 +33,49 @@ class Tokens(Protocol):
         ...
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Every token but the special ones."""
+        ...
+
+    @property
+    def tokenizer_name(self) -> str:
+        """What its tokens are: `characters`, `english`, `pieces`, …"""
+        ...
+
+    @property
+    def pad(self) -> int:
+        """The id of padding; negative where there is no token for it."""
+        ...
+
+    @property
+    def sos(self) -> int | None:
+        """The id with which a decoder starts; None where it starts with the text."""
+        ...
+
+    @property
+    def eos(self) -> int | None:
+        """The id that ends an answer; None where nothing does."""
+        ...
+
+    @property
     def specials(self) -> Sequence[int]:
         """The ids of the special tokens."""
         ...
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
         """The token of each id. Raises `InputError` for an id that is not in the vocabulary."""
+        ...
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id of each token."""
+        ...
+
+    def text_of(self, ids: Iterable[int]) -> str:
+        """Ids as a person would write them."""
+        ...
+
+    def closest_to(self, token: str) -> tuple[str, ...]:
+        """Known tokens of similar spelling; none where nobody compares them."""
         ...
 
 
@@ -49,6 +91,42 @@ class TextPipeline(Protocol):
     @property
     def config(self) -> NetworkConfig:
         """Its sizes."""
+        ...
+
+    @property
+    def trained(self) -> bool:
+        """Whether its weights were learnt."""
+        ...
+
+    @property
+    def card(self) -> Card:
+        """What is known of its training; an empty card for a model of others."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What is different from our own network, in a sentence or two; may be empty."""
+        ...
+
+    @property
+    def network(self) -> Network:
+        """What runs: it encodes, decodes and has taps."""
+        ...
+
+    @property
+    def model(self) -> Transformer | None:
+        """Our own network, of which every step can be computed again; None for a network of others, of which there is only what
+        a trace recorded."""
+        ...
+
+    @property
+    def mask_token(self) -> str:
+        """The token that stands for a word to be filled in; empty where the model writes."""
+        ...
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
         ...
 
     @property
@@ -69,6 +147,14 @@ class TextPipeline(Protocol):
 
     def vocabulary(self, side: Side) -> Tokens:
         """The vocabulary of a side."""
+        ...
+
+    def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
+        """The embedding table of a side. Do not write to it."""
+        ...
+
+    def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
+        """The vectors that are added to the tokens of a side; None where none are. Do not write to it."""
         ...
 
     def longest(self, side: Side) -> int:
@@ -107,4 +193,8 @@ class TextPipeline(Protocol):
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
         """A trace of one forward pass."""
+        ...
+
+    def check(self, trace: Trace) -> Agreement:
+        """Whether the logits of a trace without edits are those of the same weights without taps. One forward pass."""
         ...

@@ -170,6 +170,15 @@ class Vocabulary:
         """
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
 
+    def text_of(self, ids: Iterable[int]) -> str:
+        """Ids as a person would write them. Raises as `tokens_of`."""
+        return self.text(self.tokens_of(ids))
+
+    def closest_to(self, token: str) -> tuple[str, ...]:
+        """Known tokens of similar spelling; none for a known token."""
+        unknown = self.unknown([token])
+        return unknown[0].closest if unknown else ()
+
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
         """The token of each id, special ones included: the labels of an axis.
 

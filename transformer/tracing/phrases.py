@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer.errors import InputError, cut
-from transformer.network.config import TransformerConfig, check_config
+from transformer.network.config import NetworkConfig, check_sizes
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.tracing.paths import SUBLAYERS, Kind, TensorPath
 
@@ -51,7 +51,7 @@ class Phrase:
     """
 
     parts: dict[str, str]
-    config: TransformerConfig
+    config: NetworkConfig
     lengths: Mapping[str, int]
 
     def position(self, name: str) -> int:
@@ -127,12 +127,16 @@ def _no_padding_mask(_: Phrase) -> Interventions:
     return (Patch("source_mask", values=True),)
 
 
-def _no_positions(_: Phrase) -> Interventions:
-    return (Scale("source_embedding.position", factor=0.0), Scale("target_embedding.position", factor=0.0))
+def _no_positions(phrase: Phrase) -> Interventions:
+    depths = {"source": phrase.config.encoder_layers, "target": phrase.config.decoder_layers}
+    return tuple(Scale(f"{side}_embedding.position", factor=0.0) for side, depth in depths.items() if depth)
 
 
 def _no_scaling(phrase: Phrase) -> Interventions:
-    return (Scale(str(phrase.attention / "scaled_scores"), factor=phrase.config.score_scale),)
+    scale = getattr(phrase.config, "score_scale", None)
+    if scale is None:
+        raise InputError("The scaling of scores can be left out in models of this project only.")
+    return (Scale(str(phrase.attention / "scaled_scores"), factor=scale),)
 
 
 def _no_residual(phrase: Phrase) -> Interventions:
@@ -161,7 +165,7 @@ FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
 )
 
 
-def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
+def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
     """The interventions that a phrase describes.
 
     Args:
@@ -172,9 +176,9 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
     Raises:
         InputError: no such form, or the model has no such layer or head, or the text no such token; the message lists what is
             allowed. Or `lengths` is not a mapping.
-        ConfigError: `config` is not a TransformerConfig.
+        ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """
-    check_config(config)
+    check_sizes(config)
     if lengths is not None and not isinstance(lengths, Mapping):
         template = "lengths is {given!r}; it must give the number of tokens of each side, such as {{'source': 5}}."
         raise InputError(template, given=lengths)
@@ -191,14 +195,12 @@ def interventions(phrase: str, config: TransformerConfig, lengths: Mapping[str, 
     raise InputError("{phrase!r} is not an edit; allowed are {forms}. {words}", phrase=phrase, forms=forms, words=WORDS)
 
 
-def all_interventions(
-    phrases: Sequence[str], config: TransformerConfig, lengths: Mapping[str, int] | None = None
-) -> Interventions:
+def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
     """The interventions that several phrases describe, in their order; `config` and `lengths` as for `interventions`.
 
     Raises:
         InputError: as `interventions`, with the phrase in the message if there are several; or `phrases` is not a list.
-        ConfigError: `config` is not a TransformerConfig.
+        ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """
     if isinstance(phrases, str) or not isinstance(phrases, Sequence):
         raise InputError("Edits must be a list of phrases, not {phrases!r}.", phrases=phrases)

@@ -143,6 +143,11 @@ class Trace:
         """The number of texts in the batch."""
         return len(self.target_ids or self.source_ids)
 
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that ran: `source`, `target`, or both."""
+        return tuple(side for side in SIDES if self.ids_of(side))
+
     def tokens_of(self, side: Side) -> Tokens:
         """The tokens of a side, `source` or `target`, a row for each text of the batch.
 

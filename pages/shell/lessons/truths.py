@@ -96,7 +96,7 @@ def _check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
 
 
 def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
-    vocabulary = runs().pipeline(run.key).target_vocabulary
+    vocabulary = runs().pipeline(run.key).vocabulary("target")
     read = trace.tokens_of("target")[0]
     query = place_of(truth.query, read)
     row = trace.probabilities[0, query].double().numpy()

@@ -178,7 +178,7 @@ def test_empty_search_matches_every_token() -> None:
 
 def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
     vocabulary = Untrained.of("shared_heads", ["1 05 6 0"], []).build().source_vocabulary
-    numbers = CHIP.findall(chips(vocabulary, ("1", "5", "6", "0"), tuple(vocabulary.split("1 05 6 0"))))
+    numbers = CHIP.findall(chips(vocabulary, (1, 5, 6, 0), tuple(vocabulary.split("1 05 6 0"))))
     assert [(kind, typed, token) for kind, typed, _, token, _ in numbers] == [
         ("known", "1", "1"),
         ("known", "5", "5"),

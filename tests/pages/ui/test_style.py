@@ -47,7 +47,7 @@ class Reader(HTMLParser):
         (batch_table([[ATTACK]], np.array([[True]]), [ATTACK], ATTACK, "red", picked=0), ATTACK),
         (_row(ATTACK, (1, 1, 1, 2), (1, 2, 2, 2), (ATTACK,) * 4, text("masks")), ATTACK),
         (_fields([ATTACK] * 5, [(ATTACK,) * 5]), ATTACK),
-        (chips(VOCABULARY, ("<sos>", *["<unk>"] * len(TYPED), "<eos>"), TYPED), "<"),
+        (chips(VOCABULARY, (VOCABULARY.sos, *[VOCABULARY.unk] * len(TYPED), VOCABULARY.eos), TYPED), "<"),
     ],
     ids=["batch_table", "broadcast", "fields", "chips"],
 )

@@ -35,6 +35,10 @@ class Network(Protocol):
 
     taps: dict[str, Tap]
 
+    def __call__(self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Tensor:
+        """Logits for the token after each target position, [batch, target, vocab]."""
+        ...
+
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Any, Mask]:
         """The memory, and the mask of the source keys that may be attended to."""
         ...

@@ -1,0 +1,154 @@
+"""Models of Hugging Face in folders of the server, which its operator names in `HEADLIGHT_MODELS`.
+
+The folders are read once, when the first page asks for them. Nothing is opened before a visitor picks a model.
+"""
+
+import importlib.util
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pages.shell.own_models import PREFIX
+from pages.ui.caches import Store
+from pages.ui.limits import OPEN_MEGABYTES
+from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
+from transformer.huggingface.files import CONFIG, MEGABYTE, Summary, summary
+from transformer.pipeline.pipeline import NO_PACKAGE
+from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.snapshots import SIGN
+
+# Environment variable with the folders, with `os.pathsep` between them. Each is a model, or has models in it.
+VARIABLE = "HEADLIGHT_MODELS"
+PACKAGES = ("transformers", "tokenizers")
+
+
+@dataclass(frozen=True)
+class FolderModel:
+    """The cache key of a model in a folder.
+
+    Attributes:
+        name: of the folder, in the picker and in links.
+        path: of the folder.
+        about: its family and size, from its files.
+    """
+
+    name: str
+    path: str
+    about: Summary = field(compare=False)
+
+    @property
+    def parameters(self) -> int:
+        """How many it has."""
+        return self.about.parameters
+
+
+class Folder(NamedTuple):
+    """A folder that the operator named.
+
+    Attributes:
+        model: the model in it; None if it cannot be opened.
+        problem: why not.
+    """
+
+    model: FolderModel | None
+    problem: HeadlightError | None = None
+
+
+LOG = logging.getLogger("headlight")
+# Models that are open, apart from all other results, and errors of those that could not be opened.
+OPEN = Store(OPEN_MEGABYTES * MEGABYTE * 21 // 20)  # with room for the tables that are not trained
+_FAILED: dict[FolderModel, CheckpointError] = {}
+
+
+def folders() -> Mapping[str, Folder]:
+    """The folders by name, those too that cannot be opened."""
+    return _folders(os.environ.get(VARIABLE, ""))
+
+
+def folder_models() -> dict[str, FolderModel]:
+    """The models that can be opened as far as their files tell, by name."""
+    return {name: folder.model for name, folder in folders().items() if folder.model}
+
+
+def problem_of(name: str) -> HeadlightError | None:
+    """Why a folder cannot be opened; None for one that can, or that nobody has tried to open."""
+    folder = folders().get(name)
+    return folder and (folder.problem or (_FAILED.get(folder.model) if folder.model else None))
+
+
+def open_folder(key: FolderModel) -> TextPipeline:
+    """The pipeline of a model; it stays open until others need its memory.
+
+    Raises:
+        CheckpointError: it cannot be opened. It is not tried again.
+    """
+    if key in _FAILED:
+        raise _FAILED[key]
+    return _opened(key)
+
+
+def is_open(key: FolderModel) -> bool:
+    """Whether `open_folder` has it at hand."""
+    return key in _FAILED or OPEN.has(_opened, key)
+
+
+def _open(key: FolderModel) -> TextPipeline:
+    OPEN.make_room(key.about.nbytes)
+    try:
+        return Pipeline.open(key.path)
+    except CheckpointError as error:
+        _FAILED[key] = error
+        raise
+    except Exception as error:
+        LOG.exception("The folder %s cannot be opened", key.path)
+        template = "The model in {folder!r} cannot be opened ({problem})."
+        _FAILED[key] = CheckpointError(template, folder=key.name, problem=repr(error))
+        raise _FAILED[key] from error
+
+
+_opened = OPEN.cached(_open)
+
+
+def _unreadable(name: str, error: OSError) -> CheckpointError:
+    return CheckpointError("The folder {name!r} cannot be read ({problem}).", name=name, problem=str(error))
+
+
+@cache
+def _folders(written: str) -> dict[str, Folder]:
+    """The folders in a value of the variable. The first of several with one name is taken."""
+    taken: dict[str, Folder] = {}
+    absent = [package for package in PACKAGES if not installed(package)]
+    for path in _paths(written):
+        name = path.name
+        try:
+            about = summary(path)
+            if name in (*Pipeline.available(), *PRESETS, *taken) or SIGN in name or name.startswith(PREFIX):
+                raise CheckpointError("Another model has the name {name!r}, or names like it; rename the folder.", name=name)
+            if absent:
+                raise CheckpointError(NO_PACKAGE, package=absent[0])
+            taken[name] = Folder(FolderModel(name, str(path.resolve()), about))
+        except (CheckpointError, OSError) as error:
+            problem = error if isinstance(error, CheckpointError) else _unreadable(name, error)
+            taken.setdefault(name if name not in taken else str(path), Folder(None, problem))
+    return taken
+
+
+def _paths(written: str) -> list[Path]:
+    """The folder of each model."""
+    paths: list[Path] = []
+    for part in filter(None, written.split(os.pathsep)):
+        given = Path(part)
+        if given.is_dir() and not (given / CONFIG).exists():
+            paths += sorted(path for path in given.iterdir() if path.is_dir() and not path.name.startswith("."))
+        else:
+            paths.append(given)
+    return paths
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported."""
+    return importlib.util.find_spec(package) is not None

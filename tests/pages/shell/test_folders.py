@@ -1,0 +1,106 @@
+"""Models of Hugging Face in folders of the server: the list of them, and every page on one of each kind."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from safetensors.torch import load_file
+from streamlit.testing.v1 import AppTest
+
+from pages.shell import folders
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown, shown_errors, unfold
+from tests.transformer.huggingface.tiny import folder_of
+from transformer.errors import HeadlightError
+
+PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decoding")
+# A model of each kind: two stacks, a decoder alone, an encoder alone.
+KINDS = {"marian": "the cat sleeps .", "gpt2": "the cat sleeps .", "bert": "the old dog <mask> ."}
+# Components that every page has.
+FRAME = ("history", "parts", "present", "tour")
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two folders that cannot be opened, beside those of the three kinds."""
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "config.json").write_text("{")
+    shutil.copytree(folder_of("bert"), tmp_path / "reverse")
+    named = [str(folder_of(kind)) for kind in KINDS]
+    monkeypatch.setenv(folders.VARIABLE, os.pathsep.join([*named, str(tmp_path), str(tmp_path / "nowhere")]))
+    return tmp_path
+
+
+def sentences() -> dict[str, str]:
+    """The sentence of each folder that cannot be opened."""
+    return {name: str(folder.problem) for name, folder in folders.folders().items() if folder.problem}
+
+
+@pytest.mark.usefixtures("named")
+def test_folders_are_listed_with_their_sizes_and_problems() -> None:
+    models = folders.folder_models()
+    assert {name: model.about.family for name, model in models.items()} == {kind: kind for kind in KINDS}
+    for model in models.values():
+        weights = load_file(f"{model.path}/model.safetensors")
+        assert model.parameters == sum(tensor.numel() for tensor in weights.values())
+        assert model.about.nbytes == 4 * model.parameters
+    problems = sentences()
+    assert problems["damaged"] == "'config.json' in the folder 'damaged' is not a JSON object."
+    assert problems["reverse"].startswith("Another model has the name 'reverse'")
+    assert problems["nowhere"].startswith("There is no folder")
+
+
+@pytest.mark.usefixtures("named")
+def test_what_is_too_large_or_lacks_packages_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders._folders.cache_clear()
+    monkeypatch.setattr("transformer.huggingface.files.MODEL_MEGABYTES", 0.001)
+    assert sentences()["gpt2"] == "'model.safetensors' in the folder 'gpt2' has 0 MB; allowed are 0.001."
+    folders._folders.cache_clear()
+    monkeypatch.undo()
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("gpt2")))
+    monkeypatch.setattr(folders, "installed", lambda _: False)
+    assert "run `pip install -r requirements-huggingface.txt`" in sentences()["gpt2"]
+    assert not folders.folder_models()
+    app = on_page("pages/tokens/page.py", model="gpt2")
+    assert "pip install -r requirements-huggingface.txt" in shown_errors(app)
+    folders._folders.cache_clear()
+
+
+def test_a_folder_that_fails_when_it_is_opened_harms_nothing(named: Path) -> None:
+    shutil.copytree(folder_of("bert"), named / "wordless")
+    (named / "wordless" / "tokenizer.json").write_text("{}")
+    folders._folders.cache_clear()
+    with pytest.raises(HeadlightError, match="tokenizer in 'wordless' cannot be read"):
+        folders.open_folder(folders.folder_models()["wordless"])
+    app = on_page("pages/attention/page.py", model="wordless", source="abc")
+    assert "The tokenizer in 'wordless' cannot be read" in shown_errors(app)
+    app.sidebar.selectbox(key="model").set_value("gpt2").run()
+    assert shown_errors(app) == ""
+    assert all(kind in app.sidebar.selectbox(key="model").options for kind in KINDS)
+    listed = " ".join(shown(line.value) for line in unfold(app, "folders").sidebar.markdown)
+    assert "The tokenizer in 'wordless' cannot be read" in listed
+    assert "marian, a model of Hugging Face" in listed
+    folders._folders.cache_clear()
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
+    app = on_page(f"pages/{page}/page.py", model=kind, source=KINDS[kind])
+    assert shown_errors(app) == ""
+    assert text("common")["agrees"] in captions(app)
+    pictures = [*app.get("plotly_chart"), *(part for part in app.get("bidi_component") if part.key not in FRAME)]
+    if (page, kind) == ("decoding", "bert"):  # it writes nothing
+        assert not app.get("plotly_chart")
+        assert "encoder alone" in app.info[0].value
+    elif (page, kind) != ("masks", "bert"):  # where nothing is hidden, there is no mask to draw
+        assert pictures
+
+
+def captions(app: AppTest) -> list[str]:
+    return [caption.value for caption in app.caption]
