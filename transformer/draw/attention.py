@@ -10,7 +10,7 @@ from transformer.analysis.cell import Term, explain
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.figures.attention import head_map
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps, terms_bars
 from transformer.figures.layer_walk import layer_figure
@@ -79,7 +79,7 @@ def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int =
 @drawn
 def terms(pipeline: Pipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int) -> go.Figure:
     """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax."""
-    found = explain(pipeline.model, trace, kind, layer, head, name, row, column)
+    found = explain(own_model(pipeline), trace, kind, layer, head, name, row, column)
     summed, listed = found.operation == "sum of products", [*found.terms]
     if "bias" in dict(found.extra):
         listed.append(Term("bias", found["bias"], 1.0, found["bias"]))
@@ -109,7 +109,7 @@ def importance(pipeline: Pipeline, trace: Trace, position: int) -> go.Figure:
     """The importance of each head for one token of the answer. How far its log-probability drops without the head."""
     source, target = (torch.tensor(ids[:1]) for ids in (trace.source_ids, trace.target_ids))
     ids = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
-    *_, last = head_importance(pipeline.model, source, target, position, ids[position])
+    *_, last = head_importance(own_model(pipeline), source, target, position, ids[position])
     return importance_map(last.drops, {kind: kind for kind in last.drops})
 
 

@@ -9,7 +9,7 @@ from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import logit_lens
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Beam, Method
@@ -66,7 +66,7 @@ def lens(pipeline: Pipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.target_vocabulary
     chain = written.chain(written.best)
-    columns = [logit_lens(pipeline.model, written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
+    columns = [logit_lens(own_model(pipeline), written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
     logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
     own = logits[:, np.arange(len(ids)), ids]
     shares = 1 / np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)
@@ -83,7 +83,7 @@ def contributions(pipeline: Pipeline, text: str, step: int = 0) -> go.Figure:
     written = Written.of(pipeline.write(text))
     values = _step(written, step).values
     made = written.chain(written.best)[step]
-    found = logit_contributions(pipeline.model, values, made.token, None, made.row)
+    found = logit_contributions(own_model(pipeline), values, made.token, None, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(found.parts[index]) for index in first], found.values[first]

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,11 +16,17 @@ import plotly.io
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from transformer.errors import InputError
 from transformer.figures.numbers import numbers
+from transformer.network.model import Transformer
 from transformer.pipeline.checkpoint import as_path, write_whole
 
 Arguments = ParamSpec("Arguments")
 CONFIG = {"displaylogo": False, "responsive": True}
+NOT_OURS = (
+    "This drawing needs our own network, as `Pipeline.load` gives it, or `Pipeline.open` with own_network=True; "
+    "not {pipeline!r}."
+)
 # Plotly is unpacked by the browser, and only once for a page with several drawings.
 FRAGMENT = Markup("""<div style="background: white; overflow-x: auto">
 <div id="{id}" role="img" aria-label="{name}" style="min-width: {width}px; height: {height}px"></div>
@@ -105,3 +111,15 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
         return Drawing(function(*arguments, **named), " ".join(first.split()))
 
     return wrapped
+
+
+def own_model(pipeline: Any) -> Transformer:
+    """The network of a pipeline, for drawings of what only our own network has.
+
+    Raises:
+        InputError: it runs another network, such as one of `transformers`.
+    """
+    model = getattr(pipeline, "model", None)
+    if not isinstance(model, Transformer):
+        raise InputError(NOT_OURS, pipeline=pipeline)
+    return model

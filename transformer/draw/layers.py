@@ -10,7 +10,7 @@ from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.residual import residual_stream
 from transformer.analysis.sublayer_steps import feed_forward
 from transformer.analysis.walk import Stop, walk
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.figures import ledger as ledger_figures
 from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import Branch, Scale, TensorView, tensor_view
@@ -64,7 +64,7 @@ def residual(trace: Trace, stack: str = "encoder", measure: str = "norm", item: 
 @drawn
 def units(pipeline: Pipeline, trace: Trace, path: str, position: int, most: int = 10, item: int = 0) -> go.Figure:
     """The hidden units of a feed-forward network that move its output furthest. At one position; `path` is the network's."""
-    worked = feed_forward(pipeline.model, trace, path, position, item)
+    worked = feed_forward(own_model(pipeline), trace, path, position, item)
     strongest = worked.strongest(most)
     return unit_bars(strongest, worked.push[strongest], "hidden unit")
 
@@ -72,7 +72,7 @@ def units(pipeline: Pipeline, trace: Trace, path: str, position: int, most: int 
 @drawn
 def costs(pipeline: Pipeline, trace: Trace) -> go.Figure:
     """The shares of each kind of work. In FLOPs, parameters and bytes of the trace."""
-    parts = totals(ledger(pipeline.model, trace), lambda row: row.work)
+    parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}
     )

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.analysis import position_geometry
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.figures import position_geometry as figures
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Pipeline
@@ -72,10 +72,11 @@ def swap(pipeline: Pipeline, text: str, first: int, second: int) -> go.Figure:
     reading = pipeline.read(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
     changes = {
-        name: position_geometry.swap(pipeline.model, reading.ids, first, second, edits).changes for name, edits in runs.items()
+        name: position_geometry.swap(own_model(pipeline), reading.ids, first, second, edits).changes
+        for name, edits in runs.items()
     }
     return figures.change_bars(reading.tokens, changes, "change")
 
 
 def _table(pipeline: Pipeline, side: Side) -> np.ndarray:
-    return position_geometry.model_table(pipeline.model, side)[:MOST]
+    return position_geometry.model_table(own_model(pipeline), side)[:MOST]

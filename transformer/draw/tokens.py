@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from transformer.analysis.token_geometry import cosines, plane, token_table
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.figures.token_geometry import aligned_maps, similarity_map, vocabulary_map
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.paths import Side
@@ -13,14 +13,16 @@ from transformer.tracing.paths import Side
 def rows(pipeline: Pipeline, text: str, side: Side = "source") -> go.Figure:
     """The rows of the table of tokens that a text selects."""
     reading = pipeline.read(text, side)
-    return aligned_maps({"rows": token_table(pipeline.model, side)[list(reading.ids)]}, reading.tokens, "token", "dimension")
+    return aligned_maps(
+        {"rows": token_table(own_model(pipeline), side)[list(reading.ids)]}, reading.tokens, "token", "dimension"
+    )
 
 
 @drawn
 def similarity(pipeline: Pipeline, text: str, side: Side = "source") -> go.Figure:
     """How alike the tokens of a text are. The cosine of each pair of rows of the table."""
     reading = pipeline.read(text, side)
-    vectors = token_table(pipeline.model, side)[list(reading.ids)]
+    vectors = token_table(own_model(pipeline), side)[list(reading.ids)]
     return similarity_map(cosines(vectors, vectors), reading.tokens)
 
 
@@ -30,7 +32,7 @@ def vocabulary(pipeline: Pipeline, text: str = "", side: Side = "source") -> go.
     known = pipeline.vocabulary(side)
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]
-    flat = plane(token_table(pipeline.model, side), words or None)
+    flat = plane(token_table(own_model(pipeline), side), words or None)
     marked = pipeline.read(text, side).ids if text else ()
     classes = ["special" if index in known.specials else "word" for index in ids]
     return vocabulary_map(flat.points, known.tokens, classes, marked, flat.shares)

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from transformer.analysis.head_measures import MEASURES
 from transformer.analysis.head_measures import measure as measures
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.errors import InputError
 from transformer.figures.training import Series, part_bars, step_lines
 from transformer.pipeline.pipeline import Pipeline
@@ -52,7 +52,7 @@ def head_history(
 def weight_sizes(pipeline: Pipeline) -> go.Figure:
     """The length of all weights of each part of a model, as one vector."""
     sizes: dict[str, float] = {}
-    for name, parameter in pipeline.model.named_parameters():
+    for name, parameter in own_model(pipeline).named_parameters():
         part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")
         sizes[part] = sizes.get(part, 0.0) + float(parameter.detach().double().square().sum())
     return part_bars(list(sizes), np.sqrt(list(sizes.values())), "length")

@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 
 from tests.transformer.small import TARGET, small
 from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
-from transformer.draw.drawing import Drawing, drawn
+from transformer.draw.drawing import Drawing, drawn, own_model
 from transformer.tracing.trace import Trace
 
 ROOT = Path(__file__).parents[3]
@@ -107,6 +107,7 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
         lambda: draw.distribution(model(), TEXT, 99),
         lambda: draw.contributions(model(), TEXT, -1),
         lambda: draw.training(model(), "beauty"),
+        lambda: own_model("reverse"),
         lambda: draw.head_history("nothing", TEXT, "cross", 0, 0),
         lambda: draw.head_history("reverse", TEXT, "cross", 0, 0, "beauty"),
     ],
