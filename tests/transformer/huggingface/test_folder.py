@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.transformer.huggingface.tiny import folder_of, save_tokenizer
 from transformer.errors import CheckpointError
+from transformer.huggingface import files
 from transformer.huggingface import folder as folder_module
 from transformer.huggingface.folder import Folder
 from transformer.huggingface.pipeline import open_folder
@@ -145,7 +146,7 @@ def test_weights_in_the_format_of_pytorch_are_read_where_an_operator_allows_it(
     save_pickle(folder)
     with pytest.raises(CheckpointError, match="weights in other formats are not read"):
         open_folder(folder)
-    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    monkeypatch.setattr(files, "PICKLED_WEIGHTS", True)
     assert open_folder(folder).answer("the cat") == open_folder(folder_of("gpt2")).answer("the cat")
     weight = open_folder(folder).network.model.get_input_embeddings().weight
     assert torch.equal(weight, load_file(folder_of("gpt2") / "model.safetensors")["transformer.wte.weight"])
@@ -164,7 +165,7 @@ def test_weights_in_the_format_of_pytorch_are_read_where_an_operator_allows_it(
 def test_pickled_weights_with_anything_else_are_refused(
     folder: Path, values: Callable[[Path], object], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    monkeypatch.setattr(files, "PICKLED_WEIGHTS", True)
     save_pickle(folder, values(folder))
     with pytest.raises(CheckpointError, match=problem):
         open_folder(folder)
@@ -173,7 +174,7 @@ def test_pickled_weights_with_anything_else_are_refused(
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_pickles_that_are_no_plain_archive_are_refused(folder: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "PICKLED_WEIGHTS", True)
+    monkeypatch.setattr(files, "PICKLED_WEIGHTS", True)
     as_pickle(folder)
     if compressed:
         with zipfile.ZipFile(folder / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
