@@ -14,6 +14,7 @@ from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, on_e
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
+from transformer.analysis.telling_row import telling_row
 from transformer.tracing.paths import Kind, Side
 
 # The second question is asked once the first is answered: where a head looks, then whether the answer hangs on it.
@@ -65,19 +66,6 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     words = text("prediction")["attention"]
     offer(ROW, words["offer"], words["offer_help"], also=[SILENCE])
     return None
-
-
-def telling_row(
-    weights: Float[np.ndarray, "query key"],
-    allowed: Bool[np.ndarray, "query key"],
-    special_queries: Bool[np.ndarray, " query"],
-    special_keys: Bool[np.ndarray, " key"],
-) -> int:
-    """The query asked about at first: of those with three keys or more to choose from, the one with the largest weight on a
-    word, if possible neither special itself nor at the place of that word."""
-    own = np.eye(*weights.shape, dtype=bool)
-    strength = np.where(allowed & ~special_keys & ~own, weights, 0).max(1) - special_queries - 2.0 * (allowed.sum(1) < 3)
-    return int(strength.round(2).argmax())
 
 
 def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " position"]:

@@ -17,6 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
+from transformer.analysis.telling_row import telling_cell
 from transformer.figures import KIND_COLORS
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps
 
@@ -44,7 +45,8 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     queries, keys = map(numbered_tokens, trace.tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
-    row = pick_position(words["row"], trace.tokens(kind)[0], "query", on_change=_follow)
+    telling, _ = telling_cell(trace, kind, layer, head)
+    row = pick_position(words["row"], trace.tokens(kind)[0], "query", first=telling, on_change=_follow)
     overview = st.container()
     name = _pick_step(steps)
     step = next((step for step in steps if step.name == name), None)
@@ -52,7 +54,7 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     if step is not None:
         with st.container(border=True):
             say(steps.index(step) + 1, step, trace.config, kind, head)
-            cell = _pick_cell(step, sides)
+            cell = _pick_cell(step, sides, row)
             explained = explain(model, trace, kind, layer, head, step.name, *cell)
             show_number(step, explained, sides, KIND_COLORS[kind])
             _show_matrix(step, trace, kind, head, sides, row, cell)
@@ -67,16 +69,21 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
 
 def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
     """The name of the step whose numbers are explained, or None."""
-    return pick_or_none(text("steps")["step"], [step.name for step in steps], "step", as_list=False)
+    words = text("steps")
+    labels = {step.name: words["steps"][step.name]["title"] for step in steps}
+    return pick_or_none(words["step"], list(labels), "step", as_list=False, labels=labels)
 
 
-def _pick_cell(step: AttentionStep, sides: Sides) -> Cell:
+def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
+    """The picked number of a step; at first one of the followed row, if the step has such a row."""
     words, places = text("steps"), []
+    first = row if step.tokens[0] == "query" else 0
     for place, axis, key in zip(st.columns(2), (0, 1), ("row", "column"), strict=True):
         names = dict(enumerate(labels(step, sides, axis) or ()))
         with place:
             label = words[f"cell_{key}_of"].format(axis=words["axes"][step.axes[axis]])
-            places.append(pick(label, range(step.values.shape[axis]), key, as_list=True, labels=names))
+            options = range(step.values.shape[axis])
+            places.append(pick(label, options, key, as_list=True, labels=names, first=0 if axis else first))
     return places[0], places[1]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.layers.positions import telling_position
 from pages.layers.stops import title
 from pages.layers.tensors import picture
 from pages.shell.recorded import own_network
@@ -38,8 +39,9 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     item = pick_text(trace)
     inside = {stop.part: str(TensorPath.parse(stop.path).whole) for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "sublayer")
-    tokens = trace.tokens_of(TensorPath.parse(inside[part]).side)[item]
-    position = pick_position(words["position"], tokens)
+    side = TensorPath.parse(inside[part]).side
+    first = telling_position(trace, view.pipeline.card.measures, side, item)
+    position = pick_position(words["position"], trace.tokens_of(side)[item], first=first)
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):

@@ -30,7 +30,7 @@ with explained():
     elif part == "filmstrip":
         show_filmstrip(view, trace)
     elif part == "residual-stream":
-        show_stream(trace)
+        show_stream(trace, view.pipeline.card.measures)
     elif part == "arithmetic":
         show_arithmetic(view, trace)
     elif part == "ledger":

@@ -1,9 +1,14 @@
 """The residual stream: measures of each token through all layers of a stack."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.layers.positions import telling_position
 from pages.shell.footer import show_computed
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -19,16 +24,17 @@ from transformer.tracing.paths import STACK_SIDES
 LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
 
-def show_stream(trace: Trace) -> None:
-    """Show a measure of the residual stream as a line per token, one of them followed."""
+def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Show a measure of the residual stream as a line per token, one of them followed; `measures` are those of the card."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
         stack = pick(words["stack"], stacks(trace), "stack")
         name = pick(words["measure"], list(words["measures"]), "measure")
         item = pick_text(trace)
-    tokens = trace.tokens_of(STACK_SIDES[stack])[item]
+    side = STACK_SIDES[stack]
+    tokens = trace.tokens_of(side)[item]
     numbered = numbered_tokens(tokens)
-    followed = pick_position(words["follow"], tokens)
+    followed = pick_position(words["follow"], tokens, first=telling_position(trace, measures, side, item))
     stream = residual_stream(trace, stack, item)
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)

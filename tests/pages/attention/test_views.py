@@ -121,3 +121,16 @@ def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:
     assert sums
     assert sums[1] == sums[2]
     assert "How well the key of" in texts(app)
+
+
+def test_the_steps_follow_the_row_that_the_head_of_the_card_is_read_for() -> None:
+    """The row from which the pronoun is predicted; the steps are picked by words."""
+    app = opened(model="english-french", part="steps", step="weights")
+    assert not app.exception
+    followed, row, column = (app.selectbox(key=key).options[app.session_state[key]] for key in ("query", "row", "column"))
+    assert followed.endswith("qu'")
+    assert row == followed
+    assert column.endswith("<sos>")
+    steps = next(group for group in app.button_group if group.key == "step")
+    assert "Scaled scores" in steps.options
+    assert not [name for name in steps.options if "_" in name]

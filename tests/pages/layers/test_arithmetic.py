@@ -44,3 +44,11 @@ def test_vectors_of_one_position_are_drawn_with_one_cell_per_number(walker: Walk
         expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
         panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]
         assert [panel["each"] for panel in panels] == [[1, 1]] * len(panels)
+
+
+@pytest.mark.parametrize(("group", "token"), [("encoder-1", "animal"), ("decoder-1", "qu'")])
+def test_arithmetic_opens_on_the_token_that_decides_the_pronoun(group: str, token: str) -> None:
+    app = opened(model="english-french", part="arithmetic", group=group)
+    assert app.selectbox(key="position").options[app.session_state["position"]].endswith(token)
+    sublayers = next(buttons for buttons in app.button_group if buttons.key == "sublayer")
+    assert not [name for name in sublayers.options if "_" in name]

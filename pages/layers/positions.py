@@ -1,0 +1,24 @@
+"""The token that a view of one position opens on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from transformer import Trace
+from transformer.analysis.telling_row import telling_cell
+from transformer.tracing.paths import Kind
+
+
+def telling_position(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
+    """The position that the head of a model's card looks from (`target`) or looks at (`source`). Without such a head, the same
+    of the first head of the last kind of attention.
+
+    Args:
+        trace: a run.
+        measures: of the model's card.
+        side: `source` or `target`.
+        item: the text of the batch, counted from 0.
+    """
+    named = measures.get("pronouns", {})
+    kind = "cross" if named else str(trace.kinds[-1])
+    query, key = telling_cell(trace, kind, named.get("layer", 1) - 1, named.get("head", 1) - 1, item)
+    return query if Kind.of(kind).queries == side else key

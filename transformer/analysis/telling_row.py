@@ -1,0 +1,44 @@
+"""The query of a head that is worth looking at first: one that looks hard at a word, not the start of the sentence."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from transformer.tracing.trace import Trace
+
+SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+def telling_row(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    special_queries: Bool[np.ndarray, " query"],
+    special_keys: Bool[np.ndarray, " key"],
+) -> int:
+    """Of the queries with three keys or more to choose from, the one with the largest weight on a word; if possible neither
+    special itself nor at the place of that word.
+
+    Args:
+        weights: of one head, 0 to 1.
+        allowed: False where a query may not attend.
+        special_queries, special_keys: True for tokens such as `<sos>`.
+    """
+    own = np.eye(*weights.shape, dtype=bool)
+    strength = np.where(allowed & ~special_keys & ~own, weights, 0).max(1) - special_queries - 2.0 * (allowed.sum(1) < 3)
+    return int(strength.round(2).argmax())
+
+
+def telling_cell(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[int, int]:
+    """The telling row of a head, and the key that it looks at most.
+
+    Args:
+        trace: a run.
+        kind, layer, head: the head; layer and head counted from 0.
+        item: the text of the batch, counted from 0.
+
+    Raises:
+        HeadlightError: the trace has no such head.
+    """
+    weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
+    specials = (np.isin(tokens, SPECIAL) for tokens in trace.tokens(kind, item))
+    row = telling_row(weights, allowed, *specials)
+    return row, int(weights[row].argmax())
