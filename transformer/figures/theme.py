@@ -49,6 +49,7 @@ STYLE_COLORS = {
     "unknown": "#D55E00",
     "chosen": KIND_COLORS["decoder"],
     "other": KIND_COLORS["encoder"],
+    "page": "light-dark(#FFFFFF, #11161D)",  # as in .streamlit/config.toml
     "code-keyword": "light-dark(#005A8C, #56B4E9)",
     "code-string": "light-dark(#00694B, #5FD0A5)",
     "code-number": "light-dark(#8A3A68, #DD9CC0)",

@@ -196,7 +196,7 @@ def tally_table(stop: Stop, tally: Tally) -> Markup:
 
 
 def _cell(count: int, most: int) -> Markup:
-    bar = Markup('<span style="width: {:.0f}%"></span>').format(100 * count / most)
+    bar = Markup('<span style="width: {:.0f}%"></span>').format(100 * count / most) if count else ""
     return Markup("<td><div>{}<b>{}</b></div></td>").format(bar, count)
 
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
 
 from transformer.figures.masks import mask_picture
-from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, escaped, finished, numbered
+from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, STYLE_COLORS, escaped, finished, numbered
 from transformer.figures.token_geometry import aligned_maps
 
 ROOT = Path(__file__).parents[3]
@@ -27,6 +27,9 @@ def test_streamlit_draws_with_the_same_colours() -> None:
     for scheme in ("light", "dark"):
         assert theme[scheme]["chartCategoricalColors"] == [*KIND_COLORS.values(), *ROLE_COLORS.values()]
         assert theme[scheme]["primaryColor"] in [*KIND_COLORS.values(), *ROLE_COLORS.values()]
+    assert STYLE_COLORS["page"] == "light-dark({}, {})".format(
+        *(theme[scheme]["backgroundColor"] for scheme in ("light", "dark"))
+    )
 
 
 def luminance(colour: str) -> float:
