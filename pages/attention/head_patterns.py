@@ -7,8 +7,8 @@ import streamlit as st
 from pages.shell.view import View
 from pages.ui.format import fixed, share
 from pages.ui.text import text
-from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
+from transformer.analysis.words import Attending
 from transformer.worlds import WORLDS, world
 
 # A pattern with a smaller share than this gets no sentence.
@@ -18,14 +18,15 @@ TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "l
 METRIC_WIDTH = 140
 
 
-def head_measures(view: View, trace: Trace, kind: str) -> dict[str, PerHead]:
+def head_measures(view: View, shown: Attending, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, for the text of this run."""
     aligned = None
     if kind == "cross" and view.pipeline.card.world in WORLDS:
-        source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
+        queries, keys = shown.tokens(kind)
+        source, target = keys[1:-1], queries[1:]
         alignment = world(view.pipeline.card.world).alignment(source, target)
         aligned = alignment_mask(alignment, len(target) + 1, len(source) + 2)
-    return measure(trace.attention(kind)[:, 0].numpy(), aligned)
+    return measure(shown.attention(kind)[:, 0].numpy(), aligned)
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:
@@ -50,10 +51,10 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
     return words["spread"].format(entropy=fixed(entropy, 2), keys=fixed(2**entropy, 1))
 
 
-def show_doing(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_doing(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
     """Show the sentence and the numbers of this head, and the table of all heads of the kind."""
     words = text("head_patterns")
-    measures = head_measures(view, trace, kind)
+    measures = head_measures(view, shown, kind)
     st.markdown(f"**{in_words(measures, layer, head)}**")
     st.caption(words["intro"])
     names = [name for name in MEASURES if name in measures]

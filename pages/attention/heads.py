@@ -24,6 +24,7 @@ from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
+from transformer.analysis.words import Attending, WordAttention, in_pieces
 from transformer.figures import KIND_COLORS, head_map
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind, Side
@@ -36,12 +37,26 @@ MOST_SAID = 5
 THRESHOLD = 0.05
 
 
-def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+def pick_words(trace: Trace) -> Attending:
+    """What is drawn: the trace, or where tokens are pieces of words and the person wants it, its attention between words."""
+    words = text("attention")
+    if in_pieces(trace) and st.toggle(words["join"], key="join", bind="query-params", help=words["joined"]):
+        return WordAttention(trace)
+    return trace
+
+
+def say_joined(trace: Trace, shown: Attending) -> None:
+    """Say below a heading that the pictures show words, and how their weights were made."""
+    if shown is not trace:
+        st.caption(f":material/join: {text('attention')['joined']}")
+
+
+def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
     """Show every head of a kind as a small heatmap; a click on a tile opens that head."""
     words = text("attention")
-    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    queries, keys = trace.tokens(kind)
-    measures = head_measures(view, trace, kind)
+    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
+    queries, keys = shown.tokens(kind)
+    measures = head_measures(view, shown, kind)
     # The order is picked below the tiles, so that a head is seen and the next one picked without scrolling.
     grid = st.container()
     by = pick(words["order"], ["layer", *(name for name in MEASURES if name in measures)], "order")
@@ -67,7 +82,7 @@ def show_overview(view: View, trace: Trace, kind: str, layer: int, head: int) ->
         "overview",
         f"{view.model}-{kind}-all-heads",
         lambda: weights_table(weights, allowed, queries, keys),
-        view=lambda: offline_view(view, trace, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+        view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
     )
 
 
@@ -96,15 +111,15 @@ def _open_head() -> None:
         st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
 
 
-def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one head as a heatmap, with its numbers and downloads."""
+def show_map(view: View, trace: Trace, shown: Attending, kind: str, layer: int, head: int) -> None:
+    """Show one head as a heatmap, with its numbers and downloads. `shown` is the trace, or has its words (`pick_words`)."""
     words = text("attention")
-    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
-    queries, keys = trace.tokens(kind)
+    weights, allowed = shown.weights(kind, layer)[0, head].numpy(), shown.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = shown.tokens(kind)
     left, right = st.columns(2)
     hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
-        rows, columns = (_words_of(view, trace, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
+        rows, columns = (_not_special(view, shown, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
         again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
         weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
         queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
@@ -138,10 +153,10 @@ def show_map(view: View, trace: Trace, kind: str, layer: int, head: int) -> None
     )
 
 
-def _words_of(view: View, trace: Trace, side: Side) -> list[int]:
+def _not_special(view: View, shown: Attending, side: Side) -> list[int]:
     """The positions of the first text that have no special token."""
     special = set(view.pipeline.vocabulary(side).specials)
-    return [position for position, token_id in enumerate(trace.ids_of(side)[0]) if token_id not in special]
+    return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
 
 
 def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> str:
@@ -190,14 +205,14 @@ def show_training_link(view: View, kind: str, layer: int, head: int) -> None:
     st.link_button(text("attention")["being_learnt"], f"training?{urlencode(query)}", icon=":material/movie:", type="tertiary")
 
 
-def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_lines(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
     """Show the heads of a layer as lines between two columns of tokens; locks, heads and threshold are kept in the URL.
 
     The picked head is always among the heads that are on (unless all are off), because the heading above names it.
     """
-    queries, keys = trace.tokens(kind)
-    weights, allowed = trace.weights(kind, layer)[0].numpy(), trace.allowed(kind)[layer, 0].numpy()
-    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(trace.heads(kind))})
+    queries, keys = shown.tokens(kind)
+    weights, allowed = shown.weights(kind, layer)[0].numpy(), shown.allowed(kind)[layer, 0].numpy()
+    locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(shown.heads(kind))})
     key = f"lines-{kind}"
     state = lines(
         weights,
@@ -219,7 +234,7 @@ def show_lines(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
         key,
         name,
         lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1),
-        view=lambda: offline_view(view, trace, kind, layer, head, state),
+        view=lambda: offline_view(view, shown, kind, layer, head, state),
     )
 
 
@@ -229,11 +244,11 @@ def _follow_heads(on: Sequence[int], head: int) -> None:
         st.session_state["head"] = on[0] + 1
 
 
-def show_combined(trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_combined(shown: Attending, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers; the way to combine them is picked."""
     words = text("attention")
-    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    queries, keys = trace.tokens(kind)
+    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
+    queries, keys = shown.tokens(kind)
     ways = {
         "mean-over-heads": lambda: weights[layer].mean(0),
         "maximum-over-heads": lambda: weights[layer].max(0),

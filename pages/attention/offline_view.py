@@ -10,7 +10,7 @@ from pages.ui.component import packed
 from pages.ui.head_grid import grid_data
 from pages.ui.offline import offline_page, place
 from pages.ui.text import text
-from transformer import Trace
+from transformer.analysis.words import Attending
 from transformer.figures.attention import quantized
 from transformer.figures.theme import KIND_COLORS
 
@@ -25,19 +25,19 @@ BODY = Markup("""<h1>{title}</h1>
 """)
 
 
-def offline_view(view: View, trace: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
+def offline_view(view: View, shown: Attending, kind: str, layer: int, head: int, state: LinesState) -> str:
     """The page.
 
     Args:
         view: of the sidebar.
-        trace: the first text of its batch is shown.
+        shown: the attention of the first text, between tokens or words.
         kind, layer, head: what is picked; layer and head counted from 0.
         state: the locked tokens, the heads that are on, and the threshold.
     """
     words = text("attention")
     saved = words["saved_view"]
-    queries, keys = trace.tokens(kind)
-    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    queries, keys = shown.tokens(kind)
+    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     heading = words["head_title"].replace("{kind}", words["kinds"][kind])
     data = {
         "layer": layer,

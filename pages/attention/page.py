@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.attention.head_patterns import show_doing
-from pages.attention.heads import show_combined, show_lines, show_map, show_overview, show_training_link
+from pages.attention.heads import pick_words, say_joined, show_combined, show_lines, show_map, show_overview, show_training_link
 from pages.attention.prediction import head_question, show_question
 from pages.attention.silence import show_silence
 from pages.attention.steps import show_steps
@@ -32,17 +32,20 @@ with explained():
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", 1)) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
         question = head_question(view, trace, kind, layer, head)
+        shown = pick_words(trace)
     st.caption(words["kind_sentences"][kind])
 
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     hides = show_question(question, title)
     if not hides:
         st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
-        show_overview(view, trace, kind, layer, head)
+        say_joined(trace, shown)
+        show_overview(view, shown, kind, layer, head)
 
         st.header(title, anchor="head")
     if not hides and seen("head", 920):
         show_training_link(view, kind, layer, head)
+        say_joined(trace, shown)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
         if look in ("map", "lines"):
@@ -50,17 +53,17 @@ with explained():
         if look in ("map", "lines", "pattern"):
             show_silence(view, trace, kind, layer, head)
         if look == "map":
-            show_map(view, trace, kind, layer, head)
+            show_map(view, trace, shown, kind, layer, head)
         elif look == "lines":
-            show_lines(view, trace, kind, layer, head)
+            show_lines(view, shown, kind, layer, head)
         elif look == "pattern":
-            show_doing(view, trace, kind, layer, head)
+            show_doing(view, shown, kind, layer, head)
         elif look == "steps":
             model = own_network(view)
             if model is not None:
                 show_steps(model, trace, kind, layer, head)
         elif look == "combined":
-            show_combined(trace, kind, layer, head)
+            show_combined(shown, kind, layer, head)
         else:
             show_whatif(view, trace, kind, layer, head)
 

@@ -55,7 +55,7 @@ with explained():
     hides = show_guess(view, shown, step)
     if not hides:
         show_player(view, trace, shown)
-        if not shown.written.ended:
+        if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
         st.header(words["stages_title"].format(step=step + 1), anchor="stages")

@@ -178,7 +178,8 @@ def _show_answer(run: Run, item: int) -> None:
         return
     source, written = quoted(run.view.sources[item]), quoted(answer.text) or words["empty_answer"]
     st.markdown(words["answer"].format(source=source, answer=written))
-    if run.view.pipeline.trained and not answer.ended:
+    # A decoder alone goes on as long as it may.
+    if run.view.pipeline.trained and not answer.ended and len(run.view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
     if run.view.pipeline.trained and target is None and run.view.writes and "probabilities" in run.trace:
         _show_hesitation(run, item, answer)

@@ -388,6 +388,8 @@ class HuggingFacePipeline:
             tuple(map(self.source_vocabulary.tokens_of, source_ids)),
             tuple(map(self.target_vocabulary.tokens_of, target_ids)),
             values.masks,
+            tuple(map(self.source_vocabulary.words_of, source_ids)),
+            tuple(map(self.target_vocabulary.words_of, target_ids)),
         )
 
     def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
+from transformer.text.pieces import BYTE_SPACE, CONTINUES, SPACE, readable
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
 from transformer.tracing.paths import Side
 
-SPACE = "▁"  # in a label: the piece starts with a space, so it starts a word
 # Share of the rows of a table that its tokenizer must have: tables are often rounded up, but not to twice the size.
 LEAST_SHARE = 0.5
 
@@ -136,6 +136,34 @@ class PieceVocabulary:
         """The same as `text`."""
         return self.text(ids)
 
+    @cached_property
+    def _marks(self) -> str:
+        """What the labels of pieces say: where a word goes on (`##`), where one starts (`▁`), or nothing: each is a word."""
+        labels = [token for token in self.tokens if len(token) > 2]
+        return next((mark for mark in (CONTINUES, SPACE) if any(label.startswith(mark) for label in labels)), "")
+
+    def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
+        """The number of the word that each id is a piece of, counted from 0; None for special tokens. A sign of punctuation is
+        a word of its own."""
+        special, numbers, word, before = set(self.specials), [], -1, ""
+        for index in ids:
+            if index < 0 or index in special:
+                numbers.append(None)
+                before = ""
+                continue
+            label = self.tokens[index]
+            goes_on = bool(before) and self._goes_on(label, before)
+            word, before = word + (not goes_on), label
+            numbers.append(word)
+        return tuple(numbers)
+
+    def _goes_on(self, label: str, before: str) -> bool:
+        """Whether a piece goes on the word of the piece before it."""
+        if self._marks == CONTINUES:
+            return label.startswith(CONTINUES)
+        inside = not label.startswith((SPACE, BYTE_SPACE)) and _is_letter(label[0]) and _is_letter(before[-1])
+        return self._marks == SPACE and (inside or before == SPACE)
+
     def closest_to(self, token: str) -> tuple[str, ...]:
         """None: pieces are not compared."""
         return ()
@@ -146,27 +174,6 @@ class PieceVocabulary:
         return self.tokenizer.decode(known, skip_special_tokens=True).strip()
 
 
-def _byte_letters() -> dict[str, int]:
-    """The letter that stands for each byte in a byte-level tokenizer, such as that of GPT-2: printable bytes stand for
-    themselves, the others for letters from 256 on."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
-
-
-BYTES = _byte_letters()
-BYTE_SPACE = "Ġ"
-
-
-def readable(piece: str) -> str:
-    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; other pieces are returned unchanged."""
-    starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
-    encoded = starts_word or any(ord(letter) > 127 for letter in letters)
-    if not encoded or any(letter not in BYTES for letter in letters):
-        return piece
-    try:
-        text = bytes(BYTES[letter] for letter in letters).decode()
-    except UnicodeDecodeError:
-        return piece
-    text = text.replace("\n", "⏎").replace(" ", SPACE)
-    return (SPACE if starts_word else "") + text
+def _is_letter(sign: str) -> bool:
+    """Whether a sign is part of a word, as far as ASCII tells; others may be halves of letters."""
+    return sign.isalnum() or ord(sign) > 127

@@ -20,6 +20,8 @@ from transformer.validation import as_list, one_of
 # A row for each text of the batch.
 Tokens = tuple[tuple[str, ...], ...]
 Ids = tuple[tuple[int, ...], ...]
+# Of each piece of a word the number of the word, counted from 0 in each text; None for special tokens.
+Words = tuple[tuple[int | None, ...], ...]
 
 
 def as_array(values: Tensor) -> np.ndarray:
@@ -78,6 +80,7 @@ class Trace:
         source_tokens, target_tokens: the tokens of those ids, which label the axes.
         used_masks: path of an attention → the mask it used, after all edits: True where a query may attend to a key. Sizes of
             1 stand for "the same for all".
+        source_words, target_words: the words that the tokens are pieces of; no rows where every token is a word.
     """
 
     config: Any
@@ -87,6 +90,8 @@ class Trace:
     source_tokens: Tokens
     target_tokens: Tokens
     used_masks: Mapping[str, Bool[Tensor, "batch heads queries keys"]]
+    source_words: Words = ()
+    target_words: Words = ()
     # Results of `attention` and `allowed`, one tensor of all layers for each kind.
     _weights: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
@@ -155,6 +160,11 @@ class Trace:
             ConfigError: there is no such side.
         """
         return self.source_tokens if one_of("side", side, SIDES) == "source" else self.target_tokens
+
+    def words_of(self, side: Side) -> Words:
+        """The number of the word that each token of a side is a piece of; no rows where every token is a word. Raises as
+        `tokens_of`."""
+        return self.source_words if one_of("side", side, SIDES) == "source" else self.target_words
 
     def ids_of(self, side: Side) -> Ids:
         """The ids of a side, a row for each text of the batch. Raises as `tokens_of`."""

@@ -1,5 +1,6 @@
 """Models of Hugging Face in folders of the server: the list of them, and every page on one of each kind."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -12,10 +13,12 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import folders
+from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
 from tests.transformer.huggingface.tiny import folder_of
 from transformer.errors import HeadlightError
+from transformer.huggingface.vocabulary import PieceVocabulary
 
 PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decoding")
 # A model of each kind: two stacks, a decoder alone, an encoder alone.
@@ -104,3 +107,17 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
 
 def captions(app: AppTest) -> list[str]:
     return [caption.value for caption in app.caption]
+
+
+@pytest.mark.usefixtures("named")
+def test_pieces_are_joined_to_words_on_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = text("attention")["joined"]
+    plain = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .")
+    assert not [toggle for toggle in plain.toggle if toggle.key == "join"]  # its tokens are words
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true")
+    assert sum(said in caption for caption in captions(app)) == 2
+    (grid,) = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.key == "overview"]
+    assert grid["queries"][:2] == ["thecat", "sleeps."]
+    RESULTS.clear()

@@ -10,12 +10,14 @@ import pytest
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 import sentencepiece
+import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import GPT2TokenizerFast
 
 from tests.transformer.huggingface.tiny import folder_of, save_model
-from transformer.huggingface.vocabulary import readable
+from transformer.analysis.words import WordAttention, in_pieces
 from transformer.pipeline.pipeline import Pipeline
+from transformer.text.pieces import readable
 
 SENTENCES = [
     "the cat sleeps in the big house .",
@@ -74,6 +76,15 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     assert reading.tokens[:2] == ("the", "▁cat")
     assert reading.words[:2] == (0, 1)
     assert pipeline.source_vocabulary.text(reading.ids) == "the cat déjà"
+    trace = pipeline.trace("the cat sleeps, déjà.", "")
+    assert in_pieces(trace)
+    joined = WordAttention(trace)
+    assert joined.tokens("decoder")[0] == ("the", "cat", "sleeps", ",", "déjà", ".")
+    weights = joined.attention("decoder")
+    assert weights.shape == (2, 1, 2, 6, 6)
+    assert weights.sum(-1).allclose(torch.ones(2, 1, 2, 6), atol=1e-5)
+    assert joined.weights("decoder", 1).equal(weights[1])
+    assert joined.allowed("decoder")[0, 0, 0].equal(torch.ones(6, 6, dtype=torch.bool).tril())
     assert len(set(pipeline.source_vocabulary.tokens)) == len(tokenizer)
     assert [readable(piece) for piece in ("Ġcat", "cat", "##ing", "▁cat", "é", "Ã©", "ĠÃ©", "Ã")] == [
         "▁cat",
