@@ -47,12 +47,13 @@ def visit() -> None:
     present_bar()
     lesson_bar()
     draw_page(page)
-    if not lesson_is_open():  # its bar has the way on
-        foot()
-    show_keep()
-    with st.container(horizontal=True):
-        show_glossary()
-        present_button()
+    with st.container(key="ending"):  # below the screen while the page is drawn, so that it does not jump (app.css)
+        if not lesson_is_open():  # its bar has the way on
+            foot()
+        show_keep()
+        with st.container(horizontal=True):
+            show_glossary()
+            present_button()
     st.session_state[COMPLETE] = True
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models import accepts
@@ -15,6 +16,7 @@ from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.untrained import Untrained
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
 
@@ -51,12 +53,17 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
     """
+    view = current_view()
+    # Before the run, which may take seconds: what comes late pushes the page down under a reader.
+    note = _note_untrained(view)
     try:
-        run = _run(current_view(), batch)
+        run = _run(view, batch)
     except HeadlightError as error:
+        note.empty()
         last = st.session_state.get(LAST)
         if last is None:
             raise
+        _note_untrained(last)
         try:
             run = _run(last, batch)
         except HeadlightError:  # this page cannot draw the last view either
@@ -111,15 +118,22 @@ def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
         raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
 
 
+def _note_untrained(view: View) -> DeltaGenerator:
+    """Say that the model of a view is untrained, if it is. Its place is kept for a trained one, so that what follows is not
+    mounted anew when another model is chosen."""
+    place = st.empty()
+    if isinstance(view.key, Untrained):
+        place.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
+    return place
+
+
 def _show(run: Run, with_answer: bool) -> None:
-    """Draw the banner: warnings, a note if the model is untrained, and the answer to each text."""
+    """Draw the banner: warnings, and the answer to each text."""
     words, view, several = text("common"), run.view, len(run.sources) > 1
     if view.problem:
         st.warning(words["first_alone"].format(problem=literal(sentence(view.problem))), icon=":material/view_agenda:")
     for item in range(len(run.sources)):
         _warn(run, item, item + 1 if several else None)
-    if not view.pipeline.trained:
-        st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
     for item in range(len(run.sources) if with_answer else 0):
         _show_answer(run, item)
     if not view.pipeline.model:

@@ -55,6 +55,7 @@ STYLE_COLORS = {
     "code-number": "light-dark(#8A3A68, #DD9CC0)",
     "code-operator": "light-dark(#9A4300, #F0A070)",
     "on-primary": "light-dark(#FFFFFF, #11161D)",
+    "background": "light-dark(#FFFFFF, #11161D)",  # of the page, for what lies over it
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 
