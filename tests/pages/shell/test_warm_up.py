@@ -14,7 +14,7 @@ from transformer.worlds import WORLDS
 
 get_ready()
 for name in available():
-    assert RESULTS.has(runs().pipeline, name), name
+    assert RESULTS.has(runs()._loaded, name), name
     first = WORLDS[runs().pipeline(name).card.world].examples[0].source
     assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
 imported = [name for name in sys.modules if name.startswith("pages.")]
