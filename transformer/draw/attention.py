@@ -11,12 +11,13 @@ from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
 from transformer.draw.drawing import drawn, own_model
+from transformer.errors import InputError
 from transformer.figures.attention import head_map
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps, terms_bars
 from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import tensor_view
 from transformer.figures.whatif import difference_map, importance_map, probability_change
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
@@ -77,7 +78,9 @@ def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int =
 
 
 @drawn
-def terms(pipeline: Pipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int) -> go.Figure:
+def terms(
+    pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
+) -> go.Figure:
     """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax."""
     found = explain(own_model(pipeline), trace, kind, layer, head, name, row, column)
     summed, listed = found.operation == "sum of products", [*found.terms]
@@ -96,21 +99,31 @@ def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) ->
 
 
 @drawn
-def probabilities(pipeline: Pipeline, before: Trace, after: Trace) -> go.Figure:
+def probabilities(pipeline: TextPipeline, before: Trace, after: Trace) -> go.Figure:
     """The probability of each token of the answer in two runs. Both read the same target; the first text is drawn."""
-    ids = [*before.target_ids[0][1:], pipeline.target_vocabulary.eos]
+    ids = _written(pipeline, before)
     rows = np.arange(len(ids))
     one, other = (trace.probabilities[0].numpy()[rows, ids] for trace in (before, after))
-    return probability_change(pipeline.target_vocabulary.tokens_of(ids), one, other, ("before", "after"), written=True)
+    return probability_change(pipeline.vocabulary("target").tokens_of(ids), one, other, ("before", "after"), written=True)
 
 
 @drawn
-def importance(pipeline: Pipeline, trace: Trace, position: int) -> go.Figure:
+def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure:
     """The importance of each head for one token of the answer. How far its log-probability drops without the head."""
-    source, target = (torch.tensor(ids[:1]) for ids in (trace.source_ids, trace.target_ids))
-    ids = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
-    *_, last = head_importance(own_model(pipeline), source, target, position, ids[position])
+    source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
+    ids = _written(pipeline, trace)
+    assert target is not None
+    check_index("position", position, len(ids))
+    *_, last = head_importance(pipeline.network, source, target, position, ids[position])
     return importance_map(last.drops, {kind: kind for kind in last.drops})
+
+
+def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
+    """The id that each row of the first text should predict, the end of the text last where there is one."""
+    if not trace.target_ids:
+        raise InputError("An encoder alone writes no answer.")
+    end = pipeline.vocabulary("target").eos
+    return [*trace.target_ids[0][1:], *([] if end is None else [end])]
 
 
 def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:

@@ -10,12 +10,13 @@ from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.draw.drawing import drawn, own_model
+from transformer.errors import InputError
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Beam, Method
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
@@ -26,30 +27,30 @@ STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned l
 
 @drawn
 def distribution(
-    pipeline: Pipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
+    pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
     made = _step(Written.of(pipeline.write(text, method, controls)), step)
     stages = np.stack([stage.logits[0].double().softmax(-1).numpy() for stage in made.stages])
     top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
     titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in made.stages]
-    return stage_bars(pipeline.target_vocabulary.tokens_of(top), stages[:, top], titles, None)
+    return stage_bars(pipeline.vocabulary("target").tokens_of(top), stages[:, top], titles, None)
 
 
 @drawn
-def smoothing(pipeline: Pipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
+def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
     """What label smoothing asks for at a step, beside what the model gives."""
     made = _step(Written.of(pipeline.write(text)), step)
     own = made.own.probabilities[0].double().numpy()
     top = np.argsort(-own, kind="stable")[:MOST].tolist()
     asked = smoothed_target(len(own), int(own.argmax()), smoothing)
-    return draw_bars(pipeline.target_vocabulary.tokens_of(top), asked[top], own[top], ("asked for", "given"))
+    return draw_bars(pipeline.vocabulary("target").tokens_of(top), asked[top], own[top], ("asked for", "given"))
 
 
 @drawn
-def beam(pipeline: Pipeline, text: str, width: int = 3) -> go.Figure:
+def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
     """The tree of a beam search. Every hypothesis, and what became of it."""
-    written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.target_vocabulary
+    written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
     best = {made.number for made in written.chain(written.best)}
     nodes = []
     for made in written.hypotheses:
@@ -58,13 +59,14 @@ def beam(pipeline: Pipeline, text: str, width: int = 3) -> go.Figure:
         (token,) = vocabulary.tokens_of([made.token])
         hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
         nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, state, made.ended))
-    return beam_tree(nodes, vocabulary.tokens[vocabulary.sos], STATES, written.best.number, "step")
+    start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
+    return beam_tree(nodes, start, STATES, written.best.number, "step")
 
 
 @drawn
-def lens(pipeline: Pipeline, text: str) -> go.Figure:
+def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
-    written, vocabulary = Written.of(pipeline.write(text)), pipeline.target_vocabulary
+    written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
     chain = written.chain(written.best)
     columns = [logit_lens(own_model(pipeline), written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
     logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
@@ -78,7 +80,7 @@ def lens(pipeline: Pipeline, text: str) -> go.Figure:
 
 
 @drawn
-def contributions(pipeline: Pipeline, text: str, step: int = 0) -> go.Figure:
+def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
     """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
     written = Written.of(pipeline.write(text))
     values = _step(written, step).values
@@ -89,15 +91,18 @@ def contributions(pipeline: Pipeline, text: str, step: int = 0) -> go.Figure:
     names, values = [_part(found.parts[index]) for index in first], found.values[first]
     if len(rest):
         names, values = [*names, f"{len(rest)} others"], np.append(values, found.values[rest].sum())
-    return contribution_bars(names, values, f"to the logit of {pipeline.target_vocabulary.tokens[made.token]}")
+    token = pipeline.vocabulary("target").tokens[made.token]
+    return contribution_bars(names, values, f"to the logit of {token}")
 
 
 @drawn
-def losses(pipeline: Pipeline, trace: Trace) -> go.Figure:
+def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     """The loss of each token of a target that the decoder read. In nats; tokens that the model would not write are marked."""
+    if not trace.target_ids:
+        raise InputError("An encoder alone reads no target.")
     forced = forcing(pipeline, trace)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
-    return loss_bars(pipeline.target_vocabulary.tokens_of(forced.ids), forced.losses, right, "loss, nats")
+    return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")
 
 
 def _step(written: Written, step: int) -> DecodingStep:

@@ -18,7 +18,7 @@ from transformer.figures.residual import token_lines, unit_bars
 from transformer.figures.walk import stop_figure
 from transformer.network.cost import WORK, Cost
 from transformer.network.cost import growth as cost_growth
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import SIDES, STACK_SIDES, TensorPath, check_index
 from transformer.tracing.trace import Trace
 from transformer.validation import one_of
@@ -62,7 +62,7 @@ def residual(trace: Trace, stack: str = "encoder", measure: str = "norm", item: 
 
 
 @drawn
-def units(pipeline: Pipeline, trace: Trace, path: str, position: int, most: int = 10, item: int = 0) -> go.Figure:
+def units(pipeline: TextPipeline, trace: Trace, path: str, position: int, most: int = 10, item: int = 0) -> go.Figure:
     """The hidden units of a feed-forward network that move its output furthest. At one position; `path` is the network's."""
     worked = feed_forward(own_model(pipeline), trace, path, position, item)
     strongest = worked.strongest(most)
@@ -70,7 +70,7 @@ def units(pipeline: Pipeline, trace: Trace, path: str, position: int, most: int 
 
 
 @drawn
-def costs(pipeline: Pipeline, trace: Trace) -> go.Figure:
+def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     """The shares of each kind of work. In FLOPs, parameters and bytes of the trace."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
@@ -95,7 +95,8 @@ def _view(trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     tokens = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         tokens["query"], tokens["key"] = trace.tokens(place.kind, item)
-    tokens["position"] = tokens[place.side]
+    # The output of an encoder alone lies beyond its stack, where the side is the target's by its name.
+    tokens["position"] = tokens.get(place.side, trace.source_tokens[item] if trace.source_tokens else ())
     scale: Scale = "mask" if stop.path.endswith("_mask") else "weights" if place.last in SHARES else "signed"
     masked = place.kind is not None and place.last in HIDING
     hidden = trace.hidden(place.owner).numpy() if masked else None

@@ -11,6 +11,7 @@ from transformer.figures.mask_conventions import Stages, convention_stages
 from transformer.figures.mask_conventions import empty_rows as rows_figure
 from transformer.figures.masks import mask_picture
 from transformer.figures.whatif import probability_change
+from transformer.network.config import check_config
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.paths import Kind, Side, check_index
 from transformer.tracing.phrases import interventions
@@ -35,6 +36,7 @@ def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
 @drawn
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
     """One convention of masks, applied to the scores of one head. The mask, the scores before and after it, and the weights."""
+    check_config(trace.config)  # the conventions are values of its fields
     chosen = Kind.of(kind)
     scores = trace[f"{trace.attention_path(kind, layer)}.scores"].values[item, head]
     ids = torch.tensor(trace.ids_of(chosen.keys)[item])
@@ -60,5 +62,7 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
     """The probability of each token with padding after the source. With the mask of padding, or without it."""
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
+    if not trace.source_ids:
+        raise InputError("The decoder ran alone: there is no source to be padded.")
     leak = leaks.append_padding(pipeline, trace.source_ids[0], trace.target_ids[0], count, edits)
     return probability_change(leak.tokens, leak.before, leak.after, ("without padding", f"with {count} × <pad>"))

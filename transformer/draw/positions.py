@@ -5,19 +5,20 @@ import plotly.graph_objects as go
 
 from transformer.analysis import position_geometry
 from transformer.draw.drawing import drawn, own_model
+from transformer.errors import InputError
 from transformer.figures import position_geometry as figures
 from transformer.figures.token_geometry import aligned_maps
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Side
 from transformer.tracing.phrases import interventions
-from transformer.tracing.trace import Trace
+from transformer.tracing.trace import Trace, as_array
 
 AXES = ("token", "dimension")
 MOST = 64  # positions and dimensions of a table
 
 
 @drawn
-def positions(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
     """The table of positions of a model. Its first rows and columns."""
     return figures.position_map(_table(pipeline, side)[:, :MOST])
 
@@ -32,20 +33,20 @@ def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
 
 
 @drawn
-def waves(pipeline: Pipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
+def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
     """Columns of the table of positions. A line for each dimension."""
     names = [f"dimension {dimension}" for dimension in dimensions]
     return figures.waves(dimensions, _table(pipeline, side)[:, list(dimensions)], None, names)
 
 
 @drawn
-def position_products(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
     """The dot product of every position with every other."""
     return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
 
 
 @drawn
-def distances(pipeline: Pipeline, side: Side = "source") -> go.Figure:
+def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
     """The dot product of two positions by their distance. Its mean, and the range over all pairs."""
     products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
     return figures.distance_lines(products, ("mean", "least to largest"))
@@ -58,7 +59,7 @@ def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
 
 
 @drawn
-def circle(pipeline: Pipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
+def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
     """One pair of dimensions as an arrow in a circle. At a position, and some places later; for sines and cosines in turn."""
     columns = slice(2 * pair, 2 * pair + 2)
     arrows = {at: f"position {at}" for at in (position, position + shift)}
@@ -67,7 +68,7 @@ def circle(pipeline: Pipeline, pair: int = 0, shift: int = 5, position: int = 0,
 
 
 @drawn
-def swap(pipeline: Pipeline, text: str, first: int, second: int) -> go.Figure:
+def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
     """How far each token's vector moves when two tokens change places. With positions, and without."""
     reading = pipeline.read(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
@@ -78,5 +79,8 @@ def swap(pipeline: Pipeline, text: str, first: int, second: int) -> go.Figure:
     return figures.change_bars(reading.tokens, changes, "change")
 
 
-def _table(pipeline: Pipeline, side: Side) -> np.ndarray:
-    return position_geometry.model_table(own_model(pipeline), side)[:MOST]
+def _table(pipeline: TextPipeline, side: Side) -> np.ndarray:
+    table = pipeline.position_table(side)
+    if table is None:
+        raise InputError("This model adds no table of positions to its tokens.")
+    return as_array(table)[:MOST]

@@ -1,38 +1,42 @@
 """Drawings of tokens as vectors: their rows of the table, how alike they are, and the whole vocabulary."""
 
+import numpy as np
 import plotly.graph_objects as go
 
-from transformer.analysis.token_geometry import cosines, plane, token_table
-from transformer.draw.drawing import drawn, own_model
+from transformer.analysis.token_geometry import cosines, plane
+from transformer.draw.drawing import drawn
 from transformer.figures.token_geometry import aligned_maps, similarity_map, vocabulary_map
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Side
+from transformer.tracing.trace import as_array
 
 
 @drawn
-def rows(pipeline: Pipeline, text: str, side: Side = "source") -> go.Figure:
+def rows(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
     """The rows of the table of tokens that a text selects."""
     reading = pipeline.read(text, side)
-    return aligned_maps(
-        {"rows": token_table(own_model(pipeline), side)[list(reading.ids)]}, reading.tokens, "token", "dimension"
-    )
+    return aligned_maps({"rows": _table(pipeline, side)[list(reading.ids)]}, reading.tokens, "token", "dimension")
 
 
 @drawn
-def similarity(pipeline: Pipeline, text: str, side: Side = "source") -> go.Figure:
+def similarity(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
     """How alike the tokens of a text are. The cosine of each pair of rows of the table."""
     reading = pipeline.read(text, side)
-    vectors = token_table(own_model(pipeline), side)[list(reading.ids)]
+    vectors = _table(pipeline, side)[list(reading.ids)]
     return similarity_map(cosines(vectors, vectors), reading.tokens)
 
 
 @drawn
-def vocabulary(pipeline: Pipeline, text: str = "", side: Side = "source") -> go.Figure:
+def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") -> go.Figure:
     """Every token of the vocabulary as a point. On the plane with the most variance; those of a text have a ring."""
     known = pipeline.vocabulary(side)
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]
-    flat = plane(token_table(own_model(pipeline), side), words or None)
+    flat = plane(_table(pipeline, side), words or None)
     marked = pipeline.read(text, side).ids if text else ()
     classes = ["special" if index in known.specials else "word" for index in ids]
     return vocabulary_map(flat.points, known.tokens, classes, marked, flat.shares)
+
+
+def _table(pipeline: TextPipeline, side: Side) -> np.ndarray:
+    return as_array(pipeline.token_table(side))

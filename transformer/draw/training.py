@@ -9,12 +9,13 @@ from transformer.draw.drawing import drawn, own_model
 from transformer.errors import InputError
 from transformer.figures.training import Series, part_bars, step_lines
 from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.validation import one_of
 
 
 @drawn
-def training(pipeline: Pipeline, key: str = "loss") -> go.Figure:
+def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
     """A number of the training over its steps. As the card of the model has it."""
     points = [point for point in pipeline.card.history if key in point]
     if not points:
@@ -49,7 +50,7 @@ def head_history(
 
 
 @drawn
-def weight_sizes(pipeline: Pipeline) -> go.Figure:
+def weight_sizes(pipeline: TextPipeline) -> go.Figure:
     """The length of all weights of each part of a model, as one vector."""
     sizes: dict[str, float] = {}
     for name, parameter in own_model(pipeline).named_parameters():

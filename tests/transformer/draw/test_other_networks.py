@@ -1,0 +1,55 @@
+"""Drawings of models of Hugging Face: drawn, or refused in words."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from tests.transformer.huggingface.tiny import SHORT, opened
+from transformer import HeadlightError, draw
+from transformer.tracing.trace import Trace
+
+
+@functools.cache
+def run(name: str) -> Trace:
+    return opened(name).trace(SHORT)
+
+
+def kind(name: str) -> str:
+    return str(run(name).kinds[-1])
+
+
+ANY: dict[str, Callable[[str], Any]] = {
+    "head": lambda name: draw.head(run(name), kind(name), 0, 1),
+    "heads": lambda name: draw.heads(run(name), kind(name)),
+    "rollout": lambda name: draw.rollout(run(name), str(run(name).kinds[0])),
+    "steps": lambda name: draw.steps(run(name), kind(name), 0, 1),
+    "tensor": lambda name: draw.tensor(run(name), "logits"),
+    "rows": lambda name: draw.rows(opened(name), SHORT),
+    "vocabulary": lambda name: draw.vocabulary(opened(name), SHORT),
+}
+# An encoder alone writes nothing.
+WRITING: dict[str, Callable[[str], Any]] = {
+    "distribution": lambda name: draw.distribution(opened(name), SHORT),
+    "beam": lambda name: draw.beam(opened(name), SHORT, 2),
+    "losses": lambda name: draw.losses(opened(name), run(name)),
+    "importance": lambda name: draw.importance(opened(name), run(name), 1),
+}
+OURS_ALONE: dict[str, Callable[[str], Any]] = {
+    "lens": lambda name: draw.lens(opened(name), SHORT),
+    "costs": lambda name: draw.costs(opened(name), run(name)),
+    "terms": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "scores", 0, 1),
+    "convention": lambda name: draw.convention(run(name), kind(name), 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_models_of_others_are_drawn_as_far_as_their_traces_go(name: str) -> None:
+    for call in [*ANY.values(), *([] if name == "bert" else WRITING.values())]:
+        assert call(name).figure.data
+    for call in [*OURS_ALONE.values(), *(WRITING.values() if name == "bert" else ())]:
+        with pytest.raises(HeadlightError):
+            call(name)
