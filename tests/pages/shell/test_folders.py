@@ -118,6 +118,7 @@ def test_pieces_are_joined_to_words_on_wish(monkeypatch: pytest.MonkeyPatch) -> 
     RESULTS.clear()
     app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true")
     assert sum(said in caption for caption in captions(app)) == 2
-    (grid,) = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.key == "overview"]
-    assert grid["queries"][:2] == ["thecat", "sleeps."]
+    (shown_map,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert "sleeps." in json.dumps(shown_map)
+    assert '"cat"' not in json.dumps(shown_map)
     RESULTS.clear()
