@@ -219,7 +219,7 @@ RECIPES: dict[str, Recipe] = {
         config=sizes(64, 4, 2, 256),
     ),
     "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
-    "sort": Recipe(world="sort", steps=8000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(world="sort", steps=8000, pool=8, bf16=False, config=sizes(64, 4, 2, 256, dropout=0.0)),
     "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, bf16=False, config=sizes(96, 4, 2, 384)),
     "dates": Recipe(world="dates", steps=5000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
 }
