@@ -3,7 +3,8 @@ products of matrices that a token needs.
 
     python -m benchmarks.decoding [--quick] [--markdown]
 
-One process, one thread, rounds in random order, compared by their medians. The model is `vanilla` at full size with random
+One process, one thread, rounds in random order, compared by their medians. Times are processor time of the thread, because the
+machine may have other work. The model is `vanilla` at full size with random
 weights; it must not write `<eos>`, so every answer has as many tokens as are asked for.
 
 - `kept`: `transformer.pipeline.decoding.write`, as `Pipeline.answer` uses it (not traced).
@@ -36,9 +37,9 @@ AT = (1, 10, 20, 30, 40, 50, 60)  # the tokens whose cost is listed
 
 def seconds_by_token(model: Transformer, source: Tensor, cached: bool, traced: bool = False) -> list[float]:
     """The seconds of each step of an answer; the first includes the encoder."""
-    times, start = [], time.perf_counter()
+    times, start = [], time.thread_time()
     for _ in write(model, source, SOS, EOS, TOKENS - 1, never=(EOS,), cached=cached, traced=traced):
-        now = time.perf_counter()
+        now = time.thread_time()
         times.append(now - start)
         start = now
     return times
@@ -47,7 +48,7 @@ def seconds_by_token(model: Transformer, source: Tensor, cached: bool, traced: b
 @torch.inference_mode()
 def products(model: Transformer, source: Tensor) -> list[float]:
     """The seconds of the plain products of each step."""
-    config, times, start = model.config, [], time.perf_counter()
+    config, times, start = model.config, [], time.thread_time()
     memory, _ = model.encode(source)
     row = torch.randn(1, 1, config.d_model)
     heads, width = config.heads, config.d_head
@@ -68,7 +69,7 @@ def products(model: Transformer, source: Tensor) -> list[float]:
                 torch.matmul(query @ memory_keys.mT, memory_keys)
             contract(expand(row))
         model.output_projection(row)
-        now = time.perf_counter()
+        now = time.thread_time()
         times.append(now - start)
         start = now
     return times
@@ -122,7 +123,7 @@ def main() -> None:
     if arguments.markdown:
         print("| token | kept ms | unkept ms | products ms |\n| --- | --- | --- | --- |")
     else:
-        print(f"torch {torch.__version__}, Python {platform.python_version()}; milliseconds of one token, medians")
+        print(f"torch {torch.__version__}, Python {platform.python_version()}; processor milliseconds of one token, medians")
     for token in AT:
         values = [1000 * times[name][token - 1] for name in ("kept", "unkept", "products")]
         print("| " + " | ".join([str(token), *(f"{value:.1f}" for value in values)]) + " |")

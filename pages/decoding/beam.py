@@ -9,7 +9,7 @@ from pages.decoding.settings import write
 from pages.decoding.steps import Run, quoted_tokens
 from pages.shell.view import View
 from pages.ui.charts import chart, show
-from pages.ui.format import fixed, share, token_at
+from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
 from pages.ui.text import figure_labels, text
 from transformer import Trace
@@ -129,6 +129,6 @@ def _show_node(trace: Trace, run: Run, made: Hypothesis) -> None:
         crossed = bool(trace.source_tokens)
         rows = step.attention("cross" if crossed else "decoder", made.row).mean(1).numpy()
         keys = trace.source_tokens[0] if crossed else run.tokens_of(step.read[made.row].tolist())
-        names = [token_at(layer + 1, words["layer"]) for layer in range(len(rows))]
+        names = [words["layer_row"].format(layer=layer + 1) for layer in range(len(rows))]
         figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())
         show(figure, "node-attention", words["node_attention_alt"].format(token=branch[-1]))
