@@ -19,3 +19,9 @@ def listed() -> str:
     """All terms as Markdown, in alphabetical order."""
     terms = text("glossary")["terms"]
     return "\n".join(f"- **{term}**: {terms[term]}" for term in sorted(terms, key=str.casefold))
+
+
+def meaning(words: str) -> str | None:
+    """What a term means, in one or two sentences, also of its plural; None for words that are not in the glossary."""
+    terms: dict[str, str] = text("glossary")["terms"]
+    return terms.get(words.lower()) or terms.get(words.lower().removesuffix("s"))

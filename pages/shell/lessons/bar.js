@@ -26,7 +26,7 @@ const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
- *   target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
+ *   terms: Record<string, string>, target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
  *   class: { code: string, secret: string } | null, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
@@ -96,6 +96,7 @@ class Bar {
     );
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
     const say = make("div", { class: "say" }, make("p", { class: "title" }, data.title), ...blocks(data.say));
+    for (const word of say.querySelectorAll("strong")) explain(word, data.terms[word.textContent ?? ""]);
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.question(question)));
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
     if (data.questions.length) side.append(reveal);
@@ -497,4 +498,27 @@ function blocks(of) {
  */
 function runs(of) {
   return of.map(([style, words]) => (style ? make(style, {}, words) : words));
+}
+
+/**
+ * Let a person press a term to read what it means, below the words it stands in.
+ *
+ * @param {HTMLElement} word
+ * @param {string | undefined} meaning nothing is done without one
+ */
+function explain(word, meaning) {
+  if (!meaning) return;
+  const button = make(
+    "button",
+    { type: "button", class: "term", title: meaning, "aria-expanded": "false" },
+    word.textContent ?? "",
+  );
+  const says = make("span", { class: "meaning", role: "note" }, meaning);
+  says.hidden = true;
+  button.addEventListener("click", () => {
+    says.hidden = !says.hidden;
+    button.setAttribute("aria-expanded", String(!says.hidden));
+  });
+  word.replaceChildren(button);
+  word.closest("p, li")?.append(says);
 }

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
+from pages.shell.glossary import meaning
 from pages.shell.lessons.answers import Answer, fits, parse, places, write
 from pages.shell.lessons.class_panel import show_class, warn_class
 from pages.shell.lessons.grading import Verdict, judge
@@ -176,6 +177,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "restart": start_address(opened.name, lesson),
         "all": address("lessons", linked_language()) if exists("lessons") else "",
         "last": index + 1 == count,
+        "terms": {},
         "target": "",
         "covers": False,
         "started": opened.started,
@@ -196,6 +198,7 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
         "say": prose(_words(stop, stop.say)),
+        "terms": new_terms(lesson, index),
         "target": stop.place,
         "covers": stop.cover and question is not None and question["open"],
         "questions": [question] if question else [],
@@ -205,6 +208,20 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
     if not exists(stop.page):
         data["reveal"] = prose(words["no_stop_page"])
     return data
+
+
+def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
+    """The terms of the glossary that are set in bold at a stop and at none before it, each with its meaning."""
+    met: set[str] = set()
+    terms: dict[str, str] = {}
+    for place, stop in enumerate(lesson.stops[: index + 1]):
+        runs = (run for block in prose(_words(stop, stop.say)) for run in block.runs)
+        strong = [words for style, words in runs if style == "strong"]
+        if place == index:
+            meanings = {words: meaning(words) for words in strong if words.lower() not in met}
+            terms = {words: says for words, says in meanings.items() if says}
+        met |= {words.lower() for words in strong}
+    return terms
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:

@@ -12,13 +12,15 @@ from pages.shell.lessons import player
 from pages.shell.lessons.answers import Answer, fits, parse, write
 from pages.shell.lessons.grading import judge
 from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
-from pages.shell.lessons.library import shipped
+from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
+from pages.shell.lessons.player import new_terms
 from pages.shell.lessons.truths import Value, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import available, runs
 from pages.ui.pickers import option_id
+from pages.ui.text import text
 from tests.fuzz.links import watched
 from tests.pages.apps import on_page
 from tests.pages.conftest import ROOT, Visitor
@@ -265,6 +267,15 @@ def test_a_wrong_answer_can_be_changed_once_and_both_stay() -> None:
     assert data["reveal"]
 
 
+def test_a_term_is_explained_where_it_first_appears() -> None:
+    lesson, explained = lesson_of("first-look"), text("glossary")["terms"]
+    terms = [new_terms(lesson, index) for index in range(len(lesson.stops))]
+    assert terms[0]["encoder"] == explained["encoder"]
+    assert "residual stream" in terms[0]
+    everywhere = [word.lower() for each in terms for word in each]
+    assert len(everywhere) == len(set(everywhere)) > 8
+
+
 def test_the_end_asks_the_missed_questions_again() -> None:
     lesson = shipped()["first-look"]
     answers = "1~0-1-2-3-4_2~1~_3~9_4~2_5~2_6~0.95_7~1~~2"
@@ -335,6 +346,8 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_role("button", name="Keep it and show").wait_for()
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
+    section.get_by_role("button", name="query", exact=True).press("Enter")
+    section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
     title = page.locator("h1").first
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
     for key in ("t",):
