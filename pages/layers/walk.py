@@ -140,7 +140,8 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop)
     result = tensor_of(pipeline, trace, current, item, head)
     *before, result = in_one_scale(current, [*inputs(pipeline, trace, stops, current, item, head), result])
     names = words["inputs_and"].join(f"{view.title} {view.shape}" for view in before)
-    operation = words["operations"][current.operation]
+    recorded = current.recorded and current.operation == UNDESCRIBED.operation
+    operation = words["operation_recorded"] if recorded else words["operations"][current.operation]
     no_inputs = words["not_described" if current.operation == UNDESCRIBED.operation else "nothing"]
     shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
     alt = words["picture"].format_map(shown)

@@ -10,7 +10,6 @@ from pages.masks.prediction import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
-from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -43,7 +42,7 @@ with explained():
             part = pick(words["part"], parts, "part")
             st.markdown(words["parts"][part])
             if batch.target is None:
-                own_network(view)
+                st.caption(words["recorded_parts"])
             if part == "broadcasting":
                 for kind in trace.kinds:
                     st.markdown(f"**{words['kinds'][kind]}**")
