@@ -15,7 +15,7 @@ from pages.attention.offline_view import offline_view
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
@@ -25,12 +25,14 @@ from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, rollout
 from transformer.analysis.words import Attending, WordAttention, in_pieces
-from transformer.figures import KIND_COLORS, head_map
+from transformer.figures import KIND_COLORS, head_map, small_head_map
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind, Side
 
 # Rows of the answer that are listed with a link to the step that they wrote.
 MOST_LINKS = 40
+# Heads of a layer up to which the grid of all heads leaves room for the picked one beside it.
+MOST_BESIDE = 6
 # Rows of a map that its description names.
 MOST_SAID = 5
 # Default of the slider: lines for smaller weights are hidden.
@@ -57,8 +59,16 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     queries, keys = shown.tokens(kind)
     measures = head_measures(view, shown, kind)
-    # The order is picked below the tiles, so that a head is seen and the next one picked without scrolling.
-    grid = st.container()
+    # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
+    beside = weights.shape[1] <= MOST_BESIDE
+    grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
+    with picture:
+        title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+        st.markdown(f"**{title}**")
+        figure = chart(small_head_map, weights[layer, head], allowed[layer, head], queries, keys, labels=figure_labels())
+        alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+        show_small(figure, "picked-head", f"{alt} {strongest_rows(weights[layer, head], queries, keys)}")
+        st.caption(words["rows_and_columns"])
     by = pick(words["order"], ["layer", *(name for name in MEASURES if name in measures)], "order")
     order = captions = None
     if by != "layer":

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.attention.head_patterns import show_doing
 from pages.attention.heads import pick_words, say_joined, show_combined, show_lines, show_map, show_overview, show_training_link
-from pages.attention.prediction import head_question, show_question
+from pages.attention.prediction import SILENCE, head_question, show_question
 from pages.attention.silence import show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
@@ -14,6 +14,7 @@ from pages.shell.parts import seen
 from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
+from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
 
@@ -31,19 +32,22 @@ with explained():
         layers, heads, turning = trace.layers(kind), trace.heads(kind), turning if kind == "cross" else {}
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", 1)) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
+    # The picture comes first; what is asked and said about it stands below.
+    picture, below = st.container(), st.container()
+    with below:
         question = head_question(view, trace, kind, layer, head)
         shown = pick_words(trace)
-    st.caption(words["kind_sentences"][kind])
-
+        st.caption(words["kind_sentences"][kind])
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    hides = show_question(question, title)
+    with picture:
+        hides = show_question(question, title)
+        if not hides:
+            st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
+            say_joined(trace, shown)
+            show_overview(view, shown, kind, layer, head)
     if not hides:
-        st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
-        say_joined(trace, shown)
-        show_overview(view, shown, kind, layer, head)
-
         st.header(title, anchor="head")
-    if not hides and seen("head", 920):
+    if not hides and (is_open(SILENCE) or seen("head", 920)):
         show_training_link(view, kind, layer, head)
         say_joined(trace, shown)
         look = pick(words["look"], list(words["looks"]), "part")

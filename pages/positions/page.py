@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.positions.prediction import show_likeness
+from pages.positions.prediction import ALIKE, show_likeness
 from pages.positions.swap import show_swap
 from pages.positions.table import pick_table, show_cell, show_sum
 from pages.positions.views import show_distances, show_rotation, show_waves
@@ -11,6 +11,7 @@ from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
+from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
 from transformer.network.embedding import Embedding, Learned, sinusoid
@@ -26,7 +27,7 @@ with explained():
     side = show_sum(view, trace)
 
     st.header(words["table"], anchor="table")
-    if seen("table", 1100):
+    if is_open(ALIKE) or seen("table", 1100):
         table = pick_table(view, side)
         if not show_likeness(view, table):
             looking = pick(words["look"], list(words["looks"]), "part")

@@ -4,6 +4,7 @@
 // scrolls, types or presses.
 
 import {
+  elementWithKey,
   entryNumber,
   headerHeight,
   isRunning,
@@ -50,6 +51,27 @@ export function arriveAtParts() {
 function keepPart() {
   leave();
   if (location.hash) keep(part);
+  else if (asked()) keep(question);
+}
+
+/** The name of the question that the address asks first: `alike` of `predict=alike:3~shown`. A lesson has its own places. */
+function asked() {
+  const query = new URLSearchParams(location.search);
+  const [, name] = /^([a-z]+)[.:]/.exec(query.get("predict") ?? "") ?? [];
+  return query.has("lesson") ? undefined : name;
+}
+
+/**
+ * Where the page is scrolled to so that the question of the address is in its middle, in px; its start if the question is on the
+ * first screen; null while the question is not drawn.
+ */
+function question() {
+  const name = asked();
+  const element = elementWithKey(`predict-answer-${name}`) ?? elementWithKey(`marking-${name}`);
+  if (!element) return null;
+  const { top, bottom } = element.getBoundingClientRect();
+  const { scrollTop, clientHeight } = pageScroller();
+  return scrollTop + bottom <= clientHeight ? 0 : scrollTop + top - clientHeight / 2;
 }
 
 /**

@@ -16,11 +16,13 @@ from pages.shell.runs import available, runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
-from pages.ui.prediction import Prediction, asked, pick_yes_or_no, show_buttons, verdict
+from pages.ui.prediction import KEY, Prediction, asked, pick_yes_or_no, show_buttons, verdict
+from pages.ui.prediction import read as read_questions
 from pages.ui.text import figure_labels, linked_language, text
-from transformer import HeadlightError, InputError, Intervention, Pipeline, Trace
+from transformer import HeadlightError, InputError, Intervention, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.worlds import world
@@ -67,7 +69,7 @@ class Run(NamedTuple):
     probability: float
 
 
-def read(pipeline: Pipeline, model: str, source: str) -> Run:
+def read(pipeline: TextPipeline, model: str, source: str) -> Run:
     """Run a model on one sentence and find the pronoun in its answer.
 
     Raises:
@@ -82,7 +84,7 @@ def read(pipeline: Pipeline, model: str, source: str) -> Run:
             pronouns=", ".join(PRONOUNS),
         )
     trace = runs().trace(model, (source,), (None,), ())
-    (token,) = pipeline.target_vocabulary.ids([answer.tokens[row]])
+    (token,) = pipeline.vocabulary("target").ids([answer.tokens[row]])
     return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 
 
@@ -103,13 +105,14 @@ def _unreported(done: int, total: int) -> None:
 
 
 def show_overview() -> None:
-    """Draw the table of what the models' cards say about pairs of sentences that were in no training."""
+    """Draw the table of what the cards of the models with an answered question say about pairs of sentences that were in no
+    training; the other models' numbers would tell the answers."""
     words = text("turning")
     columns = words["overview"]
     rows: list[dict[str, Any]] = []
     for model in MODELS:
         measures = _measures(model)
-        if measures is None:
+        if measures is None or not is_told(model):
             continue
         needed = measures["needed"]
         rows.append(
@@ -122,9 +125,23 @@ def show_overview() -> None:
                 columns["without_needed"]: share(needed["right_without"], 1),
             }
         )
+    st.header(words["overview_title"], anchor="overview")
     if rows:
         st.table(pd.DataFrame(rows).set_index(columns["model"]))
         st.caption(words["overview_says"])
+    if len(rows) < len(MODELS):
+        st.markdown(words["overview_waits"])
+
+
+def question_of(model: str) -> str:
+    """The name of the question what silencing does in a model."""
+    return f"silence{'abc'[MODELS.index(model)]}"
+
+
+def is_told(model: str) -> bool:
+    """Whether the learner has seen what silencing does in a model."""
+    question = read_questions(st.session_state.get(KEY, "")).get(question_of(model))
+    return question is not None and question.shown
 
 
 def show_turning(model: str, first: str, second: str) -> None:
@@ -132,7 +149,9 @@ def show_turning(model: str, first: str, second: str) -> None:
     words = text("turning")
     if model not in available():
         return
-    st.header(words["model"].format(name=model, description=description(model)))
+    # What a description says of the head would answer the question below.
+    name = "model" if is_told(model) else "model_alone"
+    st.header(words[name].format(name=model, description=description(model)), anchor=model)
     measures = _measures(model)
     if measures is None:
         st.warning(words["untested"].format(name=model))
@@ -150,7 +169,7 @@ def show_turning(model: str, first: str, second: str) -> None:
     turning = Head(str(Kind.CROSS), measures["layer"] - 1, measures["head"] - 1)
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     _show_rows(model, (a, b), [row[turning.layer, turning.head] for row in rows], turning)
-    _show_shift(_pair_shift((a, b), rows, turning), measures)
+    _show_shift(_pair_shift((a, b), rows, turning), measures, is_told(model))
     _show_silenced(model, pipeline, (a, b), turning)
     view = {
         **linked_language(),
@@ -207,25 +226,27 @@ def _is_noun(token: str) -> bool:
     return world("english-french").word_class(token, "source") == "noun"
 
 
-def _show_shift(pair_shift: float | None, measures: Mapping[str, float]) -> None:
-    """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card."""
+def _show_shift(pair_shift: float | None, measures: Mapping[str, float], told: bool) -> None:
+    """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card; how many answers
+    stay right without the head only once that is `told`."""
     words = text("turning")
-    numbers = (
+    numbers = [
         (words["shift"], "–" if pair_shift is None else fixed(pair_shift, 3), words["shift_help"]),
         (words["mean_shift"].format(pairs=measures["pairs"]), fixed(measures["shift"], 3), words["shift_help"]),
         (words["right"], share(measures["right"], 1), None),
-        (words["right_without"], share(measures["right_without"], 1), words["right_without_help"]),
-    )
-    for column, (label, value, help) in zip(st.columns(4), numbers, strict=True):
+    ]
+    if told:
+        numbers.append((words["right_without"], share(measures["right_without"], 1), words["right_without_help"]))
+    for column, (label, value, help) in zip(st.columns(4), numbers, strict=False):
         column.metric(label, value, help=help)
 
 
-def _show_silenced(model: str, pipeline: Pipeline, sentences: tuple[Run, Run], turning: Head) -> None:
+def _show_silenced(model: str, pipeline: TextPipeline, sentences: tuple[Run, Run], turning: Head) -> None:
     """Draw a table: answers and the probability of each pronoun, as the model is, without the head that turns, and without the
     head that these two sentences need most."""
     words = text("turning")
     st.markdown(f"**{words['silenced']}**")
-    question = f"silence{'abc'[MODELS.index(model)]}"
+    question = question_of(model)
     asked_of = (model, *(run.source for run in sentences))
     prediction = asked(question, asked_of, 2) or Prediction()
     if not prediction.shown:
@@ -250,7 +271,7 @@ def _show_silenced(model: str, pipeline: Pipeline, sentences: tuple[Run, Run], t
         row = {words["case"]: name}
         for letter, run in zip("ab", sentences, strict=True):
             forced = runs().trace(model, (run.source,), (run.answer,), edits)
-            ids = pipeline.target_vocabulary.ids(pronouns)
+            ids = pipeline.vocabulary("target").ids(pronouns)
             row[words["answer_of"].format(letter=letter)] = runs().answer(model, run.source, edits).text
             for pronoun, token in zip(pronouns, ids, strict=True):
                 probability = float(forced.probabilities[0, run.row, token])

@@ -70,6 +70,13 @@ def _finished(figure: go.Figure) -> Finished:
     return Finished(spec, None if least is None else int(least), has_numbers(figure), highlights(figure))
 
 
+def show_small(shown: Chart, key: str, alt: str) -> None:
+    """Draw a chart alone, without a menu to save it. Arguments as for `show`."""
+    spec = shown.finished.spec
+    spec = enlarged(spec) if presenting() else spec
+    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG | {"displayModeBar": False}, alt=alt)
+
+
 def show(
     shown: Chart,
     key: str,

@@ -1,9 +1,9 @@
 """Functions from arrays and labels to a `go.Figure`, without model or page."""
 
-from transformer.figures.attention import head_map
+from transformer.figures.attention import head_map, small_head_map
 from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import tensor_view
 from transformer.figures.theme import KIND_COLORS
 from transformer.figures.walk import stop_figure
 
-__all__ = ["KIND_COLORS", "head_map", "layer_figure", "stop_figure", "tensor_view"]
+__all__ = ["KIND_COLORS", "head_map", "layer_figure", "small_head_map", "stop_figure", "tensor_view"]

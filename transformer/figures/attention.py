@@ -17,6 +17,9 @@ MOST_WRITTEN = 18  # most tokens on the longer side for which each cell has its 
 MOST_LABELLED = 32  # most tokens on an axis for which each is written; of more, every second or third
 # px: the side of a cell with a number in it, of one with a label beside it, of others; and the space beside the cells.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
+# Of the small map: most tokens labelled on an axis; px of the cells at most and of the labels above them; its margins.
+SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
+SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
@@ -68,6 +71,41 @@ def head_map(
         )
     )
     return token_map(figure, queries, keys, wide, labels)
+
+
+def small_head_map(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """One head as a heatmap that stands beside the grid of all heads: no numbers in its cells, no bar of colours.
+
+    Arguments as for `head_map`.
+    """
+    figure = go.Figure()
+    if not allowed.all():
+        figure.add_trace(masked_cells(allowed, queries, keys, labels))
+    gap = int(max(weights.shape) <= MOST_HATCHED)
+    heatmap = go.Heatmap(
+        z=np.where(allowed, weights, np.nan).astype(np.float32),
+        x=numbered(keys),
+        y=numbered(queries),
+        zmin=0,
+        zmax=1,
+        colorscale=WEIGHTS,
+        showscale=False,
+        hovertemplate=hover(labels, f"{labels['weight']} %{{z:.6f}}"),
+        hoverongaps=False,
+        xgap=gap,
+        ygap=gap,
+    )
+    figure.add_trace(heatmap)
+    across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
+    down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
+    height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
+    return finished(figure, height=min(height, SMALL_ABOVE + SMALL_HEIGHT), xaxis=across, yaxis=down, margin=SMALL_MARGIN)
 
 
 def hover(labels: Mapping[str, str], value: str) -> str:

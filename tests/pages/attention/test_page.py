@@ -72,8 +72,15 @@ def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:
 
 
 def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc")
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("attention")
     canvas = page.locator(".head_grid canvas")
+    # On a projector, all heads and the picked one stand on the first screen, inside their columns.
+    for picture in (".head_grid .sheet", ".head_grid .legend", ".st-key-picked-head .heatmaplayer"):
+        bounds = page.locator(picture).bounding_box()
+        assert bounds is not None
+        assert bounds["y"] + bounds["height"] <= 768
+        assert bounds["x"] >= 380
     box = canvas.bounding_box()
     assert box is not None
     # The last tile is at the lower right, whatever the size of the labels.
