@@ -1,18 +1,21 @@
 """The what-if view: a list of edits of the model, kept in the URL, and the runs without and with them side by side."""
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.shell.edit_list import KEY as EDITS
 from pages.shell.edit_list import edit_button, fits, show_edit_list
-from pages.shell.view import View
+from pages.shell.lessons.player import linked_lesson
+from pages.shell.view import View, sizes_of
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, linked_token, number, share, token_at
 from pages.ui.pickers import pick_or_none, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import figure_labels, linked_language, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
 from transformer.figures.whatif import difference_map, importance_map, probability_change
@@ -38,6 +41,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)
+        _link_to_writing(view, phrases)
     else:
         st.info(words["none"], icon=":material/edit:")
     if view.writes:
@@ -68,6 +72,13 @@ def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
             for name, phrase in offered.items():
                 if fits(view, phrase):
                     edit_button(actions[name], phrase)
+
+
+def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
+    """Draw a link to the answer token by token, with the same edits. The address of a list has its items one by one."""
+    query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model)}
+    query |= {"source": view.source, EDITS: list(phrases)}
+    st.link_button(text("whatif")["write"], f"decoding?{urlencode(query, doseq=True)}", icon=":material/edit_note:")
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import expect
@@ -151,7 +152,14 @@ def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
     boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
     for answer in (plain, edited):
         assert (" · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) or "–") in boxes
-    # A link, and a phrase that cannot be meant.
+    # The link from the what-if of Attention, and a phrase that cannot be meant.
+    two = ("no positions", "silence cross layer 2")
+    app = check(on_page("pages/attention/page.py", model="reverse", source="abcd", part="what-if", edits=two))
+    (link,) = [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("decoding?")]
+    query = parse_qs(link.partition("?")[2])
+    assert query == {"model": ["reverse"], "source": ["abcd"], "edits": [*two]}
+    app = check(on_page(PAGE, model="reverse", source="abcd", edits=tuple(query["edits"])))
+    assert app.multiselect(key="edits").value == [*two]
     app = on_page(PAGE, model="reverse", source="abcd", edits="block cross layer 1 query 99 key 99")
     assert "There is no key 99" in shown_errors(app)
 
