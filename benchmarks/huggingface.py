@@ -77,7 +77,7 @@ def main() -> None:
         pipeline = open_folder(path)
         trace = pipeline.trace(TEXT, TEXT if pipeline.network.crossed else "")
         gained, needed = process.memory_info().rss - before, pipeline.nbytes + trace.tensor_bytes
-        print(f"{pipeline.config.family}: {pipeline.parameters / 1e6:.0f} M parameters, a trace of {len(trace)} tensors")
+        print(f"{arguments.model}: {pipeline.parameters / 1e6:.0f} M parameters, a trace of {len(trace)} tensors")
         print(f"memory: {gained / 1e6:.0f} MB for {needed / 1e6:.0f} MB of weights and trace, ratio {gained / needed:.2f}")
         del trace
         eager, traced = measure(pipeline, arguments.rounds)

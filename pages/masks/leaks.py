@@ -32,7 +32,7 @@ def show_future(batch: Batch) -> None:
     """Draw how far an earlier prediction moves when a later target token changes, with the causal mask and without."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
-    tokens = pipeline.target_vocabulary.tokens_of(target)
+    tokens = pipeline.vocabulary("target").tokens_of(target)
     if len(target) < 2:
         st.info(words["too_short"], icon=":material/short_text:")
         return
@@ -46,9 +46,9 @@ def show_future(batch: Batch) -> None:
     others = _others(batch, position)
     first = first_token if position == first_place else next((token for token in target if token in others), others[0])
     with right:
-        options = list(pipeline.target_vocabulary.tokens_of(others))
+        options = list(pipeline.vocabulary("target").tokens_of(others))
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
-    (token,) = pipeline.target_vocabulary.ids([word])
+    (token,) = pipeline.vocabulary("target").ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
     masked, unmasked = (
         _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
@@ -127,7 +127,7 @@ def _answers(view: View, source: Ids, count: int) -> None:
 
 def _others(batch: Batch, position: int) -> list[int]:
     """The ids of all tokens that can replace the one at a position of the target."""
-    vocabulary = batch.view.pipeline.target_vocabulary
+    vocabulary = batch.view.pipeline.vocabulary("target")
     never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
     return [token for token in range(len(vocabulary)) if token not in never]
 

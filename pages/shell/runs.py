@@ -51,6 +51,12 @@ class Runs:
         """The pipeline of a model. Raises as `load`."""
         return open_folder(key) if isinstance(key, FolderModel) else self._loaded(key)
 
+    def own_pipeline(self, key: Key) -> Pipeline:
+        """The pipeline of a model of ours: shipped, a snapshot of one, trained or uploaded. Raises as `load`."""
+        pipeline = self.pipeline(key)
+        assert isinstance(pipeline, Pipeline)
+        return pipeline
+
     def own_network(self, key: Key) -> Transformer:
         """The network of a model that runs in our own (`pages.shell.recorded`). Raises as `load`."""
         model = self.pipeline(key).model

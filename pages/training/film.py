@@ -28,6 +28,7 @@ from pages.ui.waiting import waited
 from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import quantized
+from transformer.pipeline.pipeline import Answer
 from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS
 
@@ -68,6 +69,8 @@ class Film(NamedTuple):
 def target_of(view: View, frames: Frames) -> str:
     """The target that every frame reads: the one that was typed, the right answer of the model's world, or else the answer of
     the shipped model."""
+    if isinstance(view.target, Answer):  # that the decoder is made to read
+        return frames.pipeline(-1).as_target(view.target)
     if view.target is not None:
         return view.target
     world = WORLDS.get(frames.pipeline(-1).card.world)
@@ -100,7 +103,7 @@ def shoot(source: str, target: str, frames: Frames) -> Film:
 def check(name: str) -> HeldOut | None:
     """The test of a frame on the first held-out pairs of its world, with the label smoothing of its training; None if the world
     is not known."""
-    pipeline = runs().pipeline(name)
+    pipeline = runs().own_pipeline(name)
     world = WORLDS.get(pipeline.card.world)
     if world is None:
         return None

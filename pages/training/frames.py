@@ -28,7 +28,7 @@ class Frames(NamedTuple):
 
     def pipeline(self, index: int) -> Pipeline:
         """The model at a frame; loaded once for all sessions."""
-        return runs().pipeline(self.names[index])
+        return runs().own_pipeline(self.names[index])
 
 
 def frames_of(model: str) -> Frames:

@@ -45,7 +45,7 @@ def schedule(pipeline: Pipeline) -> Recipe:
 @cached
 def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
     """The step of a frame on the batch that follows `earlier` others, with the settings of its training at this step."""
-    pipeline, recipe = runs().pipeline(name), schedule(runs().pipeline(name))
+    pipeline, recipe = runs().own_pipeline(name), schedule(runs().own_pipeline(name))
     rate = recipe.rate_at(min(step, recipe.steps - 1))
     settings = StepSettings(rate, recipe.label_smoothing, recipe.clip)
     return open_step(pipeline, [batch_of(pipeline, pairs) for pairs in batches(pipeline, earlier + 1)], weight, settings)

@@ -43,7 +43,7 @@ def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
     """How far each head of cross-attention shifts with the pronoun, at each frame; None in a world without pronouns."""
     world = WORLDS.get(frames.pipeline(-1).card.world)
     pairs = world.reference_pairs(REFERENCES, "film") if world else []
-    return np.stack([head_shifts(runs().pipeline(name), pairs) for name in frames.names]) if pairs else None
+    return np.stack([head_shifts(runs().own_pipeline(name), pairs) for name in frames.names]) if pairs else None
 
 
 def has_pronouns(frames: Frames) -> bool:

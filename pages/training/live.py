@@ -121,7 +121,7 @@ def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Prog
 
 @cached
 def _view(key: OwnModel, watched: str, step: int) -> LiveView:
-    return live_view(runs().pipeline(key), watched, step)
+    return live_view(runs().own_pipeline(key), watched, step)
 
 
 def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:

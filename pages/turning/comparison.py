@@ -156,7 +156,7 @@ def show_turning(model: str, first: str, second: str) -> None:
     if measures is None:
         st.warning(words["untested"].format(name=model))
         return
-    pipeline = runs().pipeline(model)
+    pipeline = runs().own_pipeline(model)
     try:
         a, b = (read(pipeline, model, source) for source in (first, second))
     except HeadlightError as error:
