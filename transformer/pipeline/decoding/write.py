@@ -119,7 +119,7 @@ class DecodingStep:
             InputError: no such kind, or the step was not traced.
         """
         kind = Kind.of(kind)
-        paths = [path for path in self.values if TensorPath.parse(path).kind is kind and path.endswith(".weights")]
+        paths = [path for path in self.values if path.endswith(".weights") and TensorPath.parse(path).kind is kind]
         if not paths or kind.queries != "target":
             raise InputError("This step has no {kind} attention.", kind=str(kind))
         return torch.stack([self.values[path][row, :, -1] for path in paths])
