@@ -77,3 +77,12 @@ def test_no_telemetry_is_promised_only_where_it_holds() -> None:
         for sentence in re.split(r"(?<=[.:])\s+", document.read_text()):
             if "o telemetry" in sentence:
                 assert re.search(r"where\s+you\s+host\s+(it|Headlight)\s+yourself", sentence, re.IGNORECASE), sentence
+
+
+def test_every_picture_of_the_readme_is_there_small_and_described() -> None:
+    pictures = re.findall(r"!\[(.*?)\]\((\S+?)\)", (ROOT / "README.md").read_text())
+    assert len(pictures) == 7
+    assert all(len(described) > 40 for described, _ in pictures)
+    files = [ROOT / path for _, path in pictures]
+    assert set(files) == set((ROOT / "docs" / "pictures").iterdir())
+    assert sum(file.stat().st_size for file in files) < 1_200_000
