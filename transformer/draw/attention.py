@@ -12,7 +12,7 @@ from transformer.analysis.head_steps import AttentionStep, attention_step, atten
 from transformer.analysis.importance import head_importance
 from transformer.draw.drawing import drawn, own_model
 from transformer.errors import InputError
-from transformer.figures.attention import head_map
+from transformer.figures.attention import head_map, small_head_map
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps, terms_bars
 from transformer.figures.layer_walk import layer_figure
 from transformer.figures.panels import tensor_view
@@ -41,11 +41,13 @@ def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
 
 
 @drawn
-def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
-    """The attention of one head. Queries down, keys across; the weights of a row sum to 1."""
+def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
+    """The attention of one head. Queries down, keys across; the weights of a row sum to 1. Without numbers where `small`."""
     _check(trace, kind, layer, head, item)
-    allowed = trace.allowed(kind)[layer, item, head].numpy()
-    return head_map(trace.weights(kind, layer)[item, head].numpy(), allowed, *trace.tokens(kind, item))
+    weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
+    if small:
+        return small_head_map(weights, allowed, *trace.tokens(kind, item))
+    return head_map(weights, allowed, *trace.tokens(kind, item))
 
 
 @drawn

@@ -135,6 +135,8 @@ def test_a_drawing_has_the_numbers_of_the_run() -> None:
     weights = run().weights("cross", 0)[0, 1].numpy()
     heatmap: Any = draw.head(run(), "cross", 0, 1).figure.data[-1]
     np.testing.assert_allclose(heatmap.z, weights, rtol=1e-6)
+    small: Any = draw.head(run(), "cross", 0, 1, small=True).figure.data[-1]
+    np.testing.assert_allclose(small.z, weights, rtol=1e-6)
     mean: Any = draw.mean_of_heads(run(), "cross", 0).figure.data[-1]
     np.testing.assert_allclose(mean.z, run().weights("cross", 0)[0].numpy().mean(0), rtol=1e-5)
     change: Any = draw.difference(run(), run(EDIT), "cross", 0, 1).figure.data[-1]
