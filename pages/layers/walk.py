@@ -1,7 +1,7 @@
 """The walk: every tensor of the run, one stop at a time; the current stop is kept in the URL."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +16,7 @@ from pages.ui.caches import cached
 from pages.ui.charts import offline
 from pages.ui.export_menu import saving
 from pages.ui.format import shape
+from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import figure_labels, language, text
 from transformer import Trace
@@ -25,15 +26,34 @@ from transformer.figures import stop_figure
 from transformer.network.config import NetworkConfig
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
+# Key of the switch between the short walk and all tensors.
+EVERY = "every"
 SPEEDS = ("0.5", "1", "2", "4")
+# The short walk, of {last} the last layer: what each part of the network adds, once.
+SHORT = (
+    "source_embedding.token",
+    "source_embedding.sum",
+    "encoder.layers.0.self_attention.query.heads",
+    "encoder.layers.0.self_attention.weights",
+    "encoder.layers.0.self_attention.head_output",
+    "encoder.layers.0.self_attention_add_norm.sum",
+    "encoder.layers.0.feed_forward.hidden",
+    "encoder.output",
+    "target_embedding.sum",
+    "decoder.layers.0.self_attention.weights",
+    "decoder.layers.{last}.cross_attention.weights",
+    "probabilities",
+)
 
 
 def show_walk(view: View, trace: Trace) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
     stops = _stops(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
-    current = by_path[_navigation(stops)]
-    _picture(view, trace, by_path, current)
+    path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path))
+    current = by_path[path]
+    place = f"{steps.index(path) + 1}/{len(steps)} · " if len(steps) < len(stops) else ""
+    _picture(view, trace, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
@@ -65,8 +85,14 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 # --- stepping -------------------------------------------------------------------------------------------------------------
 
 
-def _navigation(stops: Sequence[Stop]) -> str:
-    """Show back, next, play, speed and the list to choose from; returns the path of the current stop."""
+def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
+    """The stops of the short walk that a run has; none of them for a model that names its tensors otherwise."""
+    return [path for path in (name.format(last=decoder_layers - 1) for name in SHORT) if path in paths]
+
+
+def _navigation(stops: Sequence[Stop], short: Sequence[str]) -> tuple[str, list[str]]:
+    """Show back, next, play, speed, the list to choose from and the switch to all tensors; returns the path of the current
+    stop, and the stops to step through."""
     words, paths = text("walk"), [stop.path for stop in stops]
     # The first visit starts at the first step with numbers; the masks before it often hide nothing.
     first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
@@ -78,7 +104,8 @@ def _navigation(stops: Sequence[Stop]) -> str:
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         # Drawn before the buttons beside it, because it reads the stop from the link.
         chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
-        index = paths.index(chosen)
+    paths = _steps(paths, short, chosen)
+    index = paths.index(chosen)
     last = index + 1 == len(paths)
     playing = bool(st.session_state.get(PLAYING)) and not last
     with buttons:
@@ -94,7 +121,24 @@ def _navigation(stops: Sequence[Stop]) -> str:
         # A fragment also runs at once; `_tick` skips runs before this time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
         st.fragment(_tick, run_every=seconds)(paths)
-    return paths[index]
+    return chosen, paths
+
+
+def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
+    """Show the switch to all tensors; returns the stops to step through. A stop outside the short walk switches it on, as for a
+    link to it."""
+    if not short:
+        return paths
+
+    def leave() -> None:
+        if not st.session_state[EVERY]:
+            before = [path for path in paths[: paths.index(chosen) + 1] if path in short]
+            st.session_state[STOP] = before[-1] if before else short[0]
+
+    seed(EVERY, lambda asked: asked == "true" or chosen not in short, lambda value: value or chosen not in short)
+    every = st.toggle(text("walk")["every"].format(count=len(paths), short=len(short)), key=EVERY, on_change=leave)
+    publish(EVERY, "true" if every else None)
+    return paths if every else list(short)
 
 
 def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> None:
@@ -131,10 +175,10 @@ def _tick(paths: Sequence[str]) -> None:
 # --- one stop -------------------------------------------------------------------------------------------------------------
 
 
-def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop) -> None:
-    """Show the step in a sentence, and its inputs and result drawn to scale."""
+def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop, place: str) -> None:
+    """Show the step in a sentence, and its inputs and result drawn to scale; `place` is the start of the heading."""
     words, pipeline = text("walk"), view.pipeline
-    st.header(heading(current), anchor=False)
+    st.header(f"{place}{heading(current)}", anchor=False)
     st.markdown(written(current, trace.config)[0])
     item, head = _pickers(trace, stops, current)
     result = tensor_of(pipeline, trace, current, item, head)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from pages.layers.walk import STOP
+from pages.layers.walk import EVERY, STOP, short_walk
 from tests.pages.conftest import Walker
 from tests.pages.layers.opened import LAYER, at_stop, opened
 from transformer.pipeline.pipeline import Pipeline
@@ -33,6 +33,27 @@ def test_back_and_next_follow_the_order_of_the_list() -> None:
     assert not app.button(key="walk_play").disabled
     app.button(key="walk_play").click().run()
     assert app.selectbox(key=STOP).value == paths[0]
+
+
+def test_the_first_walk_has_twelve_stops_and_a_switch_to_all() -> None:
+    app = opened(model="english-french", source="the cat sleeps .")
+    trained = Pipeline.load("english-french")
+    short = short_walk(trained.config.decoder_layers, trained.model.taps)
+    assert len(short) == 12
+    visited = [app.selectbox(key=STOP).value]
+    while not app.button(key="walk_Right").disabled:
+        app.button(key="walk_Right").click().run()
+        visited.append(app.selectbox(key=STOP).value)
+    assert visited == short
+    assert app.header[0].value.startswith("12/12 · ")
+    app.toggle(key=EVERY).set_value(True).run()
+    app.button(key="walk_Left").click().run()
+    assert app.selectbox(key=STOP).value == "logits"
+    assert "/" not in app.header[0].value
+    app.toggle(key=EVERY).set_value(False).run()
+    assert app.selectbox(key=STOP).value == short[-2]
+    # A link to a tensor outside of the short walk steps through all of them.
+    assert opened(model="reverse", source="abc", stop="encoder.layers.0.self_attention.scores").toggle(key=EVERY).value
 
 
 def test_a_button_goes_to_an_input() -> None:
