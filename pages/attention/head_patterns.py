@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import streamlit as st
+from jaxtyping import Bool
 
 from pages.shell.view import View
 from pages.ui.format import fixed, share
@@ -20,13 +21,23 @@ METRIC_WIDTH = 140
 
 def head_measures(view: View, shown: Attending, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, for the text of this run."""
-    aligned = None
-    if kind == "cross" and view.pipeline.card.world in WORLDS:
-        queries, keys = shown.tokens(kind)
-        source, target = keys[1:-1], queries[1:]
-        alignment = world(view.pipeline.card.world).alignment(source, target)
-        aligned = alignment_mask(alignment, len(target) + 1, len(source) + 2)
-    return measure(shown.attention(kind)[:, 0].numpy(), aligned)
+    return measure(shown.attention(kind)[:, 0].numpy(), _aligned(view, shown, kind))
+
+
+def measure_names(view: View, shown: Attending, kind: str) -> list[str]:
+    """The names of `head_measures`, which every click needs, without their values."""
+    aligned = _aligned(view, shown, kind)
+    return [name for name in MEASURES if name != "alignment" or (aligned is not None and aligned.any())]
+
+
+def _aligned(view: View, shown: Attending, kind: str) -> Bool[np.ndarray, "query key"] | None:
+    """True where a query needs a key for the task, as far as the model's world tells; otherwise None."""
+    if kind != "cross" or view.pipeline.card.world not in WORLDS:
+        return None
+    queries, keys = shown.tokens(kind)
+    source, target = keys[1:-1], queries[1:]
+    alignment = world(view.pipeline.card.world).alignment(source, target)
+    return alignment_mask(alignment, len(target) + 1, len(source) + 2)
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:

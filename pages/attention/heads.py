@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.attention.head_patterns import head_measures
+from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
 from pages.shell.lessons.player import linked_lesson
@@ -23,7 +23,7 @@ from pages.ui.head_grid import overview, picked
 from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
-from transformer.analysis.head_measures import MEASURES, rollout
+from transformer.analysis.head_measures import rollout
 from transformer.analysis.words import Attending, WordAttention, in_pieces
 from transformer.figures import KIND_COLORS, head_map, small_head_map
 from transformer.pipeline.export import trace_file
@@ -58,21 +58,19 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
     words = text("attention")
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     queries, keys = shown.tokens(kind)
-    measures = head_measures(view, shown, kind)
     # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
     beside = weights.shape[1] <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
     with picture:
         title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-        st.markdown(f"**{title}**")
         figure = chart(small_head_map, weights[layer, head], allowed[layer, head], queries, keys, labels=figure_labels())
         alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
         show_small(figure, "picked-head", f"{alt} {strongest_rows(weights[layer, head], queries, keys)}")
-        st.caption(words["rows_and_columns"])
-    by = pick(words["order"], ["layer", *(name for name in MEASURES if name in measures)], "order")
+        st.caption(words["rows_and_columns"].format(head=title))
+    by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
     order = captions = None
     if by != "layer":
-        values = measures[by]
+        values = head_measures(view, shown, kind)[by]
         order = sorted(np.ndindex(values.shape), key=lambda position: -values[position])
         captions = [fixed(float(values[position]), 2) for position in order]
     with grid:
