@@ -33,7 +33,6 @@ ANY: dict[str, Callable[[str], Any]] = {
 }
 # An encoder alone writes nothing.
 WRITING: dict[str, Callable[[str], Any]] = {
-    "distribution": lambda name: draw.distribution(opened(name), SHORT),
     "beam": lambda name: draw.beam(opened(name), SHORT, 2),
     "losses": lambda name: draw.losses(opened(name), run(name)),
     "importance": lambda name: draw.importance(opened(name), run(name), 1),
