@@ -5,7 +5,7 @@ import streamlit as st
 from pages.attention.head_patterns import show_doing
 from pages.attention.heads import pick_words, say_joined, show_combined, show_lines, show_map, show_overview, show_training_link
 from pages.attention.prediction import SILENCE, head_question, show_question
-from pages.attention.silence import show_silence
+from pages.attention.silence import show_other_need, show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
@@ -56,6 +56,8 @@ with explained():
             st.markdown(words["qkv"])
         if look in ("map", "lines", "pattern"):
             show_silence(view, trace, kind, layer, head)
+        if look == "map" and view.pipeline.trained:
+            show_other_need(trace, kind, layer, head)
         if look == "map":
             show_map(view, trace, shown, kind, layer, head)
         elif look == "lines":

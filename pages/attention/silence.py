@@ -5,13 +5,17 @@ import streamlit as st
 
 from pages.attention.prediction import SILENCE
 from pages.shell.view import View
-from pages.ui.escaping import quoted
-from pages.ui.format import share
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed, share
 from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace
+from transformer.analysis.telling_row import telling_cell
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
+
+# The least weight of two heads that clearly look at two tokens.
+CLEAR = 0.6
 
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -57,3 +61,24 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     st.markdown(f":material/volume_off: {said}", help=words["help"])
     if question is not None:
         show_buttons(SILENCE, question)
+
+
+def show_other_need(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Say what another head of the layer looks at in the telling row of this head, which one head alone would have to average;
+    nothing where no other head clearly looks elsewhere.
+
+    Args:
+        trace: the run shown.
+        kind, layer, head: the head; layer and head counted from 0.
+    """
+    words, (row, key) = text("silence"), telling_cell(trace, kind, layer, head)
+    weights = trace.weights(kind, layer)[0, :, row].numpy()
+    elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)
+    other = int(elsewhere.argmax())
+    if min(weights[head, key], elsewhere[other]) < CLEAR:
+        return
+    queries, keys = trace.tokens(kind)
+    values = {"row": literal(queries[row]), "token": literal(keys[key]), "other": other + 1}
+    values |= {"other_token": literal(keys[int(weights[other].argmax())])}
+    values |= {"weight": fixed(float(weights[head, key]), 2), "other_weight": fixed(float(elsewhere[other]), 2)}
+    st.markdown(words["several"].format(**values))

@@ -37,7 +37,7 @@ def test_the_token_named_is_the_one_that_loses_most() -> None:
     answer = runs().answer("english-french", TIRED, ())
     pipeline = runs().pipeline("english-french")
     clean, edited = (pipeline.trace(TIRED, answer, some).probabilities[0] for some in ((), edits))
-    ids = [*pipeline.target_vocabulary.ids(answer.tokens), pipeline.target_vocabulary.eos]
+    ids = [*pipeline.vocabulary("target").ids(answer.tokens), pipeline.target_vocabulary.eos]
     losses = [float(clean[row, token] - edited[row, token]) for row, token in enumerate(ids)]
     row = losses.index(max(losses))
     expected = f"“{[*answer.tokens, '<eos>'][row]}”: {clean[row, ids[row]]:.1%} → {edited[row, ids[row]]:.1%}"
@@ -67,3 +67,17 @@ def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
     (sentence,) = [markdown.value for markdown in app.markdown if "**Silenced**" in markdown.value]
     yes, no = ("right", "it is the other way round") if clean != edited else ("it is the other way round", "right")
     assert f"First answer: **You said Yes: {yes}.**\n\nSecond answer: **You said No: {no}.**" in sentence
+
+
+def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
+    app = on_page(ATTENTION, model="english-french", source=TIRED)
+    named = runs().pipeline("english-french").card.measures["pronouns"]
+    (sentence,) = [markdown.value for markdown in app.markdown if "Why several heads" in markdown.value]
+    trace = runs().trace("english-french", (TIRED,), (None,), ())
+    queries, keys = trace.tokens("cross")
+    row = queries.index("qu'")
+    weights = trace.weights("cross", named["layer"] - 1)[0, :, row]
+    assert f"puts {weights[named['head'] - 1].max():.2f} on *animal*" in sentence
+    other = int(sentence.split("and head ")[1].split(" ")[0]) - 1
+    assert other != named["head"] - 1
+    assert f"puts {weights[other].max():.2f} on *{keys[int(weights[other].argmax())]}*" in sentence
