@@ -1,17 +1,15 @@
-"""The Positions page: how a model encodes the order of its tokens."""
+"""The Positions page: why a model needs positions, and how it encodes them."""
 
 import streamlit as st
 
-from pages.positions.prediction import ALIKE, show_likeness
+from pages.positions.prediction import show_likeness
 from pages.positions.swap import show_swap
 from pages.positions.table import pick_table, show_cell, show_sum
 from pages.positions.views import show_distances, show_rotation, show_waves
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
+from pages.shell.parts import pick_part
 from pages.shell.run_banner import show_run
-from pages.ui.pickers import pick
-from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
 from transformer.network.embedding import Embedding, Learned, sinusoid
@@ -22,28 +20,27 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run()
+    # A swap computes the run again, which only a network of this project can do.
+    part = pick_part(words["part_label"], words["parts"], words["anchors"], "swap" if view.pipeline.model else "sum")
 
-    st.header(words["sum"], anchor="sum")
-    side = show_sum(view, trace)
-
-    st.header(words["table"], anchor="table")
-    if is_open(ALIKE) or seen("table", 1100):
-        table = pick_table(view, side)
+    if part == "swap":
+        st.header(words["swap"], anchor="swap")
+        show_swap(view, trace)
+    elif part == "sum":
+        st.header(words["sum"], anchor="sum")
+        show_sum(view, trace)
+    else:
+        st.header(words["table"], anchor="table")
+        table = pick_table(view, trace)
         if not show_likeness(view, table):
-            looking = pick(words["look"], list(words["looks"]), "part")
-            st.markdown(words["looks"][looking])
-            if looking == "table":
+            if part == "table":
                 show_cell(table)
-            elif looking == "waves":
+            elif part == "waves":
                 show_waves(table)
-            elif looking == "distances":
+            elif part == "distances":
                 show_distances(table)
             else:
                 show_rotation(table)
-
-    st.header(words["swap"], anchor="swap")
-    if seen("swap", 1900):
-        show_swap(view, trace)
 
     show_computed(words["computed_text"], sinusoid, Learned, Embedding.forward, rotation, swap)
     show_next(words["next_text"])

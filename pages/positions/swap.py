@@ -54,8 +54,8 @@ def show_swap(view: View, trace: Trace) -> None:
         place.metric(label, number(effect.largest, 2), help=words["largest_difference_help"])
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
     show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
-    _show_outputs(tokens, effects)
     st.markdown(words["swap_result"])
+    _show_outputs(tokens, effects)
     table = unfolding(words["swap_numbers"], ":material/table:", "swap_numbers")
     if table:
         with table:

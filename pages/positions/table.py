@@ -55,14 +55,14 @@ class Table(NamedTuple):
         return self.values.shape[1]
 
 
-def show_sum(view: View, trace: Trace) -> Side:
-    """Draw token + position = input for the first sentence; return the picked side."""
+def show_sum(view: View, trace: Trace) -> None:
+    """Draw token + position = input for the first sentence, on the picked side."""
     words, config = text("positions"), view.pipeline.config
     side = pick(words["side"], trace.sides, "side")
     path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
     if f"{path}.position" not in trace or f"{path}.sum" not in trace:
         show_recorded(view, trace)
-        return side
+        return
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
     position = position.reshape(-1, *position.shape[-2:])[0]
@@ -77,7 +77,6 @@ def show_sum(view: View, trace: Trace) -> Side:
     if table:
         with table:
             _show_vectors(panels, numbered_tokens(tokens))
-    return side
 
 
 def show_recorded(view: View, trace: Trace) -> None:
@@ -115,9 +114,11 @@ def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:
     st.dataframe(pd.DataFrame(dict(zip(columns, panels.values(), strict=True))[chosen], rows))
 
 
-def pick_table(view: View, side: Side) -> Table:
-    """The table picked by kind and size. A model's own learned table keeps the model's width; other tables can have any."""
+def pick_table(view: View, trace: Trace) -> Table:
+    """The table picked by kind and size, and by side where each side has learned its own. A model's own learned table keeps the
+    model's width; other tables can have any."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
+    side = pick(words["side"], trace.sides, "side") if config.position == "learned" else trace.sides[0]
     before = (BEFORE,) if pipeline.trained else ()
     given = pipeline.position_table(side)
     own_kind = config.position if given is not None else None
@@ -199,10 +200,12 @@ def show_cell(table: Table) -> None:
     else:
         entry = cell(row, column, table.d_model)
         st.markdown(words[f"cell_{entry.function}"].format(row=row, column=column, pair=entry.pair))
+        # On two lines: on one, the formula is wider than a page of 1024 px beside the sidebar.
         st.latex(
-            rf"\text{{PE}}[{row},\, {column}] = \{entry.function}\!\left(\frac{{{row}}}{{10000^{{2 \cdot {entry.pair} / "
-            rf"{table.d_model}}}}}\right) = \{entry.function}\!\left(\frac{{{row}}}{{{latex(entry.divisor, DIGITS)}}}\right) = "
-            rf"\{entry.function}({latex(entry.angle, DIGITS)}) = {latex(entry.value, DIGITS)}"
+            rf"\begin{{aligned}} \text{{PE}}[{row},\, {column}] &= \{entry.function}\!\left(\frac{{{row}}}"
+            rf"{{10000^{{2 \cdot {entry.pair} / {table.d_model}}}}}\right) = \{entry.function}\!\left(\frac{{{row}}}"
+            rf"{{{latex(entry.divisor, DIGITS)}}}\right) \\ &= \{entry.function}({latex(entry.angle, DIGITS)}) = "
+            rf"{latex(entry.value, DIGITS)} \end{{aligned}}"
         )
         st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
     figure = chart(position_map, table.values, (row, column), labels=figure_labels())

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from pages.shell.parts import PAGE
+from pages.ui.compat import opens_from_history
 from pages.ui.pickers import option_id
 
 Query = Mapping[str, list[str]]
@@ -109,6 +111,15 @@ FORMER: dict[str, dict[str, Row]] = {
     "home": {"home_computed": Row("computed")},
     "turning": {"turning_computed": Row("computed")},
 }
+# Page → part → the parameters of its widgets. Links made before the page was drawn in parts, or before that part ceased to be
+# its first, do not name the part.
+PARTS: dict[str, dict[str, frozenset[str]]] = {
+    "tokens": {"alike": frozenset({"word"}), "vocabulary": frozenset({"search"})},
+    "positions": {
+        "table": frozenset({"table", "length", "width", "position", "dimension", "predict"}),
+        "sum": frozenset({"side", "numbers", "vector"}),
+    },
+}
 # Parameters of the sidebar, which every page has.
 EVERYWHERE = {"model": Row("model", option_id, only="own sizes")}
 
@@ -127,11 +138,21 @@ def translated(page: str, query: Query) -> dict[str, list[str]]:
     return {**renamed, **current}
 
 
+def with_part(page: str, query: Query) -> Query:
+    """A link's query with the part of the page that its widgets are in, where it names none."""
+    part = next((part for part, names in PARTS.get(page, {}).items() if names & query.keys()), None)
+    return query if part is None or "part" in query else {**query, "part": [part]}
+
+
 def read_former_link() -> None:
     """Rewrite an address of an earlier version in today's names and values, and rerun. Call it when the page is known and
     before any widget is drawn."""
     query = {name: st.query_params.get_all(name) for name in st.query_params}
-    today = translated(st.session_state["page"], query)
+    page = st.session_state["page"]
+    today: Query = translated(page, query)
+    # A page that is open already is without its part in the address only while that is its first.
+    if st.session_state.get(PAGE) != page or opens_from_history():
+        today = with_part(page, today)
     if today == query:
         return
     for name in query.keys() - today.keys():

@@ -1,12 +1,14 @@
-"""Parts of a page below the first screen: computed and sent when a person has scrolled to them.
+"""Parts of a page: those below the first screen are computed and sent when a person has scrolled to them.
 
-    if seen("plane", 480):
-        show_plane(view, sentence)
+    if seen("lens", 420):
+        show_lens(run)
 
-A part that has been on screen stays until another page is opened.
+A part that has been on screen stays until another page is opened. A page that would be too long draws one part at a time:
+
+    part = pick_part(words["part"], words["parts"], {"rows": ["sentence"], "alike": ["alike"]})
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -14,14 +16,20 @@ from markupsafe import Markup
 
 from pages.ui.compat import mount
 from pages.ui.component import joined
+from pages.ui.pickers import pick
 from pages.ui.text import text
 
 # Session keys: the page; its parts that have been on screen; those that have not, in this run; whether to draw all the same.
 PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
 # Widget key of the script that reports the parts on screen.
 WATCH = "parts"
+# Session key: on a page that draws one part at a time, the picked part and, by anchor, the parts with it; None elsewhere.
+PICKED = "parts_picked"
+# Widget key of the script that reports the anchor of the address, and of the choice of the part.
+ANCHOR, PART = "anchor", "part"
 
 _mount = mount("headlight_parts", js=joined(Path(__file__).with_suffix(".js")))
+_mount_anchor = mount("headlight_anchor", html='<div class="anchor"></div>', js=joined(Path(__file__).with_name("anchor.js")))
 
 
 def start_parts() -> None:
@@ -29,7 +37,7 @@ def start_parts() -> None:
     state = st.session_state
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[SEEN] = state["page"], set()
-    state[UNSEEN] = []
+    state[UNSEEN], state[PICKED] = [], None
 
 
 def seen(part: str, height: int) -> bool:
@@ -49,11 +57,33 @@ def seen(part: str, height: int) -> bool:
     return False
 
 
+def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:
+    """The picked part of a page that draws one at a time; the sentence on it stands below the choice.
+
+    An address with an anchor that the picked part does not have, as `tokens#padding`, opens the first part that has it.
+
+    Args:
+        label: text above the choice.
+        parts: id of each part → a sentence on it.
+        anchors: anchor of a heading → the parts with that heading.
+        first: the part drawn until another is picked; by default the first.
+    """
+    part = pick(label, list(parts), PART, first=first)
+    st.caption(parts[part])
+    st.session_state[PICKED] = (part, {anchor: list(owners) for anchor, owners in anchors.items()})
+    return part
+
+
 def watch_parts() -> None:
-    """Let the browser report which empty boxes are on screen. Call it after the page."""
-    if st.session_state[UNSEEN]:
+    """Let the browser report which empty boxes are on screen, and the anchor of the address on a page that draws one part at a
+    time. Call it after the page."""
+    state = st.session_state
+    if state[UNSEEN]:
         # The script runs again when its data change.
-        _mount(key=WATCH, data=st.session_state[UNSEEN], on_seen_change=_note)
+        _mount(key=WATCH, data=state[UNSEEN], on_seen_change=_note)
+    if state[PICKED]:
+        part, anchors = state[PICKED]
+        _mount_anchor(key=ANCHOR, data={"part": part, "anchors": anchors}, on_anchor_change=_open)
 
 
 def _note() -> None:
@@ -63,3 +93,13 @@ def _note() -> None:
     reported = sent.get("seen") if isinstance(sent, Mapping) else None
     if isinstance(reported, list):
         state[SEEN] |= {part for part in state[UNSEEN] if part in reported}
+
+
+def _open() -> None:
+    """Open the part whose anchor the browser reports. Its values are untrusted, and can arrive after the page was left."""
+    state = st.session_state
+    sent = state.get(ANCHOR)
+    anchor = sent.get("anchor") if isinstance(sent, Mapping) else None
+    if state.get(PICKED) and isinstance(anchor, str):
+        _, anchors = state[PICKED]
+        state[PART] = anchors[anchor][0] if anchor in anchors else state[PART]

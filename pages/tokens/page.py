@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
+from pages.shell.parts import pick_part
 from pages.shell.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
@@ -19,36 +19,32 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(batch=True)
+    part = pick_part(words["part_label"], words["parts"], words["anchors"])
     sentence = pick_sentence(view, trace)
 
-    st.header(words["flow"], anchor="flow")
-    show_flow(view, trace, sentence)
-
-    st.header(words["rows"], anchor="rows")
-    show_rows(sentence)
-
-    st.header(words["scaling"], anchor="scaling")
-    if seen("scaling", 800):
+    if part == "sentence":
+        st.header(words["flow"], anchor="flow")
+        show_flow(view, trace, sentence)
+        st.header(words["rows"], anchor="rows")
+        show_rows(sentence)
+    elif part == "scaling":
+        st.header(words["scaling"], anchor="scaling")
         show_scaling(trace, sentence)
-
-    st.header(words["alike"], anchor="alike")
-    if seen("alike", 720):
+    elif part == "alike":
+        st.header(words["alike"], anchor="alike")
         left, right = st.columns([3, 2], gap="large")
         with left:
             show_similarity(sentence)
         with right:
             show_nearest(sentence)
-
-    st.header(words["plane"], anchor="plane")
-    if seen("plane", 710):
+    elif part == "plane":
+        st.header(words["plane"], anchor="plane")
         show_plane(view, sentence)
-
-    st.header(words["padding"], anchor="padding")
-    if seen("padding", 400):
+    elif part == "padding":
+        st.header(words["padding"], anchor="padding")
         show_padding(trace, sentence)
-
-    st.header(words["vocabulary"], anchor="vocabulary")
-    if seen("vocabulary", 430):
+    else:
+        st.header(words["vocabulary"], anchor="vocabulary")
         show_table(sentence)
 
     show_computed(words["computed_text"], Vocabulary.ids, Embedding.forward, cosines)

@@ -31,7 +31,7 @@ def test_a_position_is_chosen_and_the_similarities_follow() -> None:
     assert data["truth"] is None
     assert data["single"]
     assert data["closed"] == [3]
-    assert not any(widget.key == "part" for widget in app.main.get("button_group"))
+    assert not app.main.get("plotly_chart")
     app = opened(predict="alike.3:7~2~shown")
     table = sinusoidal_table(len(cells(app)["columns"]), runs().pipeline("reverse").config.d_model)
     score = likeness(table, 3, 7)

@@ -21,15 +21,27 @@ def test_a_link_opens_at_the_part_it_names(visitor: Visitor) -> None:
     page = visitor.page
     page.set_viewport_size(PHONE)
     # The part named stands below others that are drawn only when they are on screen, and one above it is drawn on the way back.
-    visitor.open("tokens?model=reverse&source=headlight#padding")
-    wait_at(page, "padding")
-    assert page.url.endswith("#padding")
+    visitor.open("decoding?model=reverse&source=headlight#forcing")
+    wait_at(page, "forcing")
+    assert page.url.endswith("#forcing")
     visitor.settle()
-    wait_at(page, "padding")
+    wait_at(page, "forcing")
     page.mouse.move(200, 400)
     page.mouse.wheel(0, -2_000)
     visitor.settle()
-    assert page.evaluate(TOP, "padding") > 200  # what a person scrolls to is left alone
+    assert page.evaluate(TOP, "forcing") > 200  # what a person scrolls to is left alone
+
+
+def test_a_link_opens_the_part_that_has_the_anchor_it_names(visitor: Visitor) -> None:
+    page = visitor.open("tokens?model=reverse&source=headlight#padding")
+    page.locator("#padding").wait_for()
+    visitor.settle()
+    assert page.url.endswith("part=padding#padding")
+    # Another part that a person picks is the one that the address names.
+    visitor.choose("Look at", "× √d_model")
+    page.locator("#scaling").wait_for()
+    visitor.settle()
+    assert page.url.endswith("part=scaling#scaling")
 
 
 def test_an_example_opens_at_its_part_and_back_where_it_was_left(visitor: Visitor) -> None:

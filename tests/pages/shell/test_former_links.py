@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.shell.former_links import EVERYWHERE, FORMER, translated
+from pages.shell.former_links import EVERYWHERE, FORMER, PARTS, translated, with_part
 from tests.pages.apps import HOME, on_page
 from tests.pages.conftest import Visitor
 
@@ -108,6 +108,23 @@ def test_former_link_opens_the_same_view(page: str) -> None:
         row = FORMER[page][name]
         if name.endswith(("_computed", "look", "part", "side")) and row.name in app.query_params:
             assert app.query_params[row.name] in (today, [today])
+
+
+@pytest.mark.parametrize(("page", "part"), [(page, part) for page, parts in PARTS.items() for part in parts])
+def test_links_without_a_part_open_the_part_of_their_widgets(page: str, part: str) -> None:
+    for name in PARTS[page][part]:
+        assert with_part(page, {name: ["3"], "source": ["a"]})["part"] == [part]
+        assert with_part(page, {name: ["3"], "part": ["other"]})["part"] == ["other"]
+    assert "part" not in with_part(page, {"source": ["a"], "first": ["1"]})
+
+
+def test_link_to_a_cell_of_the_table_opens_it() -> None:
+    app = on_page("pages/positions/page.py", model="reverse", source="abc", position="7")
+    assert app.number_input(key="position").value == 7
+    assert app.query_params["part"] in ("table", ["table"])
+    app.segmented_control(key="part").set_value("swap").run()
+    assert "part" not in app.query_params  # the first part; the address of an open page is left as it is
+    assert app.selectbox(key="first").value == 1
 
 
 def test_former_link_to_own_sizes_opens_them() -> None:

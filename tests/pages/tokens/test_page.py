@@ -21,8 +21,8 @@ PAGE = "pages/tokens/page.py"
 CHIP = re.compile(r'<li class="(\w+)"><b>(.*?)</b>(?:<small>(read as .*?)</small>)?<small>id (\d+) → row (\d+)</small></li>')
 
 
-def opened(model: str, source: str, **more: str) -> AppTest:
-    app = on_page(PAGE)
+def opened(model: str, source: str, part: str = "sentence", **more: str) -> AppTest:
+    app = on_page(PAGE, part=part)
     app.sidebar.selectbox(key="model").set_value(model).run()
     app.sidebar.text_input(key="source").set_value(source)
     app.sidebar.text_input(key="target").set_value(more.get("target", ""))
@@ -43,6 +43,11 @@ def drawn(app: AppTest, index: int) -> list[np.ndarray]:
     """The numbers of each heatmap in a chart."""
     traces = json.loads(app.get("plotly_chart")[index].proto.spec)["data"]
     return [array(trace["z"]) for trace in traces]
+
+
+def part(app: AppTest, name: str) -> AppTest:
+    """The app with another part of the page."""
+    return app.segmented_control(key="part").set_value(name).run()
 
 
 def page_text(app: AppTest) -> str:
@@ -73,15 +78,15 @@ def test_figures_show_the_numbers_of_the_trace() -> None:
     trace = Pipeline.load("reverse").trace(["cab", "abcde"])
     rows, scaled = (trace[f"source_embedding.{name}"].numpy()[0] for name in ("token", "scaled"))
     (first,) = drawn(app, 0)
-    before, after = drawn(app, 1)
     assert (first == rows).all()
+    assert (app.dataframe[0].value.to_numpy() == rows).all()
+    before, after = drawn(part(app, "scaling"), 0)
     assert (before == rows).all()
     assert (after == scaled).all()
-    (similar,) = drawn(app, 2)
+    (similar,) = drawn(part(app, "alike"), 0)
     lengths = np.linalg.norm(rows, axis=1)
     np.testing.assert_allclose(similar, rows @ rows.T / lengths[:, None] / lengths, atol=1e-6)
-    assert (app.dataframe[0].value.to_numpy() == rows).all()
-    padding, word = drawn(app, 4)[0]
+    padding, word = drawn(part(app, "padding"), 0)[0]
     table = token_table(Pipeline.load("reverse").model, "source")
     assert (padding == table[0]).all()
     assert (word == rows[1]).all()
@@ -104,8 +109,8 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     texts = shown(app)
     assert [len(text) for text in texts] == [8, 8, 8]
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
-    assert "3 × 8 places, and `<pad>` stands in **9**" in page_text(app)
-    app.segmented_control(key="item").set_value(3).run()
+    assert "3 × 8 places, and `<pad>` stands in **9**" in page_text(part(app, "padding"))
+    part(app, "sentence").segmented_control(key="item").set_value(3).run()
     unfold(app, "numbers")
     assert list(app.dataframe[0].value.index) == [
         "0 · <sos>",
@@ -120,14 +125,16 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
 )
 def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: bool, scales: bool) -> None:
-    app = opened(model, "a b c")
+    app = opened(model, "a b c", "padding")
     words = page_text(app)
     assert ("is **zero**" in words) == zero
     assert ("is an **ordinary** row" in words) == (not zero)
-    lengths = app.dataframe[-1].value["length of its row"]
+    lengths = part(app, "vocabulary").dataframe[-1].value["length of its row"]
     assert (lengths.iloc[0] == 0) == zero
     assert (lengths.iloc[1:] > 0).all()
 
+    words = page_text(part(app, "scaling"))
+    assert "√d_head" in words  # told apart
     numbers = {metric.label: float(metric.value) for metric in app.metric}
     assert ("does **not** multiply" in words) == (not scales)
     if scales:
@@ -141,7 +148,7 @@ def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: boo
 def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> None:
     pipeline = Pipeline.load("english-french")
     table, vocabulary = token_table(pipeline.model, "source"), pipeline.source_vocabulary
-    app = opened("english-french", "tired cat")
+    app = opened("english-french", "tired cat", "alike")
 
     def nearest(word: str) -> list[str]:
         row = table[vocabulary.ids([word])[0]]
@@ -159,7 +166,7 @@ def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> Non
 
 
 def test_vocabulary_is_searched_by_token_class_and_id() -> None:
-    app = opened("english-french", "the cat sleeps")
+    app = opened("english-french", "the cat sleeps", "vocabulary")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     joining = ["and", "as", "because", "but", "or", "than", "that"]
     for asked, expected in (("conjunction", joining), ("<PAD", ["<pad>"]), ("322", [vocabulary.tokens[322]]), ("zzz", [])):
@@ -200,16 +207,17 @@ def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, s
     page = visitor.open("tokens?model=reverse&source=cab", whole=True)
     tokens = ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(0, "y") == tokens
-    assert visitor.ticks(2, "x") == visitor.ticks(2, "y") == tokens
+    visitor.choose("Look at", "which are alike")
+    assert visitor.ticks(0, "x") == visitor.ticks(0, "y") == tokens
     visitor.choose("Side", "target")
-    visitor.type("Search the vocabulary", "letter")
     assert visitor.ticks(0, "y") == ["<sos>", "b", "a", "c"]
+    visitor.choose("Look at", "vocabulary")
+    visitor.type("Search the vocabulary", "letter")
     assert "side=target" in page.url
     assert "search=letter" in page.url
 
     other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
-    assert other.ticks(0, "y") == ["<sos>", "b", "a", "c"]
     assert fresh.get_by_text("26 of 30 tokens").is_visible()
     other.close()
     assert other.complaints == []

@@ -1,0 +1,33 @@
+// Reports the anchor of the address where another part of the page has it (parts.py), so that that part is opened.
+
+import { rootOf, viewOf } from "../ui/component.js";
+
+/** @typedef {{ part: string, anchors: Record<string, string[]> }} Data */
+
+/** @param {import("../ui/component.js").Mount<Data>} mount */
+export default function mount({ data, parentElement, setTriggerValue }) {
+  const view = viewOf(rootOf(parentElement, "anchor"), () => ({ reported: "" }));
+
+  function report() {
+    const anchor = location.hash.slice(1);
+    const owners = Object.hasOwn(data.anchors, anchor) ? data.anchors[anchor] : null;
+    if (!owners || owners.includes(data.part)) return;
+    if (anchor !== view.reported) {
+      view.reported = anchor;
+      setTriggerValue("anchor", anchor);
+      return;
+    }
+    // A person has picked another part since: the address names that part now.
+    const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
+    if (own) history.replaceState(history.state, "", `#${own}`);
+  }
+
+  function reportAnew() {
+    view.reported = "";
+    report();
+  }
+
+  report();
+  addEventListener("hashchange", reportAnew);
+  return () => removeEventListener("hashchange", reportAnew);
+}
