@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models import accepts
@@ -54,8 +53,11 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
     """
     view = current_view()
-    # Before the run, which may take seconds: what comes late pushes the page down under a reader.
-    note = _note_untrained(view)
+    # Before the run, which may take seconds: what comes late pushes the page down under a reader. Kept for a trained model,
+    # too, so that what follows is not mounted anew when another model is chosen.
+    note = st.empty()
+    with note:
+        _note_untrained(view)
     try:
         run = _run(view, batch)
     except HeadlightError as error:
@@ -63,7 +65,8 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
         last = st.session_state.get(LAST)
         if last is None:
             raise
-        _note_untrained(last)
+        with note:
+            _note_untrained(last)
         try:
             run = _run(last, batch)
         except HeadlightError:  # this page cannot draw the last view either
@@ -118,13 +121,10 @@ def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
         raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
 
 
-def _note_untrained(view: View) -> DeltaGenerator:
-    """Say that the model of a view is untrained, if it is. Its place is kept for a trained one, so that what follows is not
-    mounted anew when another model is chosen."""
-    place = st.empty()
+def _note_untrained(view: View) -> None:
+    """Say that the model of a view is untrained, if it is."""
     if isinstance(view.key, Untrained):
-        place.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
-    return place
+        st.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
 
 
 def _show(run: Run, with_answer: bool) -> None:

@@ -40,15 +40,15 @@ def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
 def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?part=map", whole=True)
-    page.locator(".js-plotly-plot").hover()
-    page.locator('[data-title="Fullscreen"]').click()
+    page.locator(".js-plotly-plot").first.hover()
+    page.locator('[data-title="Fullscreen"]').first.click()
     close = page.locator('[data-title="Close fullscreen"]')
     close.wait_for()
     box = page.get_by_test_id("stFullScreenFrame").filter(has=close).bounding_box()
     assert box is not None
     assert (box["x"], box["width"], box["height"]) == (0, 390, 844)
     close.click()
-    page.locator('[data-title="Fullscreen"]').wait_for(state="attached")
+    page.locator('[data-title="Fullscreen"]').first.wait_for(state="attached")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])

@@ -26,6 +26,7 @@ CONSTANTS = {
     "shell/lessons/library.py": (1, "the lessons that ship with the app"),
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),
     "home/map.py": (1, "the colours of the levels of a weight"),
+    "shell/folders.py": (1, "the models in the folders that the operator names"),
     "decoding/player.py": (1, "the colours of the levels of a weight"),
 }
 
