@@ -30,6 +30,8 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+PATIENCE = 20_000  # ms that a test waits for what must come; on a loaded machine Playwright's own 5 s are too few
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -132,7 +134,7 @@ class Visitor:
         self.fresh = isinstance(browser, Browser)
         self.context = browser.new_context(**(SCREEN | context)) if isinstance(browser, Browser) else browser
         self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(PATIENCE)
         self.listeners: tuple[tuple[Any, Callable[[Any], None]], ...] = (
             ("pageerror", lambda error: self.complaints.append(f"error: {error}")),
             ("console", lambda message: self._console(message.type, message.text)),

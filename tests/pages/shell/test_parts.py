@@ -41,7 +41,7 @@ def test_another_page_forgets_what_was_seen() -> None:
 def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
     assert set(BELOW) - set(page.evaluate(BOXES)) <= {"branch"}
-    page.locator("#lens").scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('lens').scrollIntoView()")
     lens = page.locator(".st-key-lens .js-plotly-plot")
     expect(lens).to_be_visible()
     visitor.settle()
