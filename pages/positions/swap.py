@@ -1,5 +1,7 @@
 """Two swapped words: the change of the encoder's output, with position encodings and without."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -16,7 +18,9 @@ from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
 from transformer.figures.position_geometry import change_bars
 from transformer.figures.token_geometry import aligned_maps
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.phrases import interventions
+from transformer.worlds import WORLDS
 
 # The two runs to compare, by their ids in a link.
 WITH, WITHOUT = "with-positions", "without-positions"
@@ -35,10 +39,9 @@ def show_swap(view: View, trace: Trace) -> None:
     if len(typed) < 2:
         st.info(words["swap_short"])
         return
-    # Start with two different words, as far apart as possible: swapping equal words changes nothing.
-    other = next((place for place in reversed(typed) if tokens[place] != tokens[typed[0]]), typed[-1])
+    one, other = _first_pair(view.pipeline, tokens, typed)
     with st.container(horizontal=True):
-        first = pick_position(words["swap_first"], tokens, "first", typed)
+        first = pick_position(words["swap_first"], tokens, "first", typed, one)
         second = pick_position(words["swap_second"], tokens, "second", typed, other)
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
@@ -60,6 +63,19 @@ def show_swap(view: View, trace: Trace) -> None:
     if table:
         with table:
             st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
+
+
+def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
+    """The places of the words that are swapped until others are picked: the first noun and the last, because the sentence with
+    them swapped is one, too (`the dog sees the cat`); without two nouns, two words as far apart as possible. They differ if
+    any do: swapping equal words changes nothing."""
+    world = WORLDS.get(pipeline.card.world)
+    nouns = [place for place in places if world and world.word_class(tokens[place], "source") == "noun"]
+    for fitting in (nouns, places):
+        different = [place for place in reversed(fitting) if tokens[place] != tokens[fitting[0]]]
+        if different:
+            return fitting[0], different[0]
+    return places[0], places[-1]
 
 
 def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
