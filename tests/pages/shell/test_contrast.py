@@ -27,7 +27,7 @@ LINKS = (
     "positions?source=the+cat",
     "masks?source=the+cat&batch=the+cat+sleeps",
     "attention?source=the+cat&part=map",
-    "attention?source=the+cat&part=steps&computed=true",
+    "attention?source=the+cat&part=steps",
     "layers?source=the+cat",
     "layers?source=the+cat&part=residual-stream",
     "turning",

@@ -49,7 +49,7 @@ def test_an_open_tab_goes_on_when_its_server_is_killed_and_started_again(
 def test_no_page_breaks_the_policy_of_nginx(known: BrowserContext, url: str) -> None:
     with behind_nginx(url, url) as address:
         visitor = Visitor(known, address)
-        page = visitor.open()
+        page = visitor.open("?model=reverse&source=abc")
         for file in page_files():
             name = name_of(file)
             # Within the site, because the policy came with the document: only the first page loads the scripts of Streamlit.
