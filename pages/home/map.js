@@ -1,7 +1,7 @@
 // The model as two columns of blocks, every block a link; lines between them are drawn over the page once it is laid out.
 
 import { pixelsOfScale, ramp } from "../ui/colors.js";
-import { decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { followLink, whenReleased } from "./links.js";
 import { acrossPoints, aroundPoints, arrowPaths, flowPoints } from "./map_lines.js";
@@ -12,12 +12,14 @@ const SVG = "http://www.w3.org/2000/svg";
 /** @typedef {"encoder" | "decoder"} Stack */
 /** @typedef {"left" | "right"} Side */
 
-/** @typedef {{ type: "stack", stack: Stack, nodes: Node[] }} StackNode */
-/** @typedef {{ type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], tips?: string[], step?: Link | null, link: Link | null }} TokensNode */
+/** Its terms of the glossary, and its number among the callouts. @typedef {{ terms?: string[], number?: number }} Explained */
+/** @typedef {Explained & { type: "stack", stack: Stack, nodes: Node[] }} StackNode */
+/** @typedef {Explained & { type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], tips?: string[], step?: Link | null, link: Link | null }} TokensNode */
 /**
- * @typedef {{
+ * @typedef {Explained & {
  *   type: "block", id?: string, title: string, note: string, thin?: boolean, kind?: string, branches?: boolean,
  *   link: Link | null, mask?: Link | null, mask_says?: string, heads?: string,
+ *   mask_terms?: string[], heads_terms?: string[],
  * }} BlockNode
  */
 /** @typedef {(TokensNode | BlockNode) & { branches?: boolean, kind?: string }} Node */
@@ -32,6 +34,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @typedef {{
  *   columns: { name: string, kind: string, nodes: (StackNode | Node)[] }[],
  *   layers: Partial<Record<Stack, number>>, heads: Record<string, Heads> | null,
+ *   terms: Record<string, string>, callouts: string[],
  *   scale: string, top: number, colors: Record<string, string>, text: Record<string, string>,
  * }} Data
  */
@@ -47,6 +50,8 @@ class View {
   /** @type {import("../ui/colors.js").Pixels} */ pixels;
   /** @type {HTMLElement} */ sheet;
   /** @type {SVGElement} */ picture;
+  /** @type {HTMLElement} */ explanation; // of the block that is pointed at, focused or tapped
+  /** @type {HTMLElement | null} */ tapped = null; // a second tap on it follows its link
   /** @type {Record<Stack, number>} */ layer = { encoder: 1, decoder: 1 };
   /** @type {Record<Stack, ((layer: number) => void)[]>} */ redrawn = { encoder: [], decoder: [] }; // by another layer
   /** @type {[from: Element, to: Element][]} */ arrows = [];
@@ -57,11 +62,21 @@ class View {
   constructor(root) {
     this.root = root;
     this.observer = new ResizeObserver(() => this.lines());
+    root.addEventListener("pointerover", (event) => {
+      if (event.pointerType !== "touch") this.explain(closest(event, "[data-terms]"));
+    });
+    root.addEventListener("pointerleave", () => this.explain(null));
+    root.addEventListener("focusin", (event) => this.explain(closest(event, "[data-terms]")));
+    root.addEventListener("focusout", () => this.explain(null));
+    root.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.explain(null);
+    });
+    root.addEventListener("click", (event) => this.tap(/** @type {PointerEvent} */ (event)), true);
   }
 
   /** @param {Data} data */
   update(data) {
-    const same = unchanged(this.data, data, "columns", "layers", "heads", "colors", "text");
+    const same = unchanged(this.data, data, "columns", "layers", "heads", "colors", "text", "terms", "callouts");
     this.data = data;
     whenReleased(() => {
       if (!same) this.build();
@@ -84,8 +99,83 @@ class View {
     this.picture.setAttribute("aria-hidden", "true");
     this.sheet = make("div", { class: columns.length > 1 ? "sheet" : "sheet one" }, ...columns, this.picture);
     if (data.heads) columns[0].append(this.legend());
-    root.replaceChildren(make("nav", { "aria-label": data.text.label }, this.sheet));
+    this.explanation = make("div", { class: "explanation" });
+    this.tapped = null;
+    const meanings = Object.entries(data.terms).map(([term, says]) => make("p", { id: termId(term) }, says));
+    root.replaceChildren(
+      ...(data.callouts.length ? [this.callouts()] : []),
+      make("nav", { "aria-label": data.text.label }, this.sheet),
+      this.explanation,
+      make("div", { hidden: "" }, ...meanings),
+    );
     for (const [stack] of stacks) this.pick(stack, this.layer[stack]);
+  }
+
+  // --- what a block is
+
+  /** The numbers on the map, each with its line. */
+  callouts() {
+    const lines = this.data.callouts.map((says) => make("li", {}, make("span", {}, says)));
+    return make("ol", { class: "callouts", "aria-label": this.data.text.callouts_label }, ...lines);
+  }
+
+  /**
+   * Let an element be explained by terms of the glossary: by what stands below the map, and to a screen reader by itself.
+   *
+   * @template {HTMLElement} Part
+   * @param {Part} element
+   * @param {string[]} terms
+   */
+  withTerms(element, terms) {
+    const known = terms.filter((term) => term in this.data.terms);
+    if (!known.length) return element;
+    element.dataset.terms = JSON.stringify(known);
+    const ids = known.map(termId).join(" ");
+    for (const part of [element, ...element.querySelectorAll("a, button")]) {
+      if (part.matches("a, button")) part.setAttribute("aria-describedby", ids);
+    }
+    return element;
+  }
+
+  /**
+   * Show what the terms of an element mean; nothing without an element.
+   *
+   * @param {HTMLElement | null} element
+   */
+  explain(element) {
+    const lines = element ? JSON.parse(element.dataset.terms ?? "[]") : [];
+    const says = lines.map((/** @type {string} */ term) =>
+      make("p", {}, make("b", {}, capital(term)), ` ${this.data.terms[term]}`),
+    );
+    if (element?.dataset.tip) says.push(make("p", {}, element.dataset.tip.replace("\n", " ").replaceAll("\n", " · ")));
+    if (element && element === this.tapped) says.push(make("p", { class: "again" }, this.data.text.tap));
+    this.explanation.replaceChildren(...says);
+  }
+
+  /**
+   * The first tap of a finger on a block explains it, the second follows its link.
+   *
+   * @param {PointerEvent} event
+   */
+  tap(event) {
+    const element = closest(event, "[data-terms]");
+    const leads = closest(event, "a");
+    if (event.pointerType !== "touch") return;
+    if (element && leads && element !== this.tapped) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    this.tapped = leads ? element : null;
+    this.explain(element);
+  }
+
+  /**
+   * The number of a block among the callouts, if it has one.
+   *
+   * @param {Explained} node
+   */
+  number({ number }) {
+    return number ? [make("span", { class: "number", "aria-hidden": "true" }, String(number))] : [];
   }
 
   // --- blocks
@@ -114,7 +204,7 @@ class View {
    * @param {StackNode} node
    * @param {Side} side
    */
-  stack({ stack, nodes }, side) {
+  stack({ stack, nodes, terms, number }, side) {
     const { text, layers } = this.data;
     const buttons = range(layers[stack] ?? 0).map((index) => {
       const button = make(
@@ -127,7 +217,7 @@ class View {
     });
     const says = make("span", {}, fillIn(text.layers, { count: layers[stack] }));
     const head = make("div", { class: "layers", role: "group", "aria-label": text.layers_label }, says, ...buttons);
-    const frame = make("div", { class: "stack" }, head);
+    const frame = make("div", { class: "stack" }, ...this.number({ number }), this.withTerms(head, terms ?? []));
     this.redrawn[stack].push((layer) => {
       buttons.forEach((button, index) => {
         button.setAttribute("aria-pressed", String(index + 1 === layer));
@@ -156,16 +246,18 @@ class View {
   }
 
   /** @param {TokensNode} node */
-  tokens({ says, tokens, shares, tips, step, link }) {
+  tokens({ says, tokens, shares, tips, step, link, terms = [], number }) {
     const chips = tokens.map((token, index) => {
       const words = [tokenText(token), ...(shares ? [make("small", {}, shares[index])] : [])];
-      if (!tips || !step) return make("span", { class: "chip" }, ...words);
-      const chip = make("a", { class: "chip", title: tips[index] }, ...words);
+      if (!tips || !step) return this.withTerms(make("span", { class: "chip" }, ...words), [token]);
+      const chip = make("a", { class: "chip", title: tips[index], "data-tip": tips[index] }, ...words);
       followLink(chip, step, { step: index + 1 });
-      return chip;
+      return this.withTerms(chip, token in this.data.terms ? [token] : terms);
     });
     const row = this.anchor(tips ? null : link, null, { class: "chips" }, ...(chips.length ? chips : [this.data.text.nothing]));
-    return make("div", { class: "tokens" }, make("span", { class: "label" }, says), row);
+    const special = [...new Set(tokens.filter((token) => token in this.data.terms))];
+    if (!tips) this.withTerms(row, [...terms, ...special]);
+    return make("div", { class: "tokens" }, ...this.number({ number }), make("span", { class: "label" }, says), row);
   }
 
   /**
@@ -173,13 +265,19 @@ class View {
    * @param {string} kind
    * @param {Stack | null} stack
    */
-  block({ title, note, thin, link, mask, mask_says, heads, kind: own }, kind, stack) {
+  block({ title, note, thin, link, mask, mask_says, mask_terms, heads, heads_terms, kind: own, terms, number }, kind, stack) {
     const words = [make("span", { class: "title" }, title), ...(note ? [make("span", { class: "note" }, note)] : [])];
     const block = make("div", { class: `block${thin ? " thin" : ""}${own ? " own" : ""}`, style: `--color: var(--${kind})` });
-    const line = make("div", { class: "line" }, this.anchor(link, stack, { class: "name" }, ...words));
-    if (mask) line.append(this.anchor(mask, stack, { class: "mask" }, mask_says ?? ""));
-    block.append(line);
-    if (heads && stack && this.data.heads) block.append(this.heads(this.data.heads[heads], title, stack));
+    const line = make(
+      "div",
+      { class: "line" },
+      this.withTerms(this.anchor(link, stack, { class: "name" }, ...words), terms ?? []),
+    );
+    if (mask) line.append(this.withTerms(this.anchor(mask, stack, { class: "mask" }, mask_says ?? ""), mask_terms ?? []));
+    block.append(...this.number({ number }), line);
+    if (heads && stack && this.data.heads) {
+      block.append(this.heads(this.data.heads[heads], title, stack, heads_terms ?? []));
+    }
     return block;
   }
 
@@ -207,8 +305,9 @@ class View {
    * @param {Heads} heads
    * @param {string} title
    * @param {Stack} stack
+   * @param {string[]} terms
    */
-  heads({ shape, levels, link }, title, stack) {
+  heads({ shape, levels, link }, title, stack, terms) {
     const { text } = this.data;
     const [, count, rows, columns] = shape;
     const bytes = decodeBase64(levels);
@@ -223,7 +322,7 @@ class View {
         cell.setAttribute("title", name);
         if (link && cell instanceof HTMLAnchorElement) followLink(cell, link, { layer: this.layer[stack], head: head + 1 });
       });
-      strip.append(cell);
+      strip.append(this.withTerms(cell, terms));
     }
     return strip;
   }
@@ -299,4 +398,22 @@ function svgPath(name, d) {
   path.setAttribute("class", name);
   path.setAttribute("d", d);
   return path;
+}
+
+/**
+ * The id of the text on a term.
+ *
+ * @param {string} term
+ */
+function termId(term) {
+  return `term-${term.replace(/\W+/g, "-")}`;
+}
+
+/**
+ * A term as the first word of a line.
+ *
+ * @param {string} term
+ */
+function capital(term) {
+  return term[0].toUpperCase() + term.slice(1);
 }

@@ -1,18 +1,22 @@
 """The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import streamlit as st
 from jaxtyping import Float
 from plotly.colors import sample_colorscale
 
 from pages.home.links import Link, packed, sidebar_query
+from pages.shell.glossary import meaning
 from pages.shell.view import View
 from pages.ui import component
 from pages.ui.format import share
 from pages.ui.limits import MAP_BYTES
+from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
@@ -23,6 +27,12 @@ from transformer.pipeline.pipeline import Side
 from transformer.tracing.paths import TensorPath
 
 TIP_TOKENS = 5
+# Key of the switch that numbers the blocks in the order in which the data flow.
+NUMBERED = "numbered"
+# Name of a mask in the texts → its term in the glossary.
+MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
+# Special tokens that the glossary explains.
+SPECIAL_TOKENS = ("<sos>", "<eos>", "<pad>", "<unk>")
 
 _mount = component.mounted(Path(__file__).with_suffix(""))
 
@@ -30,13 +40,17 @@ Node = dict[str, Any]
 
 
 def show_map(view: View, trace: Trace) -> None:
-    """Draw the map of a view's model, with the tokens of its first sentence.
+    """Draw the heading, the switch that numbers the blocks, and the map of a view's model, with the tokens of its first text.
 
     Args:
         view: the choices of the sidebar.
         trace: of the first sentence.
     """
     words, config = text("home"), trace.config
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.header(words["map_heading"], anchor="map", width="content")
+        numbered = _is_numbered()
+    st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
     base = sidebar_query()
     nodes = {"encoder": _encoder, "decoder": _decoder}
     columns = [
@@ -49,6 +63,8 @@ def show_map(view: View, trace: Trace) -> None:
         key="map",
         data={
             "columns": columns,
+            "terms": _meanings(columns),
+            "callouts": _callouts(columns) if numbered else [],
             "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
             "heads": _heads(trace, base),
             "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
@@ -57,6 +73,38 @@ def show_map(view: View, trace: Trace) -> None:
             "text": words["map"],
         },
     )
+
+
+def _is_numbered() -> bool:
+    """Draw the switch that numbers the blocks; returns whether it is on."""
+    seed(NUMBERED, lambda asked: asked == "true", bool)
+    numbered = st.toggle(text("home")["numbered"], key=NUMBERED, width="content")
+    publish(NUMBERED, "true" if numbered else None)
+    return numbered
+
+
+def _nodes(columns: list[Node]) -> Iterator[Node]:
+    """All nodes in the order of the data: column after column, each from top to bottom; a stack before the nodes within it."""
+    for column in columns:
+        for node in column["nodes"]:
+            yield node
+            yield from node.get("nodes", [])
+
+
+def _meanings(columns: list[Node]) -> dict[str, str]:
+    """What the glossary says of every term that a block names."""
+    named = [term for node in _nodes(columns) for name in ("terms", "mask_terms", "heads_terms") for term in node.get(name, [])]
+    special = [token for node in _nodes(columns) for token in node.get("tokens", []) if token in SPECIAL_TOKENS]
+    return {term: says for term in (*named, *special) if (says := meaning(term))}
+
+
+def _callouts(columns: list[Node]) -> list[str]:
+    """Number the blocks that stand for a step of the data, from 1 in their order; returns a line on each."""
+    steps = [node for node in _nodes(columns) if node.get("callout")]
+    numbers = {node["callout"]: number for number, node in enumerate(steps, 1)}
+    for node in steps:
+        node["number"] = numbers[node["callout"]]
+    return [text("home")["map"]["callouts"][name] for name in numbers]
 
 
 def _linked(node: Node, base: dict[str, Any]) -> Node:
@@ -97,13 +145,17 @@ def _encoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
         "title": words["memory"],
         "note": words["size"].format(count=len(tokens), width=config.d_model),
         "link": _stop("encoder.output"),
+        "terms": ["memory"],
+        "callout": "memory",
     }
     return [
-        _tokens(words["source"], tokens, "source"),
-        *_inputs(config, "source"),
+        _tokens(words["source"], tokens, "source", "tokens"),
+        *_inputs(config, "source", "vectors"),
         {
             "type": "stack",
             "stack": "encoder",
+            "terms": ["layer"],
+            "callout": "encoder",
             "nodes": [
                 _attention("encoder", trace, _mask("source")),
                 _add_norm("encoder", "self_attention", config),
@@ -122,16 +174,21 @@ def _decoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
     crossed = "cross" in trace.kinds
     written = words["written" if view.target is None else "target"] if crossed else words["joined"]
     cross = (
-        [_attention("cross", trace, _mask("source"), id="cross"), _add_norm("decoder", "cross_attention", config)]
+        [
+            {**_attention("cross", trace, _mask("source")), "id": "cross", "callout": "cross"},
+            _add_norm("decoder", "cross_attention", config),
+        ]
         if crossed
         else []
     )
     return [
-        _tokens(written, tokens, "target"),
-        *_inputs(config, "target"),
+        _tokens(written, tokens, "target", ("written" if view.target is None else "forced") if crossed else "tokens"),
+        *_inputs(config, "target", "" if crossed else "vectors"),
         {
             "type": "stack",
             "stack": "decoder",
+            "terms": ["layer"],
+            "callout": "" if crossed else "decoder",
             "nodes": [
                 _attention("decoder", trace, _mask("causal")),
                 _add_norm("decoder", "self_attention", config),
@@ -151,13 +208,33 @@ def _output(count: int, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
     note = words["size"].format(count=count, width=config.target_vocab)
     return [
-        {"type": "block", "title": words["linear"], "note": note, "link": _stop("logits")},
-        {"type": "block", "title": words["softmax"], "note": words["softmax_note"], "link": _stop("probabilities")},
+        {
+            "type": "block",
+            "title": words["linear"],
+            "note": note,
+            "link": _stop("logits"),
+            "terms": ["linear"],
+            "callout": "scores",
+        },
+        {
+            "type": "block",
+            "title": words["softmax"],
+            "note": words["softmax_note"],
+            "link": _stop("probabilities"),
+            "terms": ["softmax"],
+        },
     ]
 
 
-def _tokens(label: str, tokens: tuple[str, ...], side: Side) -> Node:
-    return {"type": "tokens", "says": label, "tokens": list(tokens), "link": Link("tokens", {"side": side})}
+def _tokens(label: str, tokens: tuple[str, ...], side: Side, callout: str) -> Node:
+    return {
+        "type": "tokens",
+        "says": label,
+        "tokens": list(tokens),
+        "link": Link("tokens", {"side": side}),
+        "terms": ["token"],
+        "callout": callout,
+    }
 
 
 def _answer(view: View, trace: Trace) -> Node:
@@ -185,6 +262,8 @@ def _answer(view: View, trace: Trace) -> Node:
         "says": words["answer"] if view.target is None else words["guesses"],
         "tokens": list(vocabulary.tokens_of(ids)),
         "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
+        "terms": ["probability"],
+        "callout": "answer" if view.target is None else "guesses",
     }
 
 
@@ -202,6 +281,8 @@ def _filled(view: View, trace: Trace) -> Node:
         "tokens": list(vocabulary.tokens_of(ids)),
         "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=True)],
         "link": _stop("probabilities"),
+        "terms": ["probability"],
+        "callout": "filled" if masks else "guesses",
     }
 
 
@@ -213,7 +294,7 @@ def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
     return "\n".join([text("home")["map"]["tip"], *lines])
 
 
-def _inputs(config: NetworkConfig, side: Side) -> list[Node]:
+def _inputs(config: NetworkConfig, side: Side, callout: str) -> list[Node]:
     words = text("home")["map"]
     vocabulary = config.source_vocab if side == "source" else config.target_vocab
     note = words["scaled"] if config.scale_embedding else words["table"]
@@ -224,26 +305,30 @@ def _inputs(config: NetworkConfig, side: Side) -> list[Node]:
             "title": words["embedding"],
             "note": note.format(vocabulary=vocabulary, width=config.d_model),
             "link": Link("tokens", {"side": side}),
+            "terms": ["embedding"],
+            "callout": callout,
         },
         {
             "type": "block",
             "title": words["position" if added else "position_inside"],
             "note": words[config.position],
             "link": Link("positions", {"side": side}),
+            "terms": ["position encoding"],
         },
     ]
 
 
-def _attention(kind: str, trace: Trace, mask: Node, id: str = "") -> Node:
+def _attention(kind: str, trace: Trace, mask: Node) -> Node:
     words = text("home")["map"]
     return {
         "type": "block",
-        "id": id,
         "kind": kind,
         "heads": kind,
         "title": words["attention"][kind],
         "note": words["heads"].format(heads=trace.heads(kind), width=trace.config.d_head),
         "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}, "head"),
+        "terms": ["cross-attention" if kind == "cross" else "self-attention"],
+        "heads_terms": ["head", "attention weight"],
         "branches": True,
         **mask,
     }
@@ -251,7 +336,7 @@ def _attention(kind: str, trace: Trace, mask: Node, id: str = "") -> Node:
 
 def _mask(name: str) -> Node:
     words = text("home")["map"]["masks"]
-    return {"mask": Link("masks", {}), "mask_says": words[name]}
+    return {"mask": Link("masks", {}), "mask_says": words[name], "mask_terms": [MASK_TERMS[name]]}
 
 
 def _feed_forward(stack: str, config: NetworkConfig) -> Node:
@@ -261,6 +346,7 @@ def _feed_forward(stack: str, config: NetworkConfig) -> Node:
         "title": words["feed_forward"],
         "note": words["widths"].format(width=config.d_model, hidden=config.d_ff),
         "link": _stop(TensorPath(stack, 0, "feed_forward", "hidden").template("{index}")),
+        "terms": ["feed-forward"],
         "branches": True,
     }
 
@@ -274,15 +360,15 @@ def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
         "title": words["norm_add"] if config.norm_first else words["add_norm"],
         "note": "",
         "link": _stop((TensorPath(stack, 0, part).add_norm / "sum").template("{index}")),
+        "terms": ["residual stream", "norm"] if config.norm_first else ["add & norm", "residual stream"],
         "joins": True,
     }
 
 
 def _final_norm(stack: str, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
-    return [
-        {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}
-    ] * config.final_norm
+    norm = {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}
+    return [{**norm, "terms": ["norm"]}] * config.final_norm
 
 
 def _stop(path: str) -> Link:

@@ -1,5 +1,7 @@
 """The parts around the map: the model in numbers, examples to start from, and the stops of the tour."""
 
+from typing import Any
+
 import streamlit as st
 
 from pages.home.cards import Card, show_cards
@@ -7,6 +9,7 @@ from pages.home.links import Link, sidebar_query
 from pages.shell.examples import TEXTS
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.player import lesson_is_open, start_of
+from pages.shell.lessons.views import card_head
 from pages.shell.models import description
 from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
@@ -53,12 +56,18 @@ def show_starts() -> None:
             start["title"],
             start["says"],
             start["query"]["model"],
-            Link(start["page"], nothing | start["query"], start.get("place", "")),
+            Link(start["page"], nothing | _query(start), start.get("place", "")),
         )
         for start in words["starts"]
         if start["query"]["model"] in (*available(), *PRESETS)
     ]
     show_cards(cards, "starts", words["starts_heading"], base={})
+
+
+def _query(start: dict[str, Any]) -> dict[str, str]:
+    """The choices of an example; a head that it names is the one of the model's card."""
+    named = card_head(start["query"]["model"], start["head"]) if "head" in start else None
+    return start["query"] | ({name: str(value) for name, value in named._asdict().items()} if named else {})
 
 
 def show_way_in() -> None:

@@ -20,8 +20,6 @@ try:
     with explained():
         view, trace = show_run()
 
-        st.header(words["map_heading"], anchor="map")
-        st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
         show_map(view, trace)
         show_numbers(view, trace)
 finally:  # drawn even if a text cannot be read: then an example is needed most

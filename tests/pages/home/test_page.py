@@ -166,6 +166,35 @@ def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
 
 
+@pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
+def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None:
+    data = sent(opened(**query), "columns")
+    terms = text("glossary")["terms"]
+    assert data["terms"].items() <= terms.items()
+    assert "<sos>" in data["terms"] or query is not SHIPPED
+    every = [node for column in data["columns"] for outer in column["nodes"] for node in (outer, *outer.get("nodes", []))]
+    assert len(every) > 20
+    for node in every:
+        assert node["terms"], node
+        for name, shown in (("terms", True), ("mask_terms", "mask" in node), ("heads_terms", "heads" in node)):
+            assert set(node.get(name, [])) <= data["terms"].keys()
+            assert bool(node.get(name)) == shown
+    assert not data["callouts"]
+
+
+def test_the_numbers_follow_the_data_and_each_has_a_line() -> None:
+    data = sent(opened(**SHIPPED, numbered="true"), "columns")
+    every = [node for column in data["columns"] for outer in column["nodes"] for node in (outer, *outer.get("nodes", []))]
+    numbers = {node["callout"]: node["number"] for node in every if "number" in node}
+    lines = ["tokens", "vectors", "encoder", "memory", "written", "cross", "scores", "answer"]
+    assert list(numbers.items()) == [(name, place) for place, name in enumerate(lines, 1)]
+    assert data["callouts"] == [WORDS["map"]["callouts"][name] for name in lines]
+    forced = sent(opened(**SHIPPED, numbered="true", target="hxx"), "columns")["callouts"]
+    assert [line for line in forced if line not in data["callouts"]] == [
+        WORDS["map"]["callouts"][name] for name in ("forced", "guesses")
+    ]
+
+
 # --- cards -------------------------------------------------------------------------------------------------------------
 
 
@@ -195,8 +224,11 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
 
 def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
     measures = runs().pipeline("english-french").card.measures["pronouns"]
-    query = next(start["query"] for start in WORDS["starts"] if start["title"] == "Who is “it”?")
-    assert (query["layer"], query["head"]) == (str(measures["layer"]), str(measures["head"]))
+    components = opened(**SHIPPED).main.get("bidi_component")
+    cards = [card for each in components for card in json.loads(each.proto.json).get("cards", [])]
+    (card,) = (card for card in cards if card["title"] == "Who is “it”?")
+    query = card["link"]["query"]
+    assert (query["kind"], query["layer"], query["head"]) == ("cross", str(measures["layer"]), str(measures["head"]))
 
 
 def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
@@ -246,6 +278,17 @@ def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_
         """() => [...document.querySelectorAll("*")].some((at) =>
         at.shadowRoot?.querySelector(".map .left .chips")?.textContent.includes("abc"))"""
     )
+    # A first tap explains a block, a second follows its link.
+    explanation, terms, home = page.locator(".map .explanation"), text("glossary")["terms"], page.url
+    memory = page.locator(".map nav a.name").filter(has_text=WORDS["map"]["memory"])
+    tap = "block => block.dispatchEvent(new PointerEvent('click', TOUCH))".replace(
+        "TOUCH", "{ pointerType: 'touch', bubbles: true, composed: true, cancelable: true }"
+    )
+    memory.evaluate(tap)
+    assert explanation.inner_text().split() == f"Memory {terms['memory']} {WORDS['map']['tap']}".split()
+    assert page.url == home
+    memory.evaluate(tap)
+    page.get_by_role("heading", name="Layers", level=1).wait_for()
 
 
 @pytest.mark.browser
@@ -256,12 +299,17 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
     for index in range(focusable.count()):
         place = page.evaluate(
             """() => { let at = document.activeElement; while (at.shadowRoot) at = at.shadowRoot.activeElement;
-            return [at.textContent || at.getAttribute("aria-label"), getComputedStyle(at).outlineStyle] }"""
+            const described = at.getRootNode().getElementById(at.getAttribute("aria-describedby"));
+            const name = at.textContent || at.getAttribute("aria-label");
+            return [name, getComputedStyle(at).outlineStyle, described?.textContent] }"""
         )
         assert place[0]
         if index:
             assert place[1] != "none"
         if "Cross-attention" in place[0]:
+            meaning = text("glossary")["terms"]["cross-attention"]
+            assert meaning in page.locator(".map .explanation").inner_text()
+            assert place[2] == meaning
             break
         page.keyboard.press("Tab")
     else:
