@@ -1,67 +1,79 @@
 """A lesson of one's own: put kept views in order, add words and a question, and play, save or share it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
+from pages.lessons.boxes import Boxes, key_of
+from pages.lessons.computed import COMPUTED, OF_HEAD, computed_question
 from pages.shell.error_boundary import sentence
-from pages.shell.lessons.keeping import kept
+from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import add_own
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.player import NAME, start_lesson
 from pages.shell.lessons.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
 from pages.ui.escaping import literal
-from pages.ui.limits import LESSON_CHARACTERS, LESSON_LINK, LESSON_OPTIONS
+from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS
 from pages.ui.text import text
+from transformer import HeadlightError
 
-QUESTIONS = ("none", "choose", "order")
+QUESTIONS = ("none", "choose", "tokens", "number", "order")
 
 
 def show_editor() -> None:
     """Draw the kept views, each as a stop to fill in, and what can be done with the lesson."""
     words = text("lessons")
-    st.markdown(words["own_text"])
+    st.markdown(words["own_text"].format(most=LESSON_STOPS))
     if not kept():
+        keep_copy()
         st.info(words["own_none"], icon=":material/bookmark:")
         return
-    title = st.text_input(words["lesson_title"], max_chars=TITLE, key="own_lesson_title")
-    about = st.text_input(words["lesson_about"], max_chars=SHORT, key="own_lesson_about")
+    typed = kept_words()
+    title = typed["title"] = st.text_input(words["lesson_title"], max_chars=TITLE, key=key_of("lesson", "title", typed, ""))
+    about = typed["about"] = st.text_input(words["lesson_about"], max_chars=SHORT, key=key_of("lesson", "about", typed, ""))
+    stops = tuple(_edit(place, view) for place, view in enumerate(list(kept())))
+    if not keep_copy():
+        st.warning(words["own_long"].format(most=LESSON_BYTES), icon=":material/save:")
+    whole = tuple(stop for stop in stops if stop)
+    if len(whole) < len(stops):
+        open_stops = [str(place) for place, stop in enumerate(stops, 1) if stop is None]
+        st.info(words["own_open"].format(stops=", ".join(open_stops)), icon=":material/edit_note:")
+        return
     try:
-        stops = tuple(_edit(place, number, stop) for place, (number, stop) in enumerate(list(kept())))
         # Read back, so that a lesson made here holds to what a lesson from anywhere must.
-        lesson = read_lesson(as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=stops)))
+        lesson = read_lesson(as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=whole)))
     except LessonError as error:
         st.warning(literal(sentence(error)), icon=":material/edit_note:")
         return
     _share(lesson)
 
 
-def _edit(place: int, number: int, stop: Stop) -> Stop:
-    """Draw the boxes of one stop; returns the stop as they have it.
+def _edit(place: int, view: Kept) -> Stop | None:
+    """Draw the boxes of one stop; returns the stop as they have it, None while its question is not finished."""
+    words, boxes, stop, problem = text("lessons"), Boxes(place, view), view.stop, None
 
-    Raises:
-        LessonError: the right option has no star.
-    """
-    words = text("lessons")
-
-    def key(name: str) -> str:
-        return f"own_stop_{number}_{name}"
-
-    with st.expander(f"{place + 1}. {literal(st.session_state.get(key('title'), stop.title))}", icon=":material/bookmark:"):
+    with st.expander(f"{place + 1}. {literal(boxes.shown('title', stop.title))}", icon=":material/bookmark:"):
         st.caption(literal(f"{stop.page}: " + ", ".join(f"{name} = {value}" for name, value in stop.view)))
-        heading = st.text_input(words["stop_title"], stop.title, TITLE, key("title"))
-        say = st.text_area(words["stop_say"], max_chars=LESSON_CHARACTERS, key=key("say"), height=100)
-        question = _question(place, key)
-        reveal = st.text_area(words["stop_reveal"], max_chars=LESSON_CHARACTERS, key=key("reveal"), height=80)
-        notes = st.text_area(words["stop_notes"], max_chars=LESSON_CHARACTERS, key=key("notes"), height=68)
+        heading = boxes.line("title", stop.title, TITLE)
+        say = boxes.lines("say", 100)
+        question = None
+        try:
+            question = _question(boxes)
+        except HeadlightError as error:
+            problem = error
+            st.warning(literal(sentence(error)), icon=":material/edit_note:")
+        reveal = boxes.lines("reveal", 80)
+        notes = boxes.lines("notes", 68)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            minutes = st.number_input(words["stop_minutes"], 0.0, float(MINUTES), 1.0, 0.5, key=key("minutes"), width=130)
-            cover = st.toggle(words["cover"], key=key("cover"), disabled=question is None)
-            st.button(words["up"], key=key("up"), on_click=_move, args=(place, -1), disabled=not place)
-            st.button(words["down"], key=key("down"), on_click=_move, args=(place, 1), disabled=place + 1 == len(kept()))
-            st.button(words["remove"], key=key("remove"), on_click=_remove, args=(place,), icon=":material/delete:")
+            minutes = boxes.number("minutes", 0.0, float(MINUTES), 1.0, 0.5)
+            cover = boxes.flag("cover", disabled=question is None)
+            st.button(words["up"], key=boxes.key("up"), on_click=_move, args=(place, -1), disabled=not place)
+            last = place + 1 == len(kept())
+            st.button(words["down"], key=boxes.key("down"), on_click=_move, args=(place, 1), disabled=last)
+            st.button(words["remove"], key=boxes.key("remove"), on_click=_remove, args=(place,), icon=":material/delete:")
+    if problem:
+        return None
     # A stop needs words; until there are any, its title stands for them.
     return replace(
         stop,
@@ -75,23 +87,29 @@ def _edit(place: int, number: int, stop: Stop) -> Stop:
     )
 
 
-def _question(place: int, key: Callable[[str], str]) -> Question | None:
+def _question(boxes: Boxes) -> Question | None:
+    """Draw the boxes of the question; returns it, None without one.
+
+    Raises:
+        HeadlightError: it is not finished, or its truth cannot be computed.
+    """
     words = text("lessons")
-    kind = st.segmented_control(
-        words["question"], QUESTIONS, default="none", key=key("kind"), format_func=lambda name: words["questions"][name]
-    )
-    if kind in (None, "none"):
+    kinds = [kind for kind in QUESTIONS if kind != "tokens" or boxes.view.stop.page == OF_HEAD]
+    kind = boxes.pick("kind", kinds, words["questions"])
+    if kind == "none":
         return None
-    ask = st.text_input(words["ask"], max_chars=SHORT, key=key("ask"))
-    written = st.text_area(words["options"], max_chars=LESSON_OPTIONS * SHORT, key=key("options"), help=words["options_help"])
-    told = st.text_area(words["reasons"], max_chars=LESSON_OPTIONS * SHORT, key=key("reasons"))
+    ask = boxes.line("ask")
+    if kind in COMPUTED:
+        return computed_question(boxes, kind, ask)
+    written = boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"])
+    told = boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)
     options = [line.strip() for line in written.splitlines() if line.strip()]
     reasons = tuple(line.strip() for line in told.splitlines() if line.strip())
     if kind == "order":
         return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
     right = next((index + 1 for index, option in enumerate(options) if option.startswith("*")), 0)
     if not right:
-        raise LessonError("Stop {number}: put a * before the right option.", number=place + 1)
+        raise LessonError("Stop {number}: put a * before the right option.", number=boxes.place + 1)
     plain = tuple(option.removeprefix("*").strip() for option in options)
     return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=right)
 

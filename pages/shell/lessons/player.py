@@ -235,16 +235,21 @@ def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
 
 
 def _end(opened: _Open, lesson: Lesson) -> dict[str, Any]:
-    """The end: how many answers were right, and the missed questions again."""
+    """The end: how many answers were right, and the missed questions again. Questions whose truth cannot be computed do not
+    count."""
     words = text("lesson")
-    asked = [_question(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
-    missed = [question for question in asked if question and not question["right_before_end"]]
-    right = len(asked) - len(missed)
-    name = "end_missed" if missed else "end_all" if asked else "end_no_questions"
+    questions = [_question(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
+    asked = [question for question in questions if question and not question["problem"]]
+    missed = [question for question in asked if not question["right_before_end"]]
+    right, answered = len(asked) - len(missed), sum(question["answered"] for question in asked)
+    if not missed:
+        name = "end_all" if asked else "end_no_questions"
+    else:
+        name = "end_missed" if answered == len(asked) else "end_unanswered" if answered else "end_none"
     return {
         "place": words["end_place"],
         "title": words["end_title"].format(title=lesson.title),
-        "say": prose(words[name].format(right=right, count=len(asked))),
+        "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
         "questions": missed,
         "sheet": [_line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
@@ -307,6 +312,8 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
         "says": "",
         "right": False,
         "right_before_end": False,
+        "answered": False,
+        "problem": False,
         "settled": False,
         "open": True,
         "may_change": False,
@@ -316,7 +323,7 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
     try:
         truth = truth_of(stop)
     except HeadlightError as error:
-        return data | {"says": sentence(error), "open": False, "settled": True, "right_before_end": True}
+        return data | {"says": sentence(error), "open": False, "settled": True, "problem": True}
     tokens = truth.tokens if truth and question.kind == "tokens" else ()
     data["tokens"] = list(tokens)
     verdicts = _verdicts(question, answer, truth, len(tokens))
@@ -324,7 +331,7 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
         return data
     first, second, again = verdicts
     before_end = second or first
-    data["right_before_end"] = before_end.right
+    data["right_before_end"], data["answered"] = before_end.right, True
     if end:
         shown = again
     else:

@@ -1,5 +1,6 @@
 """Truths: what the answers to questions are compared with, each computed from the run of the stop's own view."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,10 +41,19 @@ def truth_of(stop: Stop) -> Value | None:
     if question is None or question.truth is None:
         return None
     truth, view = question.truth, view_of(stop)
-    kind = truth.kind or view.get("kind", "encoder")
+    kind = truth.kind or kind_of(stop)
     layer, head = (given or _whole(view.get(name, "1")) for name, given in (("layer", truth.layer), ("head", truth.head)))
     run = run_of(stop)
     return _truth(run.key, run.source, run.target, truth, kind, layer, head)
+
+
+def kind_of(stop: Stop) -> str:
+    """The kind of attention that a stop's view has, encoder without one.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    return view_of(stop).get("kind", "encoder")
 
 
 def _whole(written: str) -> int:
@@ -121,3 +131,9 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
     if name.isascii() and name.isdecimal() and len(name) < 4 and int(name) < len(tokens):
         return int(name)
     raise LessonError("There is no token {name!r} among {tokens}.", name=name, tokens=" ".join(tokens))
+
+
+def name_of_place(place: int, tokens: Sequence[str]) -> str:
+    """The name that gives a position to `place_of`: that of the token, or the position as a number; empty if neither does."""
+    names = (tokens[place], str(place))
+    return next((name for name in names if name and len(name) <= 60 and place_of(name, tuple(tokens)) == place), "")

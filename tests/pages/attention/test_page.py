@@ -55,6 +55,11 @@ def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Vi
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
     visitor.type("Title of the lesson", "<i>Mine</i>")
+    page.reload()  # a new session, and the copy of the tab
+    page.locator("h1").first.wait_for()
+    visitor.settle()
+    page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
+    expect(page.get_by_label("Title of the lesson", exact=True)).to_have_value("<i>Mine</i>")
     fresh.goto(page.get_by_text("?lesson=z.").inner_text())
     fresh.locator(".bar section").get_by_text("<i>Mine</i>").wait_for()
     expect(fresh.get_by_role("heading", name=heading)).to_be_attached()

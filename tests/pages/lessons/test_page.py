@@ -1,20 +1,25 @@
 """The page Lessons: the list, a lesson from a file, the sheet, the tests before and after, and a lesson of one's own."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lessons.before_after import FORMS, normalised_gain, test_sheet
 from pages.lessons.sheet import sheet
-from pages.shell.lessons.lesson import Lesson, Question, Stop
+from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.packing import unpack
 from pages.shell.lessons.reading import as_toml
+from pages.shell.runs import runs
+from pages.ui.format import share
+from pages.ui.limits import LESSON_STOPS
 from pages.ui.text import text
-from tests.pages.apps import on_page
+from tests.pages.apps import on_page, shown
 
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
@@ -114,13 +119,17 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
     app.text_input(key="own_lesson_title").set_value("Mine")
     app.text_area(key="own_stop_0_say").set_value("Look at <b>row</b> 1")
     app.button_group(key="own_stop_0_kind").set_value("choose").run()
-    assert "has fewer than two options" in app.warning[0].value.replace("\\", "") or "put a *" in app.warning[0].value.replace(
-        "\\", ""
-    )
+    assert "put a * before the right option" in shown(app.warning[0].value)
+    assert app.info[0].value == WORDS["own_open"].format(stops="1")
+    assert app.text_area(key="own_stop_0_reveal")  # the other boxes stay
     app.text_input(key="own_stop_0_ask").set_value("Which?")
     app.text_area(key="own_stop_0_options").set_value("this\n*that")
     app.text_area(key="own_stop_0_reasons").set_value("no\nyes").run()
     assert not app.warning
+    # Another page is opened and left: what was typed is still there.
+    app.switch_page(HOME).run()
+    app.switch_page(PAGE).run()
+    assert app.text_area(key="own_stop_0_options").value == "this\n*that"
     app.button(key="own_stop_1_up").click().run()
     (link,) = [code.value for code in app.code]
     lesson = unpack(link.partition("lesson=")[2])
@@ -136,6 +145,80 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
     assert app.query_params["lesson"] in ("my-own", ["my-own"])
     app.button(key="own_stop_0_remove").click().run()
     assert len(unpack(app.code[0].value.partition("lesson=")[2]).stops) == 1
+
+
+def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None:
+    app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2")
+    app.button(key="keep_view").click().run()
+    app.switch_page(PAGE).run()
+    app.button_group(key="own_stop_0_kind").set_value("tokens").run()
+    app.text_input(key="own_stop_0_ask").set_value("Where?")
+    app.selectbox(key="own_stop_0_query").set_value("b").run()
+    row = runs().trace("reverse", ("cab",), (None,), ()).weights("cross", 1)[0, 0, 1]
+
+    def question() -> Question:
+        assert not app.exception
+        (link,) = [code.value for code in app.code]
+        asked = unpack(link.partition("lesson=")[2]).stops[0].question
+        assert asked
+        return asked
+
+    assert question().truth == Truth(name="attention-row", query="b")
+    said = [shown(caption.value) for caption in app.caption if "Computed from the run" in caption.value]
+    assert f"most of it is on a, {share(float(row.max()), 1)}" in said[0]
+    app.button_group(key="own_stop_0_kind").set_value("number").run()
+    app.selectbox(key="own_stop_0_key").set_value("a")
+    app.number_input(key="own_stop_0_tolerance").set_value(0.1).run()
+    assert question().truth == Truth(name="attention-weight", query="b", key="a")
+    assert question().tolerance == 0.1
+    for name in ("token-count", "head-width", "next-word-probability"):
+        app.selectbox(key="own_stop_0_truth").set_value(name).run()
+        truth = question().truth
+        assert truth
+        assert truth.name == name
+
+
+def test_a_page_that_is_loaded_again_has_the_views_that_the_tab_has_kept() -> None:
+    app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", present="1")
+    app.button(key="keep_view").click().run()
+    app.switch_page(PAGE).run()
+    app.text_area(key="own_stop_0_say").set_value("Words").run()
+    copy = sent(app)["copy"]
+    assert json.loads(copy)["views"][0]["fields"]["say"] == "Words"
+    assert "present" not in json.loads(copy)["views"][0]["view"]
+    # As after a reload: a new session has another view, and the browser sends the copy.
+    again = AppTest.from_function(taken)
+    hostile = [
+        None,
+        5,
+        "[",
+        "[" * 100_000,
+        '{"views": 5}',
+        '{"views": [5, {"page": "../x"}, {"page": "nowhere"}]}',
+        "x" * 10**6,
+    ]
+    for value in hostile:
+        again.session_state["sent"] = value
+        assert again.run().session_state["pages"] == []
+    again.session_state["sent"] = copy
+    assert again.run().session_state["pages"] == [("attention", "Words")]
+    many = json.loads(copy)["views"] * (LESSON_STOPS + 1)
+    again.session_state["sent"] = json.dumps({"views": many})
+    assert len(again.run().session_state["pages"]) == LESSON_STOPS
+
+
+def taken() -> None:
+    import streamlit as st
+
+    from pages.shell.lessons.keeping import kept, restore
+
+    restore(st.session_state["sent"])
+    st.session_state["pages"] = [(each.stop.page, each.fields["say"]) for each in kept()]
+
+
+def sent(app: AppTest) -> dict[str, Any]:
+    """The data of the script that keeps a copy in the tab."""
+    return next(json.loads(each.proto.json) for each in app.get("bidi_component") if '"copy"' in each.proto.json)
 
 
 def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:

@@ -288,6 +288,19 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
 
 
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ("", "You answered none of the 7 questions."),
+        ("2~2_5~1", "You answered 2 of 7 questions; 1 of your answers"),
+    ],
+)
+def test_the_end_counts_no_question_as_wrong_that_was_not_answered(answers: str, sentence: str) -> None:
+    data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
+    assert data["say"][0][1][0][1].startswith(sentence)
+    assert len(data["questions"]) == 7 - answers.count("2~2")
+
+
 def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> None:
     question = Question(kind="choose", ask="?", options=("a", "b"), reasons=("no", "yes"), answer=2)
     lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))

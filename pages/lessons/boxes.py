@@ -1,0 +1,91 @@
+"""The boxes of the editor. Streamlit forgets what a widget has when another page is open, and the session when the page is
+loaded again; so each box begins with what the kept view has, and notes there what it gets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.shell.lessons.keeping import Field, Kept
+from pages.shell.lessons.reading import SHORT
+from pages.ui.limits import LESSON_CHARACTERS
+from pages.ui.text import text
+
+Value = TypeVar("Value", str, float, int, bool)
+
+
+def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, options: Sequence[Any] = ()) -> str:
+    """The key of a box that begins with what a field has.
+
+    Args:
+        of: what it belongs to.
+        name: of the field.
+        fields: what was typed and chosen before, by name.
+        first: what the box has if the field is missing, or has another type.
+        options: what a choice may have; none for other boxes.
+    """
+    key = f"own_{of}_{name}"
+    state = st.session_state
+    if key not in state or (options and state[key] not in options):
+        value = fields.get(name, first)
+        state[key] = value if type(value) is type(first) and (not options or value in options) else first
+    return key
+
+
+class Boxes:
+    """The boxes of a stop.
+
+    Args:
+        place: of the stop, counted from 0.
+        view: the kept view.
+    """
+
+    def __init__(self, place: int, view: Kept) -> None:
+        self.place, self.view, self.labels = place, view, text("lessons")["boxes"]
+
+    def key(self, name: str) -> str:
+        """The key of a widget."""
+        return f"own_stop_{self.view.number}_{name}"
+
+    def shown(self, name: str, first: str) -> str:
+        """What a box of one line has, before it is drawn."""
+        return str(st.session_state.get(self.key(name), self.view.fields.get(name, first)))
+
+    def line(self, name: str, first: str = "", most: int = SHORT) -> str:
+        """Draw a box of one line."""
+        return self._noted(name, st.text_input(self.labels[name], max_chars=most, key=self._begin(name, first)))
+
+    def lines(self, name: str, height: int, most: int = LESSON_CHARACTERS, help: str | None = None) -> str:
+        """Draw a box of several lines, `height` px high."""
+        key = self._begin(name, "")
+        return self._noted(name, st.text_area(self.labels[name], max_chars=most, key=key, height=height, help=help))
+
+    def number(self, name: str, least: float, most: float, first: float, step: float) -> float:
+        """Draw a box for a number, whole if its limits are."""
+        key = self._begin(name, first)
+        st.session_state[key] = min(max(st.session_state[key], least), most)
+        return self._noted(name, st.number_input(self.labels[name], least, most, step=step, key=key, width=150))
+
+    def flag(self, name: str, disabled: bool) -> bool:
+        """Draw a switch."""
+        return self._noted(name, st.toggle(self.labels[name], key=self._begin(name, False), disabled=disabled))
+
+    def choice(self, name: str, options: Sequence[str], labels: Mapping[str, str]) -> str:
+        """Draw a list; `labels` has the label of each option."""
+        key = self._begin(name, options[0], options)
+        return self._noted(name, st.selectbox(self.labels[name], options, key=key, format_func=lambda option: labels[option]))
+
+    def pick(self, name: str, options: Sequence[str], labels: Mapping[str, str]) -> str:
+        """Draw a choice as buttons; `labels` has the label of each option."""
+        key = self._begin(name, options[0], options)
+        value = st.segmented_control(
+            self.labels[name], options, key=key, format_func=lambda option: labels[option], required=True, wrap=True
+        )
+        return self._noted(name, value or options[0])
+
+    def _begin(self, name: str, first: Value, options: Sequence[Any] = ()) -> str:
+        return key_of(f"stop_{self.view.number}", name, self.view.fields, first, options)
+
+    def _noted(self, name: str, value: Value) -> Value:
+        self.view.fields[name] = value
+        return value

@@ -1,0 +1,85 @@
+"""Questions of one's own whose answer is computed from the run of the kept view, as in the lessons that ship with the app."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.lessons.boxes import Boxes
+from pages.shell.lessons.grading import judge
+from pages.shell.lessons.lesson import HEAD, SIDES, TRUTHS, Question, Truth
+from pages.shell.lessons.truths import kind_of, name_of_place, truth_of
+from pages.shell.lessons.views import run_of
+from pages.shell.runs import runs
+from pages.ui.escaping import literal
+from pages.ui.format import token_at
+from pages.ui.limits import LESSON_OPTIONS
+from pages.ui.text import text
+from transformer import Trace
+
+# The kinds of questions whose answer is computed.
+COMPUTED = ("tokens", "number")
+# The page whose views have a head, so that a question can be about one of its rows.
+OF_HEAD = "attention"
+
+
+def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
+    """Draw what a question asks for, and below it what is right; returns the question.
+
+    Args:
+        boxes: of the stop.
+        kind: one of `COMPUTED`.
+        ask: the words of the question.
+
+    Raises:
+        HeadlightError: the stop's model has random weights, cannot read the text, or has no such head.
+    """
+    words, stop = text("lessons"), boxes.view.stop
+    run = run_of(stop)
+    trace = runs().trace(run.key, (run.source,), (run.target,), ())
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if kind == "tokens":
+            truth = Truth(name="attention-row", query=_pick_token(boxes, "query", trace.tokens(kind_of(stop))[0]))
+            most = int(boxes.number("most", 1, LESSON_OPTIONS, 2, 1))
+            enough = boxes.number("enough", 0.05, 1.0, 0.5, 0.05)
+            question = Question(kind="tokens", ask=ask, truth=truth, most=most, enough=enough)
+        else:
+            names = [name for name, form in TRUTHS.items() if form.gives == "number" and _offered(name, stop.page, trace)]
+            truth = _pick_truth(boxes, boxes.choice("truth", names, words["truths"]), trace)
+            question = Question(kind="number", ask=ask, truth=truth, tolerance=boxes.number("tolerance", 0.0, 1e6, 0.05, 0.01))
+    value = truth_of(replace(stop, question=question))
+    assert value is not None  # the question has a truth
+    best = max(range(len(value.row)), key=lambda place: value.row[place]) if kind == "tokens" else value.number
+    told = judge(question, str(best), value).says
+    st.caption(literal(words["truth_now"].format(says=told)))
+    return question
+
+
+def _offered(name: str, page: str, trace: Trace) -> bool:
+    """Whether a number can be asked for on a page."""
+    return (page == OF_HEAD or TRUTHS[name].may != HEAD) and (bool(trace.target_ids) or name != "next-word-probability")
+
+
+def _pick_truth(boxes: Boxes, name: str, trace: Trace) -> Truth:
+    """Draw the settings that a number needs."""
+    form, given, target = TRUTHS[name], dict[str, Any](), trace.tokens_of("target")
+    written = target[0] if target else ()
+    queries, keys = trace.tokens(kind_of(boxes.view.stop)) if form.may == HEAD else (written, ())
+    if "side" in form.needs:
+        sides = [side for side in SIDES if trace.tokens_of(side)]
+        given["side"] = boxes.choice("side", sides, text("lessons")["sides"])
+    if "query" in form.needs:
+        given["query"] = _pick_token(boxes, "query", queries)
+    if "key" in form.needs:
+        given["key"] = _pick_token(boxes, "key", keys)
+    if "token" in form.may:
+        given["token"] = boxes.line("token", most=60).strip()
+    return Truth(name=name, **given)
+
+
+def _pick_token(boxes: Boxes, name: str, tokens: Sequence[str]) -> str:
+    """Draw a list of tokens; returns the name of the picked one in a truth."""
+    names = {name_of_place(place, tokens): place for place in range(len(tokens))}
+    labels = {of: token_at(place, tokens[place]) for of, place in names.items() if of}
+    return boxes.choice(name, [*labels], labels)
