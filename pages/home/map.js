@@ -1,12 +1,10 @@
 // The model as two columns of blocks, every block a link; lines between them are drawn over the page once it is laid out.
 
+import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from "../ui/arrow_lines.js";
 import { pixelsOfScale, ramp } from "../ui/colors.js";
 import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { followLink, whenReleased } from "./links.js";
-import { acrossPoints, aroundPoints, arrowPaths, flowPoints } from "./map_lines.js";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {import("./address.js").Link} Link */
 /** @typedef {"encoder" | "decoder"} Stack */
@@ -372,7 +370,7 @@ class View {
       const [left, top] = [box.left - sheet.left, box.top - sheet.top];
       return { left, top, right: left + box.width, bottom: top + box.height, x: left + box.width / 2, y: top + box.height / 2 };
     };
-    /** @type {[name: string, points: import("./map_lines.js").Point[]][]} */
+    /** @type {[name: string, points: import("../ui/arrow_lines.js").Point[]][]} */
     const lines = this.arrows.map(([from, to]) => ["flow", flowPoints(place(from), place(to))]);
     for (const [block, join, side] of this.around) lines.push(["residual", aroundPoints(place(block), place(join), side)]);
     const { memory, cross } = this.ends;
@@ -387,17 +385,6 @@ class View {
     });
     this.picture.replaceChildren(...paths);
   }
-}
-
-/**
- * @param {string} name its class
- * @param {string} d
- */
-function svgPath(name, d) {
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("class", name);
-  path.setAttribute("d", d);
-  return path;
 }
 
 /**

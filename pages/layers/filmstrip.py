@@ -1,10 +1,11 @@
-"""A whole layer at a glance: its tensors in miniature, in order, to scale."""
+"""A whole layer at a glance: its tensors in miniature, to scale, as they flow into one another."""
 
 from itertools import groupby
 
 import streamlit as st
 
-from pages.layers.stops import group_title
+from pages.layers.flow import Flow, flow_of
+from pages.layers.stops import group_title, heading
 from pages.layers.tensors import all_numbers, picked, strip
 from pages.layers.views import tensor_of
 from pages.layers.walk import STOP
@@ -14,8 +15,9 @@ from pages.ui.export_menu import saving
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.walk import walk
+from transformer.analysis.walk import Stop, walk
 from transformer.figures import layer_figure
+from transformer.figures.panels import TensorView
 
 KEY = "film"
 
@@ -30,16 +32,19 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     item = pick_text(trace)
     members = [stop for stop in stops if stop.group == group]
     st.header(group_title(group), anchor=False)
-    titles_of = text("walk")["parts"]
-    parts = {
-        titles_of.get(part, ""): [tensor_of(view.pipeline, trace, stop, item, None) for stop in stops]
-        for part, stops in groupby(members, lambda stop: stop.part)
-    }
+    titles_of, by_path = text("walk")["parts"], {stop.path: stop for stop in stops}
+    parts: dict[str, list[TensorView]] = {}
+    flows: list[Flow] = []
+    for part, part_stops in groupby(members, lambda stop: stop.part):
+        of_part = list(part_stops)
+        parts[titles_of.get(part, "")] = [tensor_of(view.pipeline, trace, stop, item, None) for stop in of_part]
+        flows.append(flow_of(of_part))
     frames = [frame for part in parts.values() for frame in part]
+    sources = {path: _source(by_path[path]) for flow in flows for path in flow.sources}
     titles = ", ".join(frame.title for frame in frames)
     alt = words["says"].format(where=group_title(group), titles=titles)
-    paths = [stop.path for stop in members]
-    strip(parts, st.session_state.get(STOP, ""), alt, KEY, lambda: _open(paths))
+    paths = [*(stop.path for stop in members), *sources]
+    strip(parts, flows, sources, st.session_state.get(STOP, ""), alt, KEY, lambda: _open(paths))
     saving(
         KEY,
         f"{view.model}-{group}",
@@ -47,6 +52,12 @@ def show_filmstrip(view: View, trace: Trace) -> None:
         lambda: offline(layer_figure(parts, labels=figure_labels()), alt),
     )
     st.caption(words["caption"].format(count=len(members)))
+
+
+def _source(stop: Stop) -> tuple[str, str]:
+    """What a tensor of another part is to this one, and its title."""
+    words = text("filmstrip")["sources"]
+    return words.get(stop.kind, words["stream"]), heading(stop)
 
 
 def _open(paths: list[str]) -> None:

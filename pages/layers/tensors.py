@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.layers.flow import Flow
 from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import token_at
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, thumbnail
-from transformer.figures.theme import LINE, MASKED
+from transformer.figures.theme import LINE, MASKED, ROLE_COLORS
 
 HERE = Path(__file__).parent
 # In pixels: width and height of the largest miniature in a strip, and the smallest side of any.
@@ -82,41 +83,64 @@ def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
-def strip(parts: Mapping[str, Sequence[TensorView]], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
-    """Draw miniatures in order, all to one scale, with arrows between them.
+def strip(
+    parts: Mapping[str, Sequence[TensorView]],
+    flows: Sequence[Flow],
+    sources: Mapping[str, tuple[str, str]],
+    selected: str,
+    says: str,
+    key: str,
+    on_pick: Callable[[], None],
+) -> None:
+    """Draw miniatures, all to one scale, as they flow into one another.
 
     Args:
         parts: the tensors by the title of their part; an empty title is not shown.
+        flows: of each part, where its tensors stand and the lines between them.
+        sources: path of a tensor of another part → what it is to this part, and its title.
         selected: path of the highlighted tensor.
         says: the strip in words, for screen readers.
         key: of the widget.
         on_pick: called when a miniature is clicked; `picked` returns its path.
     """
     frames = [frame for part in parts.values() for frame in part]
-    heads = {part[0].path: title for title, part in parts.items()}
-    (down, across), sent = _scale_of(frames), []
+    (down, across), sent = _scale_of(frames), {}
     for frame in frames:
         height, width = _cells(frame.panel)
         # To scale, but never too small to be seen or clicked.
         wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
         levels = thumbnail(frame.panel, high, wide, frame.limit)
-        sent.append(
-            {
-                "path": frame.path,
-                "title": frame.title,
-                "shape": frame.shape,
-                "part": heads.get(frame.path, ""),
-                "width": wide,
-                "height": high,
-                "rows": levels.shape[0],
-                "columns": levels.shape[1],
-                "levels": packed(levels),
-                "scale": frame.panel.scale,
-                "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
-            }
-        )
-    words = dict(text("tensors")["strip"])
-    data = {"frames": sent, "selected": selected, "colors": _colors(), "says": says, "text": words}
+        sent[frame.path] = {
+            "path": frame.path,
+            "title": frame.title,
+            "shape": frame.shape,
+            "width": wide,
+            "height": high,
+            "rows": levels.shape[0],
+            "columns": levels.shape[1],
+            "levels": packed(levels),
+            "scale": frame.panel.scale,
+            "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
+            "branch": frame.branch,
+        }
+    sent_parts = [
+        {
+            "title": title,
+            "sources": [{"path": path, "name": sources[path][0], "title": sources[path][1]} for path in flow.sources],
+            "rows": [[[stop.path for stop in chain] for chain in row] for row in flow.rows],
+            "lines": flow.lines,
+            "residual": flow.residual,
+        }
+        for title, flow in zip(parts, flows, strict=True)
+    ]
+    data = {
+        "parts": sent_parts,
+        "frames": sent,
+        "selected": selected,
+        "colors": {**_colors(), **ROLE_COLORS},
+        "says": says,
+        "text": {**text("tensors")["strip"], **{branch: figure_labels()[f"branch_{branch}"] for branch in ROLE_COLORS}},
+    }
     _strip(key=key, data=data, on_pick_change=on_pick)
 
 

@@ -32,7 +32,9 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
     by_axis = tokens(trace, stop.path, item)
     if step.axes[-1] == "vocab":
         by_axis["vocab"] = pipeline.vocabulary("target").tokens
-    return TensorView(stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, by_axis, branch=_branch(stop.path))
+    return TensorView(
+        stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, by_axis, branch=branch_of(stop.path)
+    )
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
@@ -97,7 +99,7 @@ def _scale(stop: Stop) -> Scale:
     return "weights" if TensorPath.parse(stop.path).last in SHARES else "signed"
 
 
-def _branch(path: str) -> Branch | None:
+def branch_of(path: str) -> Branch | None:
     """The branch of an attention (`query`, `key` or `value`) that a tensor belongs to, or None."""
     name = TensorPath.parse(path).name.partition(".")[0]
     return next((branch for branch in BRANCHES if branch == name), None)

@@ -64,7 +64,7 @@ def test_walk_draws_the_picked_text(item: int) -> None:
 def test_filmstrip_draws_the_picked_text(item: int) -> None:
     app = opened(**BATCH, part="filmstrip", item=str(item + 1))
     (frames,) = [json.loads(part.json)["frames"] for part in sent(app) if '"frames"' in part.json]
-    (frame,) = [frame for frame in frames if frame["path"] == WEIGHTS]
+    frame = frames[WEIGHTS]
     step = Runs().trace("reverse", TEXTS, (None, None), ())[WEIGHTS]
     levels = [
         packed(thumbnail(panel(step.numpy(), step.axes, "weights", at), frame["height"], frame["width"])) for at in (0, 1)

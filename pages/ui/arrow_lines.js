@@ -1,4 +1,6 @@
-// The lines of the map: paths with rounded corners through points, and the heads of arrows.
+// The lines of the map and of the filmstrip: paths with rounded corners through points, and the heads of arrows.
+
+export const SVG = "http://www.w3.org/2000/svg";
 
 const ROUND = 7; // px, radius of the corners of a line
 const AWAY = 11; // px from a block's side to the line that goes around it
@@ -90,4 +92,15 @@ export function towards(from, to) {
   const length = Math.hypot(dx, dy) || 1;
   const step = Math.min(ROUND, length / 2);
   return [from[0] + (dx / length) * step, from[1] + (dy / length) * step];
+}
+
+/**
+ * @param {string} name its class
+ * @param {string} d
+ */
+export function svgPath(name, d) {
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("class", name);
+  path.setAttribute("d", d);
+  return path;
 }

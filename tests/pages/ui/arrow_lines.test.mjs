@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { address } from "../../../pages/home/address.js";
-import { acrossPoints, aroundPoints, arrowPaths, flowPoints, towards } from "../../../pages/home/map_lines.js";
+import { acrossPoints, aroundPoints, arrowPaths, flowPoints, towards } from "../../../pages/ui/arrow_lines.js";
 
 const above = { left: 0, top: 0, right: 100, bottom: 20, x: 50, y: 10 };
 const below = { left: 0, top: 60, right: 100, bottom: 80, x: 50, y: 70 };

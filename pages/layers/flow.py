@@ -1,0 +1,64 @@
+"""The tensors of a part of the network as a flow: rows of chains, and the lines between them, as `Stop.inputs` name them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pages.layers.views import MASKS, branch_of
+from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
+from transformer.analysis.walk import Stop
+
+
+class Flow(NamedTuple):
+    """Where the tensors of a part stand, and what flows between them.
+
+    Attributes:
+        sources: paths of the tensors of other parts that this part is made from: the residual stream, the memory.
+        rows: from top to bottom; each has chains side by side. In a chain, each stop is made from the one before it and from
+            nothing else. Queries, keys and values are three chains of one row.
+        lines: (from, to) paths, all inputs but those within a chain. Token ids and masks are left out.
+        residual: the lines from a source to a sum: what flows around the sub-layer.
+    """
+
+    sources: list[str]
+    rows: list[list[list[Stop]]]
+    lines: list[tuple[str, str]]
+    residual: list[tuple[str, str]]
+
+
+def flow_of(stops: Sequence[Stop]) -> Flow:
+    """The flow through the tensors of one part, given in the order they were computed."""
+    inside = {stop.path for stop in stops}
+    rows: list[list[list[Stop]]] = []
+    lines: list[tuple[str, str]] = []
+    residual: list[tuple[str, str]] = []
+    for stop in stops:
+        inputs = [path for path in stop.inputs if path not in (SOURCE_IDS, TARGET_IDS, *MASKS)]
+        chain = _chain_that_ends_in(inputs, rows, stop)
+        if chain is not None:
+            chain.append(stop)
+            continue
+        if rows and _stands_beside(rows[-1], stop, inputs):
+            rows[-1].append([stop])
+        else:
+            rows.append([[stop]])
+        for path in inputs:
+            around = path not in inside and stop.operation == "add"
+            (residual if around else lines).append((path, stop.path))
+    sources = dict.fromkeys(path for path, _ in (*lines, *residual) if path not in inside)
+    return Flow(list(sources), rows, lines, residual)
+
+
+def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
+    """The chain of the last row that a stop made from these inputs continues."""
+    for chain in rows[-1] if rows else []:
+        if inputs == [chain[-1].path] and branch_of(chain[-1].path) == branch_of(stop.path):
+            return chain
+    return None
+
+
+def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
+    """Whether a stop begins a chain beside those of a row: another branch of the same attention, or a tensor that is made from
+    none of the network's, such as the positions."""
+    branches = [branch_of(chain[0].path) for chain in row]
+    branch = branch_of(stop.path)
+    return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))
