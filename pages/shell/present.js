@@ -2,8 +2,10 @@
 
 import { componentRoots, elementWithKey, headerHeight, pageScroller } from "../ui/compat.js";
 import { make, rootOf, viewOf } from "../ui/component.js";
+import { freeze, isFrozen, thaw } from "./still.js";
 
 const AIR = 16; // px above a part that is stepped to
+const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
 const BEGUN = 24; // px that a part may have moved past that place and still be the present one
 
 /** @typedef {{ text: Record<string, string> }} Data */
@@ -24,6 +26,7 @@ class Presenting {
   constructor(root) {
     this.root = root;
     this.press = this.press.bind(this);
+    this.covered = isFrozen() ? "frozen" : ""; // a still picture outlives the page that it is of
   }
 
   /**
@@ -35,7 +38,12 @@ class Presenting {
     this.leave = leave;
     this.draw();
     addEventListener("keydown", this.press, true);
-    return () => removeEventListener("keydown", this.press, true);
+    return () => {
+      removeEventListener("keydown", this.press, true);
+      setTimeout(() => {
+        if (!elementWithKey("present_bar")) thaw(pageScroller()); // nothing is left to take it away
+      }, GONE);
+    };
   }
 
   draw() {
@@ -49,10 +57,9 @@ class Presenting {
       this.button("❄", text.freeze, () => this.cover("frozen"), this.covered === "frozen"),
       this.button("✕", text.leave, this.leave),
     );
-    if (!this.covered) return;
-    const cover = make("div", { class: `cover ${this.covered}`, role: "status" });
-    cover.append(make("p", {}, this.covered === "black" ? text.black : text.frozen));
-    cover.addEventListener("click", () => this.covered === "black" && this.cover("black"));
+    if (this.covered !== "black") return;
+    const cover = make("div", { class: "cover black", role: "status" }, make("p", {}, text.black));
+    cover.addEventListener("click", () => this.cover("black"));
     this.root.append(cover);
   }
 
@@ -76,7 +83,19 @@ class Presenting {
    */
   cover(how) {
     this.covered = this.covered === how ? "" : how;
+    if (this.covered === "frozen") this.freeze();
+    else thaw(pageScroller());
     this.draw();
+  }
+
+  /** Keep on screen what is there; the page goes on beneath, with the bar of the source text at its top. */
+  freeze() {
+    const label = make("p", { role: "status" }, this.text.frozen);
+    Object.assign(label.style, { position: "absolute", right: "0", bottom: "0", margin: "0", padding: "0.1rem 0.5rem" });
+    label.style.background = "var(--headlight-page)";
+    const scroller = pageScroller();
+    freeze(scroller, label, () => elementWithKey("present_bar")?.getBoundingClientRect().bottom ?? 0);
+    scroller.scrollTo(0, 0);
   }
 
   /** @param {KeyboardEvent} event */
@@ -88,11 +107,18 @@ class Presenting {
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => (this.covered ? this.cover(this.covered) : this.leave()) };
     if (!typing) Object.assign(acts, { b: () => this.cover("black"), f: () => this.cover("frozen") });
+    // The parts of a page that is frozen are not seen, but the next stop of a lesson can be prepared.
+    if (this.covered === "frozen") Object.assign(acts, { pageup: () => openStop(-1), pagedown: () => openStop(1) });
     if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
     // Escape in a box or an open list is theirs.
     const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
     const act = key === "escape" && open && !this.covered ? undefined : acts[key];
-    if (!act && !this.covered) return;
+    const inBar = target instanceof Element && (elementWithKey("present_bar")?.contains(target) || this.root.contains(target));
+    if (!act && (!this.covered || (this.covered === "frozen" && inBar))) {
+      // The text is sent, and the next key is for this bar.
+      if (this.covered && typing && key === "enter") setTimeout(() => target instanceof HTMLElement && target.blur());
+      return;
+    }
     event.preventDefault();
     event.stopImmediatePropagation();
     act?.();
@@ -105,13 +131,7 @@ class Presenting {
  * @param {1 | -1} way
  */
 function step(way) {
-  const bar = elementWithKey("lesson_bar");
-  if (bar) {
-    for (const root of componentRoots(bar)) {
-      const link = root.querySelector(way > 0 ? "a.next" : "a.back");
-      if (link instanceof HTMLAnchorElement) return link.click();
-    }
-  }
+  if (openStop(way)) return;
   const scroller = pageScroller();
   const tops = [...scroller.querySelectorAll("h1, h2, h3, h4")]
     .filter((heading) => heading.checkVisibility())
@@ -120,4 +140,20 @@ function step(way) {
   const now = scroller.scrollTop;
   const next = way > 0 ? places.find((top) => top > now + BEGUN) : places.findLast((top) => top < now - BEGUN);
   if (next !== undefined) scroller.scrollTo({ top: next, behavior: "instant" });
+}
+
+/**
+ * Open the next stop of the lesson; −1: the one before. Returns whether there is one.
+ *
+ * @param {1 | -1} way
+ */
+function openStop(way) {
+  const bar = elementWithKey("lesson_bar");
+  for (const root of bar ? componentRoots(bar) : []) {
+    const link = root.querySelector(way > 0 ? "a.next" : "a.back");
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    link.click();
+    return true;
+  }
+  return false;
 }

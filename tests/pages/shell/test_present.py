@@ -103,8 +103,16 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     visitor.settle()
     assert page.url == address
     assert page.evaluate(SCROLL) == 0
+    # The teacher types another text: the page changes beneath the picture, which shows it after the next press.
+    box, head = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart'] .ytick text"
+    box.fill("lamp")
+    box.press("Enter")
+    page.wait_for_function("head => document.querySelector(`.stApp ${head}`)?.closest('svg').textContent.includes('p')", arg=head)
+    visitor.settle()
+    assert page.locator(f"#still {head}").all_text_contents() == ["<sos>", *"hcrot"]
     page.keyboard.press("f")
     expect(page.get_by_text(words["frozen"])).to_have_count(0)
+    assert page.locator(head).all_text_contents() == ["<sos>", *"pmal"]
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     visitor.settle()
