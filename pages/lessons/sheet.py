@@ -7,7 +7,9 @@ from markupsafe import Markup
 
 from pages.lessons.before_after import FORMS, test_sheet
 from pages.lessons.listing import all_lessons
+from pages.lessons.pictures import picture
 from pages.shell.error_boundary import sentence
+from pages.shell.lessons.grading import judge
 from pages.shell.lessons.lesson import Lesson, Question, Stop
 from pages.shell.lessons.player import shuffled
 from pages.shell.lessons.prose import as_html, line_as_html
@@ -28,32 +30,38 @@ def show_sheet() -> None:
     titles = {name: lesson.title for name, lesson in lessons.items()} | words["forms"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = pick(words["sheet_lesson"], [*lessons, *FORMS], "sheet", as_list=True, labels=titles, written=str)
+        pictures = not st.toggle(words["pictures_hidden"], key="no_pictures", bind="query-params")
         notes = st.toggle(words["notes"], key="notes", bind="query-params")
         solutions = st.toggle(words["solutions"], key="solutions", bind="query-params")
     st.caption(words["print"])
-    st.html(style(_STYLE) + (test_sheet(name, solutions) if name in FORMS else sheet(lessons[name], notes, solutions)))
+    st.html(
+        style(_STYLE) + (test_sheet(name, solutions) if name in FORMS else sheet(lessons[name], notes, solutions, pictures))
+    )
 
 
-def sheet(lesson: Lesson, notes: bool, solutions: bool) -> Markup:
+def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
     """The sheet as HTML; every word of the lesson is escaped.
 
     Args:
         lesson: the lesson.
         notes: whether to show the notes for the teacher.
         solutions: whether to show the right answers, and what is revealed.
+        pictures: whether to draw the view of each stop.
     """
     words = text("lessons")
-    body = Markup("").join(_stop(number, stop, notes, solutions) for number, stop in enumerate(lesson.stops, 1))
+    body = Markup("").join(_stop(number, stop, notes, solutions, pictures) for number, stop in enumerate(lesson.stops, 1))
     head = Markup("<h2>{title}</h2><p>{about} {audience}</p><p>{name}</p>").format(
         title=lesson.title, about=lesson.about, audience=lesson.audience, name=words["name_line"]
     )
     return Markup('<article class="lesson-sheet">{}{}</article>').format(head, body)
 
 
-def _stop(number: int, stop: Stop, notes: bool, solutions: bool) -> Markup:
+def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool) -> Markup:
     words = text("lessons")
     parts = [Markup("<h3>{}. {}</h3>").format(number, stop.title)]
     parts.append(as_html(_words(stop, stop.say)))
+    if pictures:
+        parts.append(_picture(stop, solutions))
     if stop.question:
         parts.append(_question(stop, stop.question, solutions))
     if solutions and stop.reveal:
@@ -63,6 +71,14 @@ def _stop(number: int, stop: Stop, notes: bool, solutions: bool) -> Markup:
         told = as_html(stop.notes)
         parts.append(Markup('<div class="notes"><strong>{}</strong> {}</div>').format(minutes, told))
     return Markup("<section>{}</section>").format(Markup("").join(parts))
+
+
+def _picture(stop: Stop, solutions: bool) -> Markup:
+    """The picture of a stop; nothing where its view cannot be run, which is said beside the question."""
+    try:
+        return picture(stop, solutions)
+    except HeadlightError:
+        return Markup("")
 
 
 def _words(stop: Stop, words: str) -> str:
@@ -105,7 +121,7 @@ def _solution(question: Question, truth: Value | None) -> str:
     words = text("lessons")
     if question.kind == "choose":
         right = question.answer or (1 + int(truth.number) if truth else 0)
-        reason = question.reasons[right - 1] if question.reasons else ""
+        reason = question.reasons[right - 1] if question.reasons else judge(question, str(right), truth).says
         told = f"{chr(ord('A') + right - 1)}. {reason}"
     elif question.kind == "order":
         order = shuffled(question)

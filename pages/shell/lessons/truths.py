@@ -78,7 +78,7 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
     if truth.name == "edit-changes-answer":
         lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
         return _edited(run, all_interventions([truth.edit], trace.config, lengths))
-    _check_head(trace, kind, layer, head)
+    check_head(trace, kind, layer, head)
     if truth.name == "silence-changes-answer":
         return _edited(run, (Ablate(str(Kind.of(kind).path(layer - 1)), heads=(head - 1,)),))
     queries, keys = trace.tokens(kind)
@@ -99,7 +99,8 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
     return shown._replace(number=float(row.sum()))
 
 
-def _check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
+def check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Raise a `LessonError` if a run has no such head; layer and head counted from 1."""
     if kind not in trace.kinds or not 1 <= layer <= trace.layers(kind) or not 1 <= head <= trace.heads(kind):
         template = "The model has no head {head} in layer {layer} of {kind} attention."
         raise LessonError(template, head=head, layer=layer, kind=kind)

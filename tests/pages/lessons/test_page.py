@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lessons.before_after import FORMS, normalised_gain, test_sheet
+from pages.lessons.pictures import picture
 from pages.lessons.sheet import sheet
 from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.packing import unpack
 from pages.shell.lessons.reading import as_toml
+from pages.shell.lessons.truths import truth_of
 from pages.shell.runs import runs
 from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS
@@ -81,6 +84,33 @@ def test_a_hostile_lesson_is_escaped_on_the_sheet() -> None:
     assert "<img" not in printed
     assert "<script" not in printed
     assert printed.count("&lt;img") == 10
+
+
+def test_the_sheet_draws_each_stop_and_leaves_out_what_is_asked() -> None:
+    lesson = shipped()["first-look"]
+    asked, solved = (str(sheet(lesson, False, solutions, True)) for solutions in (False, True))
+    assert asked.count("<figure>") == solved.count("<figure>") == len(lesson.stops)
+    # The row of <sos> is dark in one cell, which is that of the right letter.
+    row = truth_of(lesson.stops[2])
+    assert row
+    without, with_it = (picture(lesson.stops[2], solutions) for solutions in (False, True))
+    assert with_it.count("h20v20h-20z") - without.count("h20v20h-20z") == sum(round(10 * weight) > 0 for weight in row.row)
+    assert "yours to fill in" in without
+    assert f"puts {max(row.row):.2f} on t" in with_it
+    # The probability that is to be guessed is in neither the bars nor their words.
+    guessed = truth_of(lesson.stops[5])
+    assert guessed
+    assert f"{guessed.number:.2f}" not in picture(lesson.stops[5], False)
+    assert f"{guessed.number:.2f}" in picture(lesson.stops[5], True)
+    number_of_tokens = shipped()["one-lesson"].stops[1]
+    assert not picture(number_of_tokens, False)
+    assert picture(number_of_tokens, True)
+    # Words of another person are text in a drawing, too; what cannot be run has none.
+    view = (("model", "english-french"), ("source", f"the cat {HOSTILE}"))
+    hostile = Stop(title="a", say="b", page="home", view=view)
+    assert "<img" not in str(sheet(Lesson(title="t", stops=(hostile,)), False, False, True))
+    unknown = replace(hostile, page="attention", view=(("model", "reverse"), ("source", "abc"), ("layer", "99")))
+    assert "<figure>" not in str(sheet(Lesson(title="t", stops=(unknown,)), False, False, True))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -107,7 +107,9 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     box, head = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart'] .ytick text"
     box.fill("lamp")
     box.press("Enter")
-    page.wait_for_function("head => document.querySelector(`.stApp ${head}`)?.closest('svg').textContent.includes('p')", arg=head)
+    page.wait_for_function(
+        "head => document.querySelector(`.stApp ${head}`)?.closest('svg').textContent.includes('p')", arg=head
+    )
     visitor.settle()
     assert page.locator(f"#still {head}").all_text_contents() == ["<sos>", *"hcrot"]
     page.keyboard.press("f")

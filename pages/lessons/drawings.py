@@ -1,0 +1,169 @@
+"""Small drawings for paper, as SVG: black on white or as the page is, and no larger than what they show.
+
+Darkness stands for size: a printer may have no colours.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float
+from markupsafe import Markup
+
+# px: side of a cell, height of a line of text, width of a letter in it (monospace), and the air around.
+CELL, LINE, LETTER, AIR = 20, 16, 7.3, 4
+LEVELS = 10  # of darkness
+MOST_TOKENS, MOST_LETTERS = 24, 14
+BAR = 160  # px of a bar for a probability of 1
+
+
+def svg(width: float, height: float, alt: str, body: Markup, scale: float = 1.0) -> Markup:
+    """A drawing of this size in px, shown `scale` times as large, with words for those who cannot see it."""
+    return Markup(
+        '<svg class="drawing" role="img" aria-label="{alt}" width="{across:.0f}" height="{down:.0f}" '
+        'viewBox="0 0 {width:.0f} {height:.0f}">{body}</svg>'
+    ).format(alt=alt, across=scale * width, down=scale * height, width=width, height=height, body=body)
+
+
+def cells(
+    values: Float[np.ndarray, "row column"],
+    allowed: Bool[np.ndarray, "row column"],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    alt: str,
+    empty: int | None = None,
+    scale: float = 1.0,
+) -> Markup:
+    """A table of cells, as dark as their values from 0 to 1; a cell that is not allowed is crossed out.
+
+    Args:
+        values, allowed: of each cell.
+        rows, columns: their names; of a longer text, the first.
+        alt: what it shows, in words.
+        empty: a row whose cells are left empty, to be filled in by hand.
+        scale: how large it is shown.
+    """
+    rows, columns = _cut(rows), _cut(columns)
+    left = AIR + LETTER * max(map(len, rows))
+    top = AIR + LETTER * max(map(len, columns))
+    levels: dict[int, list[str]] = {}
+    crossed: list[str] = []
+    for row in range(len(rows)):
+        for column in range(len(columns)):
+            corner = f"M{left + column * CELL:.0f} {top + row * CELL:.0f}"
+            if not allowed[row, column]:
+                crossed.append(f"{corner}l{CELL} {CELL}")
+            elif row != empty and (level := round(float(values[row, column]) * LEVELS)):
+                levels.setdefault(level, []).append(f"{corner}h{CELL}v{CELL}h-{CELL}z")
+    width, height = left + CELL * len(columns), top + CELL * len(rows)
+    frame = "".join(f"M{left:.0f} {top + row * CELL:.0f}H{width:.0f}" for row in range(len(rows) + 1))
+    frame += "".join(f"M{left + column * CELL:.0f} {top:.0f}V{height:.0f}" for column in range(len(columns) + 1))
+    parts = [
+        Markup('<path d="{}" fill="currentColor" fill-opacity="{}"/>').format("".join(paths), level / LEVELS)
+        for level, paths in sorted(levels.items())
+    ]
+    parts.append(_lines("".join(crossed), 0.5))
+    parts.append(_lines(frame, 0.3))
+    if empty is not None and empty < len(rows):
+        outline = f"M{left:.0f} {top + empty * CELL:.0f}H{width:.0f}v{CELL}H{left:.0f}z"
+        parts.append(Markup('<path d="{}" fill="none" stroke="currentColor" stroke-width="2"/>').format(outline))
+    middle = CELL / 2 + 4
+    parts += [_word(left - AIR, top + row * CELL + middle, name, "end") for row, name in enumerate(rows)]
+    parts += [
+        Markup('<text transform="translate({:.0f} {:.0f}) rotate(-90)">{}</text>').format(
+            left + column * CELL + middle, top - AIR, name
+        )
+        for column, name in enumerate(columns)
+    ]
+    return svg(width + AIR, height + AIR, alt, Markup("").join(parts), scale)
+
+
+def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
+    """Texts of equal length, one below the other, a box for each token; what is not real is crossed out.
+
+    Args:
+        rows: the tokens of each text.
+        real: False for padding.
+        alt: what it shows, in words.
+    """
+    widths = [LETTER * max(len(_short(row[column])) for row in rows) + 2 * AIR for column in range(len(rows[0]))]
+    starts = [1 + sum(widths[:column]) for column in range(len(widths))]
+    high, parts = LINE + AIR, []
+    for line, row in enumerate(rows):
+        for start, width, token, is_real in zip(starts, widths, row, real[line], strict=True):
+            box = f"M{start:.0f} {1 + line * high}h{width:.0f}v{high}h-{width:.0f}z"
+            cross = "" if is_real else f"M{start:.0f} {1 + line * high}l{width:.0f} {high}"
+            parts.append(_lines(box + cross, 0.6))
+            parts.append(_word(start + AIR, 1 + line * high + LINE - 2, _short(token)))
+    return svg(sum(widths) + 2, high * len(rows) + 2, alt, Markup("").join(parts))
+
+
+def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
+    """A bar for each token, as long as its share of 1.
+
+    Args:
+        shares: token → share.
+        alt: what it shows, in words.
+        empty: whether to leave out tokens and lengths, to be filled in by hand.
+    """
+    left, parts = AIR + LETTER * max(len(_short(token)) for token in shares), []
+    for line, (token, value) in enumerate(shares.items()):
+        top = line * (LINE + AIR)
+        parts.append(_lines(f"M{left:.0f} {top + 1}h{BAR}v{LINE}h-{BAR}z", 0.5))
+        if empty:
+            continue
+        parts.append(_word(left - AIR, top + LINE - 3, _short(token), "end"))
+        bar = Markup('<path d="M{:.0f} {}h{:.1f}v{}h-{:.1f}z" fill="currentColor" fill-opacity="0.7"/>')
+        parts.append(bar.format(left, top + 1, BAR * value, LINE, BAR * value))
+        parts.append(_word(left + BAR + AIR, top + LINE - 3, f"{value:.2f}"))
+    return svg(left + BAR + 5 * LETTER, len(shares) * (LINE + AIR), alt, Markup("").join(parts))
+
+
+def two_halves(source: Sequence[str], target: Sequence[str], names: tuple[str, str, str], alt: str) -> Markup:
+    """The way of a text: its tokens into the encoder, from there to the decoder, and what that writes.
+
+    Args:
+        source, target: the tokens read and written.
+        names: of the encoder, of what it hands on, and of the decoder.
+        alt: what it shows, in words.
+    """
+    read, wrote = (" ".join(_cut(tokens)) for tokens in (source, target))
+    wide = [max(LETTER * len(read), 110.0), max(LETTER * len(wrote), 110.0)]
+    gap = LETTER * len(names[1]) + 8 * AIR
+    width, high = wide[0] + gap + wide[1] + 4 * AIR, 2 * LINE
+    first, second = AIR, AIR + wide[0] + 2 * AIR + gap
+    top = LINE + 4 * AIR
+    box = "M{:.0f} {}h{:.0f}v{}h-{:.0f}z"
+    arrow = "M{x:.0f} {y}v12m-4 -5l4 5l4 -5"
+    right, half = first + wide[0] + AIR, top + high / 2
+    paths = [
+        box.format(first, top, wide[0], high, wide[0]),
+        box.format(second, top, wide[1], high, wide[1]),
+        f"M{right:.0f} {half:.0f}H{second - AIR:.0f}m-5 -4l5 4l-5 4",
+        arrow.format(x=first + wide[0] / 2, y=top - 14),
+        arrow.format(x=second + wide[1] / 2, y=top + high + 2),
+    ]
+    parts = [
+        _lines("".join(paths), 0.8),
+        _word(first + wide[0] / 2, LINE - 2, read, "middle"),
+        _word(first + wide[0] / 2, half + 4, names[0], "middle"),
+        _word((right + second - AIR) / 2, half - AIR, names[1], "middle"),
+        _word(second + wide[1] / 2, half + 4, names[2], "middle"),
+        _word(second + wide[1] / 2, top + high + LINE + 3 * AIR, wrote, "middle"),
+    ]
+    return svg(width, top + high + LINE + 4 * AIR, alt, Markup("").join(parts))
+
+
+def _cut(tokens: Sequence[str]) -> list[str]:
+    return [_short(token) for token in tokens[:MOST_TOKENS]]
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= MOST_LETTERS else f"{token[: MOST_LETTERS - 1]}…"
+
+
+def _lines(path: str, opacity: float) -> Markup:
+    return Markup('<path d="{}" fill="none" stroke="currentColor" stroke-opacity="{}"/>').format(path, opacity)
+
+
+def _word(x: float, y: float, word: str, anchor: str = "start") -> Markup:
+    return Markup('<text x="{:.0f}" y="{:.0f}" text-anchor="{}">{}</text>').format(x, y, anchor, word)

@@ -1,0 +1,181 @@
+"""A picture of a stop's view for the printed sheet, drawn from the run of that view. What the question asks for is left empty,
+to be filled in with a pencil, unless the answers are shown."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from pages.lessons.drawings import bars, cells, texts, two_halves
+from pages.shell.lessons.lesson import LessonError, Stop
+from pages.shell.lessons.truths import check_head, kind_of, place_of
+from pages.shell.lessons.views import StopRun, run_of, view_of
+from pages.shell.runs import runs, snapshots
+from pages.ui.format import fixed, whole
+from pages.ui.limits import SENTENCES
+from pages.ui.text import text
+from transformer import Trace
+from transformer.pipeline.snapshots import snapshot_name
+
+# Probabilities that are drawn.
+MOST_BARS = 5
+# The parts of a training at which one head is drawn, and how large.
+MOMENTS, MOMENT_SCALE = (0.0, 0.5, 1.0), 0.8
+
+
+class _View(NamedTuple):
+    """What there is to draw: a stop, what its model reads, the run, and whether to show what the question asks for."""
+
+    stop: Stop
+    run: StopRun
+    trace: Trace
+    solutions: bool
+
+
+def picture(stop: Stop, solutions: bool) -> Markup:
+    """The picture of a stop with a line on what it shows, as HTML; empty where the page has none that can be drawn.
+
+    Args:
+        stop: the stop.
+        solutions: whether to show what the question asks for.
+
+    Raises:
+        HeadlightError: the model cannot read the stop's text, or has no such head.
+    """
+    draw = DRAWN.get(stop.page)
+    if draw is None or (_asks_for_tokens(stop) and stop.page in ("tokens", "masks") and not solutions):
+        return Markup("")
+    run = run_of(stop)
+    drawn, says = draw(_View(stop, run, runs().trace(run.key, (run.source,), (run.target,), ()), solutions))
+    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(drawn, says)
+
+
+def _asks_for_tokens(stop: Stop) -> bool:
+    truth = stop.question and stop.question.truth
+    return bool(truth and truth.name == "token-count")
+
+
+def _head(view: _View) -> tuple[Markup, str]:
+    """The map of the head in view, without the row that the question is about; of an edit of the whole model, what it reads and
+    writes."""
+    stop, _, trace, solutions = view
+    if stop.question and stop.question.truth and stop.question.truth.name == "edit-changes-answer":
+        return _whole(view)
+    layer, head = _place(stop, trace, first=1)
+    queries, keys = trace.tokens(kind_of(stop))
+    truth = stop.question.truth if stop.question else None
+    empty = place_of(truth.query, queries) if truth and truth.query and not solutions else None
+    drawn, largest = _map(trace, kind_of(stop), layer, head, empty)
+    words = text("lessons")["pictures"]
+    says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
+    if empty is not None:
+        says += " " + words["empty"].format(query=queries[empty])
+    elif solutions:
+        row, column, weight = largest
+        says += " " + words["largest"].format(query=queries[row], key=keys[column], weight=fixed(weight, 2))
+    return drawn, says
+
+
+def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
+    """Layer and head of the view, counted from 0; `first` is the layer, counted from 1, of a view without one."""
+    view = view_of(stop)
+    asked = (view.get("layer", str(first)), view.get("head", "1"))
+    layer, head = (int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0 for value in asked)
+    check_head(trace, kind_of(stop), layer, head)
+    return layer - 1, head - 1
+
+
+def _map(
+    trace: Trace, kind: str, layer: int, head: int, empty: int | None, scale: float = 1.0
+) -> tuple[Markup, tuple[int, int, float]]:
+    """A map of one head, and the row and the column of its largest weight, with that."""
+    queries, keys = trace.tokens(kind)
+    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
+    drawn = cells(weights, allowed, queries, keys, alt, empty, scale)
+    return drawn, (int(row), int(column), float(weights[row, column]))
+
+
+def _batch(view: _View) -> tuple[Markup, str]:
+    """The texts of a batch with their padding, and the decoder's mask."""
+    stop, run, _, _ = view
+    lines = [line for line in view_of(stop).get("batch", "").splitlines() if line.strip()][: SENTENCES - 1]
+    sources = (run.source, *lines)
+    trace = runs().trace(run.key, sources, (None,) * len(sources), ())
+    words, rows = text("lessons")["pictures"], trace.source_tokens
+    real = trace.masks.source
+    if real is None or not trace.target_tokens:
+        raise LessonError("The model of this stop has one stack, so it has no such masks.")
+    padded = texts(rows, real[:, 0, 0].numpy(), words["batch_alt"].format(count=len(rows)))
+    target = trace.target_tokens[0]
+    mask = trace.masks.target[0, 0].numpy()
+    read = int(mask[-1].sum()) if mask.size else 0
+    open_cells = mask[:read, :read]
+    drawn = cells(0.7 * open_cells, open_cells, target[:read], target[:read], words["mask_alt"])
+    return padded + Markup("<br>") + drawn, words["masks"]
+
+
+def _next_word(view: _View) -> tuple[Markup, str]:
+    """The most probable tokens after one that the decoder has read."""
+    stop, run, trace, solutions = view
+    truth = stop.question.truth if stop.question else None
+    read = trace.tokens_of("target")[0]
+    row = place_of(truth.query, read) if truth and truth.query else 0
+    empty = bool(truth and truth.name == "next-word-probability" and not solutions)
+    probabilities = trace.probabilities[0, row].double().numpy()
+    vocabulary = runs().pipeline(run.key).vocabulary("target")
+    best = np.argsort(-probabilities)[:MOST_BARS].tolist()
+    shares = {token: float(probabilities[of]) for of, token in zip(best, vocabulary.tokens_of(best), strict=True)}
+    words = text("lessons")["pictures"]
+    alt = words["empty_bars"] if empty else ", ".join(f"{token} {value:.2f}" for token, value in shares.items())
+    return bars(shares, alt, empty), words["next"].format(read=" ".join(read[: row + 1]))
+
+
+def _moments(view: _View) -> tuple[Markup, str]:
+    """One head at the start of the training, on its way, and at its end."""
+    stop, run, trace, _ = view
+    layer, head = _place(stop, trace, first=trace.layers(kind_of(stop)))
+    steps = snapshots(str(run.key))
+    if not steps:
+        raise LessonError("The model {model!r} has no snapshots.", model=str(run.key))
+    drawn = Markup("")
+    chosen = [steps[min(int(part * len(steps)), len(steps) - 1)] for part in MOMENTS]
+    for step in dict.fromkeys(chosen):
+        # All moments read the same, so that they can be compared.
+        of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
+        drawn += _map(of_step, kind_of(stop), layer, head, None, MOMENT_SCALE)[0]
+    kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
+    words = text("lessons")["pictures"]
+    return drawn, words["moments"].format(kind=kind, layer=layer + 1, head=head + 1, steps=listed)
+
+
+def _ids(view: _View) -> tuple[Markup, str]:
+    """The tokens of the text, and the id of each below it."""
+    trace = view.trace
+    tokens, words = trace.source_tokens[0], text("lessons")["pictures"]
+    ids = [str(each) for each in trace.source_ids[0]]
+    return texts((tokens, ids), np.ones((2, len(tokens)), bool), " ".join(tokens)), words["ids"]
+
+
+def _whole(view: _View) -> tuple[Markup, str]:
+    """What the model reads and writes; without a decoder, or an encoder, nothing can be drawn so."""
+    trace = view.trace
+    words = text("lessons")["pictures"]
+    source, target = trace.source_tokens[:1] or ((),), trace.target_tokens[:1] or ((),)
+    return two_halves(source[0], target[0][1:], tuple(words["halves"]), words["whole_alt"]), words["whole"]
+
+
+Draw = Callable[[_View], tuple[Markup, str]]
+# Page → what is drawn of it.
+DRAWN: Mapping[str, Draw] = {
+    "home": _whole,
+    "tokens": _ids,
+    "masks": _batch,
+    "attention": _head,
+    "layers": _whole,
+    "decoding": _next_word,
+    "training": _moments,
+    "turning": _head,
+}
