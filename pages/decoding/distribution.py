@@ -10,7 +10,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.text import figure_labels, text
 from transformer.figures.decoding import draw_bars, stage_bars
-from transformer.pipeline.decoding.methods import Hypothesis, Sample
+from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
 
 DRAWS = 100
@@ -27,6 +27,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     )
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
     if not isinstance(run.settings.method, Sample):
+        st.caption(words["stages_beam" if isinstance(run.settings.method, Beam) else "stages_greedy"])
         return
     st.caption(words["stages_caption"])
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):

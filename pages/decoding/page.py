@@ -63,6 +63,10 @@ with explained():
             show_distribution(shown, made)
 
     if hides is None:
+        st.header(words["beam_title"], anchor="beam")
+        if seen("beam", 520 if isinstance(settings.method, Beam) else 90):
+            show_beam(view, trace, shown)
+
         st.header(words["branch_title"], anchor="branch")
         if seen("branch", 300):
             show_branch(run, other, forced, shown, step)
@@ -70,10 +74,6 @@ with explained():
         st.header(words["edits_title"], anchor="edits")
         if seen("edits", 220):
             show_edits(view, trace, shown)
-
-        st.header(words["beam_title"], anchor="beam")
-        if seen("beam", 520):
-            show_beam(view, trace, shown)
 
         st.header(words["lens_title"], anchor="lens")
         if seen("lens", 420):

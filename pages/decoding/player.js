@@ -150,8 +150,9 @@ class Player {
     name.setAttribute("aria-label", says);
     name.title = says;
     name.addEventListener("click", () => this.force([this.step + 1, bar.token]));
-    const classes = [bar.chosen ? "chosen" : "", bar.own > 0 && bar.share === 0 ? "cut" : ""].join(" ").trim();
-    return make("li", { class: classes }, name, ...track(bar.share, bar.own));
+    const cut = bar.own > 0 && bar.share === 0;
+    const classes = [bar.chosen ? "chosen" : "", cut ? "cut" : ""].join(" ").trim();
+    return make("li", { class: classes }, name, ...track(bar.share, bar.own, cut ? text.cut_off : undefined));
   }
 
   /** @param {number} columns */
@@ -207,10 +208,11 @@ function newest(step) {
  *
  * @param {number} share
  * @param {number} own
+ * @param {string} [words] in place of the share
  */
-function track(share, own) {
+function track(share, own, words = percent(share)) {
   const [fill, behind] = [make("i", { class: "fill" }), make("i", { class: "own" })];
   fill.style.width = `${100 * share}%`;
   behind.style.width = `${100 * own}%`;
-  return [make("span", { class: "track" }, behind, fill), make("span", { class: "share" }, percent(share))];
+  return [make("span", { class: "track" }, behind, fill), make("span", { class: "share" }, words)];
 }

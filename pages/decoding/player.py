@@ -48,13 +48,14 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
         _save(view, run)
     step = picked_step(count)
     with place:
+        texts = words["player"] | ({} if crossed else words["player_alone"])
         data = {
             "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
             "step": step,
             "source": list(trace.source_tokens[0] if crossed else run.given),
             "given": len(run.given),
             "scale": _scale(),
-            "text": words["player"] if crossed else words["player"] | words["player_alone"],
+            "text": texts | (words["player_controlled"] if run.settings.controls else {}),
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
     return step

@@ -65,11 +65,12 @@ class Run:
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
         """The probabilities of all tokens in the step and row that made a hypothesis, from the model's own on."""
-        return np.stack([stage.probabilities[made.row].double().numpy() for stage in self.step(made).stages])
+        # In double precision, as tokens are drawn: at a low temperature float32 would make improbable tokens 0, as if cut off.
+        return np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages])
 
     def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
         """The model's own probabilities there."""
-        return self.step(made).own.probabilities[made.row].double().numpy()
+        return self.step(made).own.logits[made.row].double().softmax(-1).numpy()
 
     def top(self, made: Hypothesis) -> list[int]:
         """The most probable tokens there, the most probable first, with the one that was written as the last if it is not
@@ -99,9 +100,9 @@ def reason(run: Run, made: Hypothesis) -> str:
     elif isinstance(run.settings.method, Greedy):
         sentence = words["greedy" if rank == 1 else "greedy_allowed"].format(**values)
     elif isinstance(run.settings.method, Sample):
-        last = step.stages[-1].probabilities[made.row]
+        last = run.distributions(made)[-1]
         drawn = float(run.settings.method.uniforms(made.step, 1)[0])
-        values |= {"left": int((last > 0).sum()), "last": percent(float(last[made.token])), "number": number(drawn, 3)}
+        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(drawn, 3)}
         sentence = words["sampling"].format(**values)
     else:
         width = run.settings.method.width
@@ -145,7 +146,8 @@ def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]
 
 
 def _short(value: float) -> float:
-    return round(float(value), 5)
+    """The value with five digits. A small one does not become 0, which stands for a token that was cut off."""
+    return float(f"{value:.5g}")
 
 
 def table(run: Run) -> pd.DataFrame:

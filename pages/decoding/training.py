@@ -81,4 +81,4 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
     show(figure, "smoothing", words["smoothing_alt"].format(token=token))
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
-    st.caption(words["smoothing_caption"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4)))
+    st.caption(words["smoothing_caption"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4), given=shares["given"]))

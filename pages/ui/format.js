@@ -30,11 +30,11 @@ export function formatNumber(value) {
 }
 
 /**
- * A share in per cent: 0.123 is "12.3 %"; what rounds to nothing is "< 0.1 %".
+ * A share in per cent: 0.123 is "12.3%"; what rounds to nothing is "<0.1%". As `percent` of transformer/figures/decoding.py.
  *
  * @param {number} share
  */
 export function percent(share) {
-  if (share > 0 && share < 0.0005) return "< 0.1 %";
-  return `${(100 * share).toFixed(1)} %`;
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  return `${(100 * share).toFixed(1)}%`;
 }

@@ -96,8 +96,9 @@ def draw_bars(
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
     figure.update_yaxes(title={"text": labels["probability"]}, tickformat=".0%", rangemode="tozero")
-    figure = finished(figure, height=280)
-    return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+    figure = finished(figure, height=300, barmode="group", showlegend=True, legend=legend)
+    return figure.update_layout(margin={"t": 60})  # room for two lines of the legend, on a phone
 
 
 class TreeNode(NamedTuple):
@@ -276,7 +277,7 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
             hovertemplate="%{y}<br>%{x:+.4f}<extra></extra>",
         )
     )
-    figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[-1.25 * most, 1.25 * most])
+    figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[-1.5 * most, 1.5 * most])
     figure.update_yaxes(autorange="reversed", type="category")
     return finished(figure, height=AROUND + BAR * len(names), bargap=0.25)
 
@@ -292,12 +293,13 @@ def loss_bars(
         right: whether the token is the most probable one.
         title: of the vertical axis.
     """
+    places = 3 if losses.max() < 0.5 else 2  # a trained model's losses are all about 0.05
     figure = go.Figure(
         go.Bar(
             x=numbered(tokens),
             y=losses.astype(np.float32),
             marker={"color": [OTHER if good else CHOSEN for good in right.tolist()]},
-            text=[f"{loss:.2f}" for loss in losses.tolist()],
+            text=[f"{loss:.{places}f}" for loss in losses.tolist()],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{x}<br>%{y:.4f}<extra></extra>",

@@ -26,7 +26,7 @@ test("formatNumber writes at most seven digits, with a true minus, also in the e
 });
 
 test("a share that rounds to nothing is not written as nothing", () => {
-  assert.equal(percent(0.9612), "96.1 %");
-  assert.equal(percent(0.0001), "< 0.1 %");
-  assert.equal(percent(0), "0.0 %");
+  assert.equal(percent(0.9612), "96.1%");
+  assert.equal(percent(0.0001), "<0.1%");
+  assert.equal(percent(0), "0.0%");
 });
