@@ -31,7 +31,8 @@ def show_beam(view: View, trace: Trace, run: Run) -> None:
     selected = _selected(run)
     start = run.given[-1]
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
-    show(figure, KEY, words["tree_alt"].format(count=len(nodes), width=method.width), on_select=_pick)
+    alt = words["tree_alt"].format(count=len(nodes), width=method.width)
+    show(figure, KEY, alt, on_select=_pick, table=lambda: tree_table(run))
     _show_final(view, run, method)
     _show_node(trace, run, selected)
 
@@ -57,6 +58,18 @@ def tree_nodes(run: Run) -> list[TreeNode]:
             state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
             nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, tuple(hover), state, made.ended))
     return nodes
+
+
+def tree_table(run: Run) -> pd.DataFrame:
+    """A row for each hypothesis, with the one that it continues and the step that pruned it."""
+    made, pruned = run.written.hypotheses, run.written.pruned
+    frame = pd.DataFrame(
+        [each._asdict() for each in made], columns=["number", "parent", "step", "log_probability", "total", "score", "ended"]
+    )
+    frame["step"] += 1
+    frame.insert(3, "token", run.tokens_of(each.token for each in made))
+    frame["pruned_at"] = pd.array([pruned.get(each.number, -1) + 1 or None for each in made], dtype="Int64")
+    return frame.set_index("number")
 
 
 def _selected(run: Run) -> Hypothesis:

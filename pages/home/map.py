@@ -21,6 +21,7 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import LEVELS, quantized
+from transformer.figures.decoding import percent
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
@@ -290,7 +291,7 @@ def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
     """The most probable tokens of a row, a line for each."""
     top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
     tokens = view.pipeline.vocabulary("target").tokens_of(top)
-    lines = [f"{token}  {share(float(row[index]), 1)}" for index, token in zip(top, tokens, strict=True)]
+    lines = [f"{token}  {percent(float(row[index]))}" for index, token in zip(top, tokens, strict=True)]
     return "\n".join([text("home")["map"]["tip"], *lines])
 
 

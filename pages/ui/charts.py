@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import pandas as pd
 import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
@@ -84,6 +85,7 @@ def show(
     name: str | None = None,
     on_select: Callable[[], None] | None = None,
     tells: bool = False,
+    table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
@@ -96,6 +98,7 @@ def show(
         name: name of saved files without ending; by default the key.
         on_select: called when points of the chart are clicked; they stand in the session under the key.
         tells: whether `alt` also tells what the figure shows; by default what stands out in it is added.
+        table: returns the numbers to save; by default those of the figure, if it has any.
     """
     finished, build = shown.finished, shown.build
     spec, least_width = finished.spec, finished.least_width
@@ -107,7 +110,8 @@ def show(
     choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
     says = alt if tells else f"{alt} {told(finished.highlights)}".rstrip()
     st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=says, **choice)
-    saving(key, name or key, (lambda: numbers(build())) if finished.has_numbers else None, lambda: offline(build(), alt))
+    drawn = (lambda: numbers(build())) if finished.has_numbers else None
+    saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 
 
 def told(found: tuple[Highlight, ...]) -> str:

@@ -52,12 +52,16 @@ export class PlaybackRow {
   }
 
   /**
-   * Move by the arrow keys, Home and End.
+   * Move by the arrow keys, Home and End; the space bar on the slider plays and pauses, on a button it presses the button.
    *
    * @param {KeyboardEvent} event
    */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    if (event.key === " " && event.target === this.slider) {
+      event.preventDefault();
+      return this.playback.toggle();
+    }
     const index = indexAfterKey(event.key, this.playback.index, this.playback.count);
     if (index === null) return;
     event.preventDefault();

@@ -5,11 +5,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
+from pages.decoding.beam import tree_table
 from pages.decoding.settings import Settings, written
-from pages.decoding.steps import Run, as_json, reason, table
+from pages.decoding.steps import Run, as_json, player_steps, reason, table
 from pages.shell.runs import runs
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
@@ -213,6 +213,25 @@ def test_the_table_and_the_json_hold_the_steps() -> None:
     assert data["controls"] == ["Temperature(value=2.0)"]
 
 
+def test_a_low_temperature_cuts_no_token_off() -> None:
+    run = run_of("reverse", "abc", Settings(Sample(3), (Temperature(0.05),)))
+    made, (step, *_) = run.chain[0], player_steps(run, 1, None)
+    assert all(0 < bar["share"] < 1e-12 for bar in step["bars"] if not bar["chosen"])
+    assert run.distributions(made)[1].min() > 0
+    assert f"{len(run.own(made))} tokens are left to draw from" in reason(run, made)
+
+
+def test_the_table_of_the_tree_has_every_hypothesis() -> None:
+    run = run_of("reverse", "abc", Settings(Beam(2, 1.0)))
+    frame = tree_table(run)
+    assert list(frame.index) == [made.number for made in run.written.hypotheses]
+    for made, row in zip(run.written.hypotheses, frame.to_dict("records"), strict=True):
+        assert (row["parent"], row["step"], row["token"]) == (made.parent, made.step + 1, run.tokens_of([made.token])[0])
+        assert (row["total"], row["score"]) == (made.total, made.score)
+    pruned = frame["pruned_at"].dropna()
+    assert {number: step + 1 for number, step in run.written.pruned.items()} == pruned.to_dict()
+
+
 @pytest.mark.parametrize("method", [Greedy(), Sample(2), Beam(8)])
 def test_the_reason_is_that_of_the_step(method: Method) -> None:
     run = run_of("reverse", "headlight", Settings(method, (Temperature(3.0), TopK(3)) if isinstance(method, Sample) else ()))
@@ -258,39 +277,9 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page.get_by_role("heading", name="Step 5: from the model's probabilities to the choice").wait_for()
     root.get_by_role("button", name="Play").click()
     root.locator("output", has_text="step 2 of 5").wait_for()
-    root.get_by_role("button", name="Pause").click()
+    page.get_by_label("Step", exact=True).press(" ")
+    root.get_by_role("button", name="Play").wait_for()
     visitor.settle()
-
-
-@pytest.mark.browser
-def test_a_click_on_another_token_forces_it(visitor: Visitor) -> None:
-    page = visitor.open("decoding?model=english-french&step=2", whole=True)
-    source = page.get_by_label("Source text", exact=True).input_value()
-    run = run_of("english-french", source, Settings(Greedy()))
-    made = run.chain[1]
-    other = next(index for index in run.top(made) if index != made.token)
-    (token,) = run.tokens_of([other])
-    page.locator(".player .bars button").nth(1).click()
-    visitor.settle()
-    forced = run_of(
-        "english-french", page.get_by_label("Source text", exact=True).input_value(), Settings(Greedy(), forced=((1, other),))
-    )
-    expect(page.locator(".st-key-force")).to_contain_text(f"2 {token}")
-    assert page.get_by_role("button", name=f"2: {token}", exact=False).first.is_visible()
-    assert page.locator(".player .why").text_content() == reason(forced, forced.chain[1])
-    assert page.locator(".player .newest").text_content() == token
-
-
-@pytest.mark.browser
-def test_a_node_of_the_tree_can_be_clicked(visitor: Visitor) -> None:
-    page = visitor.open("decoding?model=reverse&source=abcd&method=beam&width=2", whole=True)
-    tree = page.locator(".st-key-beam-tree")
-    tree.scroll_into_view_if_needed()
-    # The last point of all is the start, which cannot be picked; the one before is a hypothesis that was pruned at once.
-    tree.locator(".scatterlayer .trace .points path").nth(-2).click(force=True)
-    visitor.settle()
-    assert "node=" in page.url
-    assert page.get_by_text("This hypothesis was pruned at step").is_visible()
 
 
 def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:

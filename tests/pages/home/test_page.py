@@ -18,6 +18,7 @@ from pages.ui.text import text
 from tests.pages.apps import HOME, on_page
 from tests.pages.conftest import Visitor
 from transformer.figures.attention import LEVELS, MASKED_LEVEL
+from transformer.figures.decoding import percent
 from transformer.tracing.paths import Kind
 
 ROOT = Path(__file__).parents[3]
@@ -97,7 +98,7 @@ def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
     for row, tip in zip(rows, out["tips"], strict=True):
         top = row.topk(5)
         tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(top.indices.tolist())
-        expected = [f"{token}  {value:.1%}" for token, value in zip(tokens, top.values.tolist(), strict=True)]
+        expected = [f"{token}  {percent(value)}" for token, value in zip(tokens, top.values.tolist(), strict=True)]
         assert tip.splitlines() == [WORDS["map"]["tip"], *expected]
 
 

@@ -1,0 +1,204 @@
+"""The numbers on the drawn page are those of the library: read in a browser, compared with a run of the pipeline.
+
+Three models, five ways of choosing (greedy, three orders of controls, beam search), and a forced branch. What is sent for all
+combinations of them is compared in `test_page.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from jaxtyping import Float
+from playwright.sync_api import Page, expect
+
+from pages.ui.format import fixed
+from tests.pages.conftest import Visitor
+from tests.pages.decoding.test_page import CHOICES, example
+from transformer import Pipeline
+from transformer.analysis.forcing import forcing
+from transformer.analysis.label_smoothing import smoothed_target
+from transformer.analysis.logit_contributions import logit_contributions
+from transformer.analysis.logit_lens import logit_lens
+from transformer.figures.decoding import percent
+from transformer.pipeline.decoding.methods import Hypothesis, Sample
+from transformer.pipeline.decoding.tree import Written
+
+# The values of the traces of the chart with a key, as the browser has drawn them.
+TRACES = """key => {
+    const plain = (value) => ArrayBuffer.isView(value) || Array.isArray(value) ? Array.from(value, plain) : value;
+    const { _fullData } = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+    return _fullData.map(({ x, y, z, customdata, hovertext }) =>
+        Object.fromEntries(Object.entries({ x, y, z, customdata, hovertext }).map(([name, value]) => [name, plain(value)])));
+}"""
+# The bars of the player: [token, share as text, share before the controls], and of each token that was read its share.
+BARS = """root => Array.from(root.querySelectorAll(".bars li"), (bar) => [
+    bar.querySelector(".name").textContent, bar.querySelector(".share").textContent,
+    parseFloat(bar.querySelector(".own").style.width) / 100])"""
+
+
+def traces(page: Page, key: str) -> list[dict[str, Any]]:
+    return page.evaluate(TRACES, key)
+
+
+class Answer:
+    """An answer of the library, with the pipeline that wrote it.
+
+    Attributes:
+        made: the hypothesis of the step that is looked at.
+        stages: the probabilities of all tokens in that step, from the model's own on.
+    """
+
+    def __init__(self, pipeline: Pipeline, written: Written, step: int) -> None:
+        self.pipeline, self.written = pipeline, written
+        self.chain = written.chain(written.best)
+        self.look_at(self.chain[step - 1])
+
+    def look_at(self, made: Hypothesis) -> None:
+        self.made, self.step = made, self.written.steps[made.step]
+        self.stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step.stages])
+
+    @property
+    def top(self) -> list[int]:
+        """The ten most probable tokens; in the place of the last, the one that was written if it is not among them."""
+        top = np.argsort(-self.stages[0], kind="stable")[:10].tolist()
+        return top if self.made.token in top else [*top[:-1], self.made.token]
+
+    def tokens(self, ids: Any) -> list[str]:
+        return list(self.pipeline.target_vocabulary.tokens_of(list(ids)))
+
+    def with_rest(self, values: Float[np.ndarray, " vocab"]) -> list[float]:
+        return [*values[self.top], 1 - values[self.top].sum()]
+
+
+def close(values: Any, decimals: float = 1e-5) -> Any:
+    return pytest.approx(np.asarray(values, dtype=float), abs=decimals)
+
+
+def check_player(page: Page, answer: Answer) -> None:
+    """The bars, their shares before and after the controls, and the tokens that were read with their attention."""
+    root = page.locator(".player")
+    expect(root.locator(".newest")).to_have_text(answer.tokens([answer.made.token])[0])
+    names, shares, own = zip(*root.evaluate(BARS), strict=True)
+    last = answer.stages[-1]
+    assert list(names) == [*answer.tokens(answer.top), "all others"]
+    cut = [*(last[answer.top] == 0), False]
+    expected = ["cut off" if gone else percent(value) for gone, value in zip(cut, answer.with_rest(last), strict=True)]
+    assert list(shares) == expected
+    assert own[:-1] == close(answer.stages[0][answer.top])
+    read = answer.step.attention("decoder", answer.made.row)[-1].mean(0).tolist()
+    assert root.locator(".read small").all_text_contents() == [percent(weight) for weight in read]
+
+
+def check_stages(page: Page, answer: Answer) -> None:
+    """The distribution before and after each control; a bar that was cut off is as long as before."""
+    drawn = traces(page, "stages")
+    assert len(drawn) == len(answer.stages)
+    before = np.array(answer.with_rest(answer.stages[0]))
+    for trace, stage in zip(drawn, answer.stages, strict=True):
+        values = np.array(answer.with_rest(stage))
+        before = np.where(values == 0, before, values)
+        assert trace["x"] == close(before)
+        assert trace["customdata"] == ["cut off" if value == 0 else percent(value) for value in values]
+
+
+def check_insides(page: Page, answer: Answer, target: str) -> None:
+    """Logit lens, contributions to the logit, losses under teacher forcing, and the target of label smoothing."""
+    pipeline, made, network = answer.pipeline, answer.made, answer.pipeline.network
+    ids = [each.token for each in answer.chain]
+    points = [logit_lens(network, answer.written.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
+    logits = np.stack(points, axis=1).astype(float)
+    ranks = (logits > logits[:, range(len(ids)), ids][..., None]).sum(-1)
+    assert np.array(traces(page, "lens")[0]["z"]) == close(np.log10(ranks + 1))
+    parts = logit_contributions(network, answer.step.values, made.token, None, made.row)
+    (bars,) = traces(page, "contributions")
+    shown = sorted(parts.values, key=abs, reverse=True)[: len(bars["x"]) - 1]
+    assert bars["x"] == close([*shown, parts.values.sum() - sum(shown)])
+    page.get_by_text(
+        f"add up to {fixed(float(parts.values.sum()), 4)}; the model's own number is {fixed(parts.logit, 4)}"
+    ).wait_for()
+    losses = forcing(pipeline, pipeline.trace(answer_source(page), target)).losses
+    assert traces(page, "losses")[0]["y"] == close(losses)
+    page.get_by_text(f"The mean is {fixed(losses.mean(), 4)};").wait_for()
+    asked = smoothed_target(len(answer.stages[0]), made.token, pipeline.card.recipe["label_smoothing"])
+    for trace, values in zip(traces(page, "smoothing"), (asked, answer.stages[0]), strict=True):
+        assert trace["y"] == close(answer.with_rest(values))
+
+
+def answer_source(page: Page) -> str:
+    return page.get_by_label("Source text", exact=True).input_value()
+
+
+def opened(visitor: Visitor, model: str, choice: int, step: int, whole: bool, **query: str) -> tuple[Page, Answer]:
+    asked, method, controls = CHOICES[choice]
+    source = example(model)
+    link: Mapping[str, str] = {"model": model, "source": source, "step": str(step), **asked, **query}
+    page = visitor.open(f"decoding?{urlencode(link)}", whole)
+    pipeline = Pipeline.load(model)
+    return page, Answer(pipeline, Written.of(pipeline.write(source, method, controls)), step)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("model", "choice", "step"), [("english-french", 1, 2), ("addition", 2, 1), ("reverse", 3, 3)])
+def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model: str, choice: int, step: int) -> None:
+    page, answer = opened(visitor, model, choice, step, whole=False, draws="true")
+    check_player(page, answer)
+    page.locator(".st-key-stages").scroll_into_view_if_needed()
+    visitor.settle()
+    check_stages(page, answer)
+    method = CHOICES[choice][1]
+    assert isinstance(method, Sample)
+    drawn = method.draws(answer.step.stages[-1].logits[answer.made.row], answer.made.step, 100).tolist()
+    shares = np.bincount(drawn, minlength=answer.stages.shape[1]) / 100
+    for trace, values in zip(traces(page, "draw-bars"), (answer.stages[-1], shares), strict=True):
+        assert trace["y"] == close(answer.with_rest(values))
+
+
+@pytest.mark.browser
+def test_a_forced_branch_and_the_insides_of_its_step_are_drawn_as_the_library_has_them(visitor: Visitor) -> None:
+    page, free = opened(visitor, "english-french", 0, 2, whole=True)
+    source = answer_source(page)
+    other = free.top[1]
+    page.locator(".player .bars button").nth(1).click()
+    visitor.settle()
+    expect(page.locator(".st-key-force")).to_contain_text(f"2 {free.tokens([other])[0]}")
+    forced = Answer(free.pipeline, Written.of(free.pipeline.write(source, forced={1: other})), 2)
+    best = free.tokens([free.made.token])[0]
+    own = free.stages[0]
+    expect(page.locator(".player .why")).to_have_text(
+        f"“{free.tokens([other])[0]}” was forced. The model gave it {percent(own[other])}, rank 2; "
+        f"the most probable was “{best}” with {percent(own[free.made.token])}."
+    )
+    check_player(page, forced)
+    check_stages(page, forced)
+    for answer in (free, forced):
+        total = fixed(answer.written.best.total, 3)
+        assert page.get_by_text(f"log-probability {total}, {len(answer.chain)} tokens with the end").count()
+    check_insides(page, forced, free.pipeline.answer(source))
+
+
+@pytest.mark.browser
+def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(visitor: Visitor) -> None:
+    page, answer = opened(visitor, "reverse", 4, 1, whole=True)
+    check_player(page, answer)
+    tree = page.locator(".st-key-beam-tree")
+    hovers = {
+        number: hover.split("<br>")
+        for trace in traces(page, "beam-tree")
+        for number, hover in zip(trace["customdata"] or (), trace["hovertext"] or (), strict=True)
+    }
+    assert len(hovers) == len(answer.written.hypotheses)
+    for made in answer.written.hypotheses:
+        log_probability, total, score = (fixed(value, 3) for value in (made.log_probability, made.total, made.score))
+        assert hovers[made.number][1:4] == [f"log-probability of the token {log_probability}", f"sum {total}", f"score {score}"]
+    tree.scroll_into_view_if_needed()
+    # The last point of all is the start, which cannot be picked; the one before is a hypothesis that was pruned at once.
+    tree.locator(".scatterlayer .trace .points path").nth(-2).click(force=True)
+    visitor.settle()
+    node = int(page.url.partition("node=")[2].partition("&")[0])
+    assert page.get_by_text("This hypothesis was pruned at step").is_visible()
+    answer.look_at(answer.written.hypotheses[node])
+    assert traces(page, "node-bars")[0]["x"] == close(answer.stages[0][answer.top])
+    crossed = answer.step.attention("cross", answer.made.row).mean(1)
+    assert np.array(traces(page, "node-attention")[0]["z"]) == close(crossed, 0.003)  # drawn with 255 levels
