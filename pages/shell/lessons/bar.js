@@ -79,6 +79,7 @@ class Bar {
   build() {
     const { data, root } = this;
     this.cover();
+    elementWithKey("lesson_bar")?.toggleAttribute("data-folded", this.folded); // class_panel.css
     const { text } = data;
     const focused = this.focusedName();
     const name = make("span", { class: "name", tabindex: -1 }, data.lesson);
@@ -119,6 +120,7 @@ class Bar {
     const before = root.querySelector("section")?.scrollTop ?? 0;
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
+    root.classList.toggle("small", Boolean(data.class && data.notes));
     section.scrollTop = before;
     if (focused) this.focus(focused);
   }

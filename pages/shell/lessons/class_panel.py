@@ -21,6 +21,7 @@ from pages.shell.lessons.views import words_of
 from pages.shell.turns import turn
 from pages.ui.escaping import literal
 from pages.ui.format import number, token_at
+from pages.ui.presenting import presenting
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -94,23 +95,33 @@ def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> N
     words = text("lesson")["class"]
     line = words["line" if stop else "line_without"].format(joined=tally.joined, answered=tally.answered)
     code = Markup('<div class="class-line">{} <strong>{}</strong> {}</div>').format(words["code"], place.code, line)
-    sees = False
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    sees, small = False, presenting()
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         st.html(code, width="content")
-        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             if stop:
-                sees = _pick_who_sees(place, index, tally)
-            with st.popover(words["invite"], icon=":material/person_add:"):
+                sees = _pick_who_sees(place, index, tally, small)
+            # In front of a class the panel is one line, so that there is room for the picture.
+            with st.popover("" if small else words["invite"], icon=f":material/{'more_vert' if small else 'person_add'}:"):
                 _show_links(place)
-            st.button(words["close"], key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
+                if small:
+                    _close_button(place)
+            if not small:
+                _close_button(place)
     if not tally.joined:
         st.markdown(words["nobody_yet"].format(address=literal(_app_address()), code=place.code))
     if stop and sees:
         st.html(tally_table(stop, tally))
 
 
-def _pick_who_sees(place: Seat, index: int, tally: Tally) -> bool:
-    """Draw the choice of who sees the answers to the question; returns whether this screen does."""
+def _close_button(place: Seat) -> None:
+    label = text("lesson")["class"]["close"]
+    st.button(label, key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
+
+
+def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
+    """Draw the choice of who sees the answers to the question, with short labels if it must be small; returns whether this
+    screen does."""
     words, state = text("lesson")["class"], st.session_state
     key = f"class_sees_{place.code}_{index}"
     # The teacher may have decided it on another screen.
@@ -127,7 +138,7 @@ def _pick_who_sees(place: Seat, index: int, tally: Tally) -> bool:
         (NOBODY, HERE, EVERYBODY),
         key=key,
         required=True,
-        format_func=lambda option: words["seen_by"][option],
+        format_func=lambda option: words["seen_by_short" if small else "seen_by"][option],
         on_change=note,
         label_visibility="collapsed",
     )

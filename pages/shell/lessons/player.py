@@ -354,7 +354,9 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
         data |= {"says": shown.says, "right": shown.right}
         data["weights"] = list(truth.row) if truth and tokens and data["settled"] else []
     else:
-        data["says"] = text("lesson")["bar"]["discuss"].format(answer=_as_words(question, given, tokens))
+        # An order is long, and stands above.
+        noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]
+        data["says"] = noted.format(answer=_as_words(question, given, tokens))
     return data
 
 
@@ -377,8 +379,9 @@ def _as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
         return given
     if question.kind == "choose":
         return f"“{question.options[chosen[0] - 1]}”" if 1 <= chosen[0] <= len(question.options) else given
-    names = question.options if question.kind == "order" else tokens
-    return ", ".join(names[place] for place in chosen if place < len(names))
+    if question.kind == "order":
+        return " → ".join(question.options[place].rstrip(".") for place in chosen if place < len(question.options))
+    return ", ".join(tokens[place] for place in chosen if place < len(tokens))
 
 
 def shuffled(question: Question) -> list[int]:

@@ -210,6 +210,11 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     again.button(key="class_look").click().run()
     assert rows(panel(again)) == rows(panel(on_stop))
 
+    # In front of a class the choice has short labels, so that the panel is one line.
+    large = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
+    assert rows(panel(large)) == rows(panel(on_stop))
+
     monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
     full = on_page(HOME, **{"class": code})
     assert f"class {code} is full" in shown(full.warning[0].value)

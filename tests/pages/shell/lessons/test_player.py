@@ -312,6 +312,15 @@ def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> No
     assert (kept["held"], kept["right"], kept["may_change"]) == (False, True, False)
 
 
+def test_an_order_is_short_on_the_sheet() -> None:
+    question = Question(kind="order", ask="?", options=("Read.", "Write."))
+    lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
+    held = player._question(lesson, 0, Answer("1-0"))
+    assert held
+    assert held["says"] == text("lesson")["bar"]["discuss_order"]
+    assert player._line_of_sheet(lesson, 0, Answer("1-0", "0-1")) == ["1. a", "Write → Read ✗", "Read → Write ✓", "–"]
+
+
 HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</script> {0.__class__} {kind}"
 
 
