@@ -10,7 +10,7 @@ from pages.shell.folders import FolderModel, folder_models, open_folder
 from pages.shell.own_models import OwnModel, load_own, own_models
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
-from transformer import ConfigError, Intervention, Pipeline, Trace, Transformer
+from transformer import ConfigError, InputError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import head_importance
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
@@ -19,6 +19,7 @@ from transformer.pipeline.snapshots import parse_snapshot_name
 from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
+from transformer.worlds import WORLDS, world
 
 # Of a parameter.
 BYTES_EACH = 4
@@ -70,6 +71,10 @@ class Runs:
         pipeline = self.pipeline(key)
         if "decoder" not in pipeline.stacks:
             return pipeline.trace(read, None, edits)
+        if len(sources) == 1 and not edits and not isinstance(targets[0], str):
+            answer, guess = targets[0] or self.answer(key, sources[0], ()), self._guess(key, sources[0])
+            if guess is not None and self.reading(key, "target", guess).tokens[1:] == answer.tokens:
+                return self.trace(key, sources, (guess,), ())  # from which the answer was found
         given = [
             target
             if isinstance(target, Answer)
@@ -89,7 +94,22 @@ class Runs:
         return self.pipeline(key).read(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
-        return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
+        reading, guess = self.reading(key, "source", source), None if edits else self._guess(key, source)
+        if guess is None:
+            return self.pipeline(key).answers([reading], edits)[0]
+        return self.own_pipeline(key).answer_from(reading, self.trace(key, (source,), (guess,), ()))
+
+    def _guess(self, key: Key, source: str) -> str | None:
+        """The right answer to a text by the rule of the model's world: most answers of a model that has learnt are right, and a
+        right guess of an answer is found to be so by one trace. None if the model or its world has no such rule."""
+        pipeline = self.pipeline(key)
+        if not isinstance(pipeline, Pipeline) or not pipeline.trained or pipeline.card.world not in WORLDS:
+            return None
+        guess = world(pipeline.card.world).solve(source)
+        try:
+            return guess if guess is not None and self.reading(key, "target", guess) else None
+        except InputError:  # longer than the model's positions, or a model of one's own with other words
+            return None
 
     def _importance(
         self, key: Key, source: str, target: str | Answer, edits: Edits, position: int, report: Report

@@ -23,7 +23,7 @@ from transformer.pipeline.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.answers import Generated, greedy, greedy_from
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
@@ -355,6 +355,27 @@ class Pipeline:
         answers = self._answers([reading.ids for reading in readings], as_edits(edits))
         return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
 
+    def answer_from(self, source: Source, trace: Trace) -> Answer:
+        """The greedy output for a text, from a trace of it whose target is a guess of that output. A right guess costs no
+        forward pass: row `t` of the logits gives the model's choice after the first `t` tokens.
+
+            pipeline.answer_from("lamp", pipeline.trace("lamp", "pmal")) == pipeline.answers(["lamp"])[0]
+
+        Args:
+            source: a text, or a reading of it.
+            trace: of that text alone, without edits, by a model that is `trained`.
+
+        Raises:
+            InputError: the model cannot read the text, or the trace is of other texts.
+        """
+        (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
+        if trace.source_ids != (reading.ids,) or not trace.target_ids:
+            raise InputError("The trace is not one of {source!r} alone.", source=source)
+        limit, guess = self._limit(reading.ids), torch.tensor(trace.target_ids[0][1:], dtype=torch.long)
+        ids = self.batch([reading.ids], "source")
+        written = greedy_from(self.model, ids, vocabulary.sos, vocabulary.eos, limit, guess, trace.logits[0])
+        return self._with_copies(reading, self._as_answers(written, [limit])[0])
+
     def write(
         self,
         source: Source,
@@ -504,7 +525,10 @@ class Pipeline:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
         ids = self.batch(rows, "source")
         written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._never, edits)
-        answers = []
+        return self._as_answers(written, limits)
+
+    def _as_answers(self, written: Generated, limits: Sequence[int]) -> list[Answer]:
+        vocabulary, answers = self.target_vocabulary, []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
             # In a batch with a longer row, a row can exceed its own limit; alone it would have been stopped.
             tokens = vocabulary.tokens_of(row[:limit])

@@ -4,6 +4,7 @@ import pytest
 
 from pages.shell import runs
 from pages.shell.view import FIELDS
+from pages.ui.caches import Store
 from pages.ui.limits import CACHE_MEGABYTES, PARAMETERS, SIZES
 from transformer import ConfigError, InputError
 from transformer.pipeline.untrained import Untrained
@@ -35,3 +36,19 @@ def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.Mon
     largest = {field: most for name, most in SIZES.items() for field in FIELDS[name]}
     with pytest.raises(ConfigError, match=f"parameters; one that is built here has up to {PARAMETERS:,}"):
         runs.load(Untrained.of("vanilla", ["a"], sizes=largest))
+
+
+def test_a_right_answer_is_found_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = runs.Runs(Store(10**8))
+    pipeline = own.own_pipeline("reverse")
+    wrong = "abcabcabcabcabcabcabcabc"  # longer than any text of the training
+    expected = {text: pipeline.answers([text])[0] for text in ("lamp", wrong)}
+    assert expected["lamp"].text == "pmal"
+    assert expected[wrong].text != wrong[::-1]
+    assert own.answer("reverse", wrong, ()) == expected[wrong]
+    assert own.trace("reverse", (wrong,), (None,), ()).target_tokens[0][1:] == expected[wrong].tokens
+    monkeypatch.setattr(type(pipeline), "answers", lambda *_: pytest.fail("the answer was written token by token"))
+    assert own.answer("reverse", "lamp", ()) == expected["lamp"]
+    trace = own.trace("reverse", ("lamp",), (None,), ())
+    assert trace is own.trace("reverse", ("lamp",), (expected["lamp"],), ())
+    assert trace.target_tokens == (("<sos>", *"pmal"),)

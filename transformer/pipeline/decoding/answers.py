@@ -1,13 +1,20 @@
-"""The greedy answers of a batch."""
+"""The greedy answers of a batch, and the greedy answer to one text from a guess."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from jaxtyping import Int
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.network.tap import Edit
 from transformer.pipeline.decoding.write import Network, write
+
+# A token is taken from a pass over a guess only if its logit is above all others by more than this: sums over several positions
+# are rounded in another order than those over one, by about a thousandth of it.
+CLEAR = 1e-3
+# By how many tokens a guess grows in each pass. A model that has not learnt to stop often repeats its last token.
+REPEATED = 8
 
 
 class Generated(NamedTuple):
@@ -47,3 +54,45 @@ def greedy(
             elif step.room:
                 ids[hypothesis.row].append(hypothesis.token)
     return Generated(ids, ended)
+
+
+@torch.inference_mode()
+def greedy_from(
+    model: Network,
+    source: Int[Tensor, "batch source"],
+    sos: int,
+    eos: int,
+    limit: int,
+    guess: Int[Tensor, " length"],
+    logits: Float[Tensor, "position vocab"],
+) -> Generated:
+    """What `greedy` gives for one text, in fewer passes if a guess of the answer is near it.
+
+    A pass over a guess tells the model's choice after each of its tokens, all at once. The guess is right up to its first token
+    that the model would not write; from there on the model's own choices are the next guess (Jacobi decoding). So a right guess
+    costs no pass but the one that gave `logits`, and a wrong one at most as many as `greedy`. Where two logits are almost
+    equal, `greedy` decides.
+
+    Args:
+        model, source, sos, eos, limit: as for `write`, with one row.
+        guess: ids without `<sos>`.
+        logits: of the model reading `<sos>` and the guess.
+    """
+    limit = min(limit, model.config.max_len - 1)
+    guess, logits, encoded = guess[:limit], logits[: limit + 1], None
+    while True:
+        best = logits.topk(2)
+        own, clear = best.indices[:, 0], best.values[:, 0] - best.values[:, 1] > CLEAR
+        agrees = (own[:-1] == guess) & clear[:-1]
+        right = int(agrees.long().cumprod(0).sum())  # tokens of the guess up to the first that is not written
+        written = own[: right + 1].tolist()
+        # Where a variant hides padded queries by a number, a written `<pad>` attends to the tokens after it, too.
+        if not clear[right] or model.config.target_pad in written:
+            return greedy(model, source, sos, eos, limit)
+        if eos in written:
+            return Generated([written[: written.index(eos)]], [True])
+        if right == limit:
+            return Generated([written[:limit]], [False])
+        guess = torch.cat([own, own[-1:].expand(REPEATED)])[:limit]
+        encoded = encoded or model.encode(source)
+        logits = model.decode(torch.cat([guess.new_tensor([sos]), guess])[None], *encoded)[0]

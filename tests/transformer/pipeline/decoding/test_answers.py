@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tests.transformer.small import PAD, VARIANTS, padded, small
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.answers import greedy, greedy_from
 
 SOS, EOS = 1, 2
 
@@ -27,16 +27,23 @@ def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bo
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-@given(source=padded(3, 6), seed=st.integers(0, 50), limit=st.integers(0, 9))
+@given(source=padded(3, 6), seed=st.integers(0, 50), limit=st.integers(0, 9), guess=st.lists(st.integers(0, 9), max_size=12))
 @settings(max_examples=6)
 @torch.no_grad()
-def test_each_row_of_a_batch_gets_the_same_answer_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
+def test_each_row_of_a_batch_gets_the_same_answer_alone_and_from_any_guess(
+    preset: str, norm_first: bool, source: Tensor, seed: int, limit: int, guess: list[int]
+):
     model = small(preset, seed=seed, norm_first=norm_first, encoder_layers=1, decoder_layers=1)
     with torch.no_grad():
         # Without this, few untrained models write `<eos>`.
         model.output_projection.bias[EOS] += 0.5
     written = greedy(model, source, SOS, EOS, limit)
     assert list(zip(written.ids, written.ended, strict=True)) == [naive(model, row, limit) for row in source]
+    for row, ids, ended in zip(source, written.ids, written.ended, strict=True):
+        for guessed in (guess, ids, ids[:-1], [*ids, *guess][:12]):
+            target = torch.tensor([SOS, *guessed])
+            logits = model(row[None], target[None])[0]
+            assert greedy_from(model, row[None], SOS, EOS, limit, target[1:], logits) == ([ids], [ended])
 
 
 def model_that_writes(token: int) -> Transformer:
@@ -68,3 +75,12 @@ def test_the_encoder_runs_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(model, "encode", lambda source: calls.append(source) or encode(source))
     greedy(model, torch.tensor([[1, 5, 2]]), SOS, EOS, 5)
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(("guess", "passes"), [([7] * 12, 0), ([7, 7, 3, 7], 1), ([], 2)])
+def test_a_guess_costs_as_many_passes_as_it_is_wrong(monkeypatch: pytest.MonkeyPatch, guess: list[int], passes: int):
+    model, calls, source, target = model_that_writes(7), [], torch.tensor([[1, 5, 2]]), torch.tensor([[SOS, *guess]])
+    logits, decode = model(source, target)[0], model.decode
+    monkeypatch.setattr(model, "decode", lambda *given: calls.append(given) or decode(*given))
+    assert greedy_from(model, source, SOS, EOS, 12, target[0, 1:], logits) == ([[7] * 12], [False])
+    assert len(calls) == passes
