@@ -57,7 +57,7 @@ with explained():
         if look in ("map", "lines", "pattern"):
             show_silence(view, trace, kind, layer, head)
         if look == "map" and view.pipeline.trained:
-            show_other_need(trace, kind, layer, head)
+            show_other_need(view, trace, kind, layer, head)
         if look == "map":
             show_map(view, trace, shown, kind, layer, head)
         elif look == "lines":

@@ -7,6 +7,7 @@ from pages.attention.prediction import SILENCE
 from pages.shell.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
+from pages.ui.pickers import pick_or_none
 from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace
@@ -27,7 +28,6 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """
     if not view.pipeline.trained or not trace.target_ids:
         return
-    words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     question = None
     if view.target is None:
         question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)
@@ -36,7 +36,19 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         pick_yes_or_no(SILENCE, question)
         show_buttons(SILENCE, question)
         return
-    edits = (Ablate(str(Kind.of(kind).path(layer)), heads=(head,)),)
+    said, same = _without(view, trace, kind, layer, (head,))
+    if question is not None:
+        said = f"{verdict(question, not same)}\n\n{said}"
+    st.markdown(f":material/volume_off: {said}", help=text("silence")["help"])
+    if question is not None:
+        show_buttons(SILENCE, question)
+
+
+def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, ...]) -> tuple[str, bool]:
+    """What is lost without some heads of a layer, in words, and whether the answer stays the same; layer and heads counted
+    from 0."""
+    words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
+    edits = (Ablate(str(Kind.of(kind).path(layer)), heads=heads),)
     silenced = view.forced().trace(edits)
     ids = view.expected(trace)
     rows = np.arange(len(ids))
@@ -49,26 +61,22 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         "after": share(float(after[most, ids[most]]), 1),
     }
     said = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
-    if view.target is None:
-        # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
-        first = view.first_row()
-        unchanged = bool((after.argmax(-1)[first : len(ids)] == np.array(ids)[first:]).all())
-        answer = view.answer(() if unchanged else edits).text
-        same = answer == view.answer().text
-        said += " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–"))
-        if question is not None:
-            said = f"{verdict(question, not same)}\n\n{said}"
-    st.markdown(f":material/volume_off: {said}", help=words["help"])
-    if question is not None:
-        show_buttons(SILENCE, question)
+    if view.target is not None:
+        return said, False
+    # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
+    first = view.first_row()
+    unchanged = bool((after.argmax(-1)[first : len(ids)] == np.array(ids)[first:]).all())
+    answer = view.answer(() if unchanged else edits).text
+    same = answer == view.answer().text
+    return said + " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–")), same
 
 
-def show_other_need(trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Say what another head of the layer looks at in the telling row of this head, which one head alone would have to average;
-    nothing where no other head clearly looks elsewhere.
+def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Say what another head of the layer looks at in the telling row of this head, which one head alone would have to average,
+    and let a person silence one of the two or both; nothing where no other head clearly looks elsewhere.
 
     Args:
-        trace: the run shown.
+        view, trace: the run shown.
         kind, layer, head: the head; layer and head counted from 0.
     """
     words, (row, key) = text("silence"), telling_cell(trace, kind, layer, head)
@@ -82,3 +90,10 @@ def show_other_need(trace: Trace, kind: str, layer: int, head: int) -> None:
     values |= {"other_token": literal(keys[int(weights[other].argmax())])}
     values |= {"weight": fixed(float(weights[head, key]), 2), "other_weight": fixed(float(elsewhere[other]), 2)}
     st.markdown(words["several"].format(**values))
+    if not trace.target_ids:
+        return
+    choices = {str(head + 1): (head,), str(other + 1): (other,), "both": (head, other)}
+    labels = {name: words["both"] if name == "both" else words["one"].format(head=name) for name in choices}
+    chosen = pick_or_none(words["silence_one"], list(choices), "silenced", as_list=False, labels=labels)
+    if chosen:
+        st.markdown(f":material/volume_off: **{labels[chosen]}**: {_without(view, trace, kind, layer, choices[chosen])[0]}")

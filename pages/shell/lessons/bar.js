@@ -8,6 +8,7 @@ import { openNotes, showNotes } from "./notes.js";
 
 const PLACES = 6; // times to put that part into its place
 const GAP = 24; // px between the bar and that part
+const BELOW = 8; // px below the bar where the page is seen
 const SETTLED = 1500; // ms after which the page that was left is gone
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "class", "language", "present"]; // of every address while a lesson is open
 const PATIENCE = 8000; // ms to wait for the part of a page that a stop is about
@@ -70,7 +71,8 @@ class Bar {
     }
     this.data = data;
     if (data.class) this.teach(data.class);
-    this.build();
+    if (arrived) this.build();
+    else this.buildInPlace();
     this.tell();
     if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
     else if (arrived) this.arrive();
@@ -125,6 +127,24 @@ class Bar {
     if (focused) this.focus(focused);
   }
 
+  /** Build the bar, and let what stands right below it stay there, however high the bar becomes. */
+  buildInPlace() {
+    if (!this.stays()) return this.build();
+    const below = this.part() ?? document.elementFromPoint(innerWidth / 2, this.root.getBoundingClientRect().bottom + BELOW);
+    const gap = () => (below ? below.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom : 0);
+    const before = gap();
+    this.build();
+    // The browser itself keeps in place what it sees, at the next frame.
+    requestAnimationFrame(() => requestAnimationFrame(() => pageScroller().scrollBy(0, gap() - before)));
+  }
+
+  /** The part of the page that the stop is about, if it is drawn. */
+  part() {
+    const { target } = this.data;
+    if (!target) return null;
+    return document.getElementById(target) ?? document.querySelector(`[data-part="${target}"]`) ?? elementWithKey(target);
+  }
+
   openNotes() {
     // The keys of a clicker go on from that window, too.
     openNotes((event) => {
@@ -166,7 +186,7 @@ class Bar {
 
   fold() {
     this.folded = !this.folded;
-    this.build();
+    this.buildInPlace();
   }
 
   /** Whether the page is hidden until the question is answered. */
@@ -213,13 +233,12 @@ class Bar {
       scroller.scrollTo(0, 0);
       return;
     }
-    const { stop, target } = this.data;
+    const { stop } = this.data;
     const until = performance.now() + PATIENCE;
     let places = 0; // how often it has been put into its place: what is drawn above it later moves it
     const look = () => {
       if (!this.root.isConnected || this.data.stop !== stop || performance.now() > until) return;
-      const element = document.getElementById(target) ?? document.querySelector(`[data-part="${target}"]`);
-      const found = element ?? elementWithKey(target);
+      const found = this.part();
       if (found) {
         const edge = stays ? this.root.getBoundingClientRect().bottom : headerHeight();
         const gap = found.getBoundingClientRect().top - edge;
@@ -299,7 +318,8 @@ class Bar {
     const section = /** @type {HTMLElement} */ (this.root.querySelector("section"));
     const [box, around] = [element.getBoundingClientRect(), section.getBoundingClientRect()];
     // A judgement comes with what is revealed below it.
-    if (!same) section.scrollTop += Math.max(0, box.top - around.top - 12);
+    const top = this.root.querySelector(".top")?.getBoundingClientRect().height ?? 0; // stays above what scrolls
+    if (!same) section.scrollTop += Math.max(0, box.top - around.top - top - 12);
   }
 
   // --- a question

@@ -81,3 +81,12 @@ def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
     other = int(sentence.split("and head ")[1].split(" ")[0]) - 1
     assert other != named["head"] - 1
     assert f"puts {weights[other].max():.2f} on *{keys[int(weights[other].argmax())]}*" in sentence
+    # Either of the two, or both, can be silenced on the spot.
+    lost = {}
+    for chosen, heads in ((str(named["head"]), (named["head"] - 1,)), ("both", (named["head"] - 1, other))):
+        app.button_group(key="silenced").set_value(chosen).run()
+        (lost[chosen],) = [m.value for m in app.markdown if "volume_off" in m.value and "**Silenced**" in m.value[20:60]][1:]
+        edits = (Ablate("decoder.layers.0.cross_attention", heads=heads),)
+        answer = runs().answer("english-french", TIRED, edits).text
+        assert (f"becomes **{answer}**" in lost[chosen].replace("\\", "")) or "stays the same" in lost[chosen]
+    assert app.query_params["silenced"] in ("both", ["both"])

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,16 @@ def test_the_lesson_of_the_documentation_is_one() -> None:
     read = read_toml(recipe.partition("```toml\n")[2].partition("```")[0].encode())
     assert read.stops[0].question
     assert read.stops[0].question.truth
+
+
+def test_the_documentation_quotes_what_the_lessons_say() -> None:
+    def plain(words: str) -> str:
+        return " ".join(re.sub("[*`]", "", words).split())
+
+    lessons = plain(" ".join(file.read_text(encoding="utf-8") for file in SHIPPED))
+    quoted = re.findall("“(.*?)”", (FOLDER.parents[1] / "docs" / "TEACHING.md").read_text(encoding="utf-8"))
+    assert len(quoted) > 20
+    assert [words for words in quoted if plain(words) not in lessons] == []
 
 
 def test_every_character_survives_a_file_and_a_link() -> None:
