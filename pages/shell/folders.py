@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,9 @@ from pages.shell.own_models import PREFIX
 from pages.ui.caches import Store
 from pages.ui.limits import OPEN_MEGABYTES
 from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
+from transformer.huggingface import hub
 from transformer.huggingface.files import CONFIG, MEGABYTE, Summary, summary
+from transformer.huggingface.limits import HUB
 from transformer.pipeline.pipeline import NO_PACKAGE
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import SIGN
@@ -65,8 +67,14 @@ _FAILED: dict[FolderModel, CheckpointError] = {}
 
 
 def folders() -> Mapping[str, Folder]:
-    """The folders by name, those too that cannot be opened."""
-    return _folders(os.environ.get(VARIABLE, ""))
+    """The folders by name, those too that cannot be opened: the operator's, and those of models that were downloaded."""
+    named = _folders(os.environ.get(VARIABLE, ""))
+    return named | _downloaded(hub.store(), hub.changed()) if hub_allowed() else named
+
+
+def hub_allowed() -> bool:
+    """Whether visitors may open models of a hub."""
+    return HUB and not _absent()
 
 
 def folder_models() -> dict[str, FolderModel]:
@@ -98,6 +106,7 @@ def is_open(key: FolderModel) -> bool:
 
 def _open(key: FolderModel) -> TextPipeline:
     OPEN.make_room(key.about.nbytes)
+    hub.used(Path(key.path))
     try:
         return Pipeline.open(key.path)
     except CheckpointError as error:
@@ -121,7 +130,7 @@ def _unreadable(name: str, error: OSError) -> CheckpointError:
 def _folders(written: str) -> dict[str, Folder]:
     """The folders in a value of the variable. The first of several with one name is taken."""
     taken: dict[str, Folder] = {}
-    absent = [package for package in PACKAGES if not installed(package)]
+    absent = _absent()
     for path in _paths(written):
         name = path.name
         try:
@@ -135,6 +144,22 @@ def _folders(written: str) -> dict[str, Folder]:
             problem = error if isinstance(error, CheckpointError) else _unreadable(name, error)
             taken.setdefault(name if name not in taken else str(path), Folder(None, problem))
     return taken
+
+
+@lru_cache(maxsize=1)
+def _downloaded(store: Path, changed: int) -> dict[str, Folder]:  # noqa: ARG001 (keys of the cache)
+    """The models of the hub that are in a folder, which last changed at a time."""
+    taken: dict[str, Folder] = {}
+    for name, path in hub.downloaded().items():
+        try:
+            taken[name] = Folder(FolderModel(name, str(path), summary(path)))
+        except (CheckpointError, OSError) as error:
+            taken[name] = Folder(None, error if isinstance(error, CheckpointError) else _unreadable(name, error))
+    return taken
+
+
+def _absent() -> list[str]:
+    return [package for package in PACKAGES if not installed(package)]
 
 
 def _paths(written: str) -> list[Path]:

@@ -8,8 +8,9 @@ import streamlit as st
 from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import TEXTS, Start, starts
-from pages.shell.folders import folder_models, folders, is_open, open_folder, problem_of
+from pages.shell.folders import folder_models, folders, hub_allowed, is_open, open_folder, problem_of
 from pages.shell.history import keep_history
+from pages.shell.hub_box import arrived, show_hub
 from pages.shell.models import about_folder, accepts, description
 from pages.shell.next_words import CHIPS, show_next_words
 from pages.shell.own_models import PREFIX, own_models
@@ -35,6 +36,10 @@ def sidebar() -> None:
     """Draw the sidebar."""
     words = text("sidebar")
     with st.sidebar, explained():
+        downloaded = arrived()
+        if downloaded:
+            st.session_state["model"] = downloaded
+            _start_anew()
         model = st.selectbox(
             words["model"],
             [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES],
@@ -48,6 +53,7 @@ def sidebar() -> None:
             _sizes()
         if folders():
             _folders()
+        show_hub()
         readable = _opens(model)
         offered = starts(model) if readable else (Start("", ""),)
         _texts(model, offered, readable)
@@ -82,7 +88,9 @@ def _open_snapshot() -> list[str]:
     if problem is not None:
         st.error(literal(sentence(problem)), icon=":material/folder_off:")
     names = dict.fromkeys(name for name in (st.session_state.get("model"), asked) if name and name not in available())
-    if asked and asked not in available() and SIGN in asked and snapshot_of(asked) is None:
+    if asked and "/" in asked and not hub_allowed():
+        st.warning(text("hub")["refused"].format(name=literal(asked)), icon=":material/cloud_off:")
+    if asked and asked not in available() and SIGN in asked and "/" not in asked and snapshot_of(asked) is None:
         try:
             Pipeline.load(asked)
         except HeadlightError as error:

@@ -20,3 +20,12 @@ MODEL_LAYERS, MODEL_NUMBER = setting("MODEL_LAYERS", 128), setting("MODEL_NUMBER
 # Whether weights in PyTorch's own format are read where a folder has no safetensors: a pickle, read by
 # `torch.load(weights_only=True)`.
 PICKLED_WEIGHTS = switch("PICKLED_WEIGHTS")
+
+# Whether visitors may open models of a hub, which the server then downloads.
+HUB = switch("HUB")
+
+# Megabytes of all models that were downloaded; the one that was not used for longest is deleted first.
+HUB_MEGABYTES = setting("HUB_MEGABYTES", 10_000)
+
+# Downloads at a time, and how many others may wait for them.
+HUB_DOWNLOADS, HUB_WAITING = setting("HUB_DOWNLOADS", 1), setting("HUB_WAITING", 4)

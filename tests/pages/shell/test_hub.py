@@ -1,0 +1,98 @@
+"""The box for a model of a hub, which is a small server on this machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from streamlit.testing.v1 import AppTest
+
+from pages.shell import folders, hub_box, hub_downloads
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown, shown_errors, unfold
+from tests.transformer.huggingface.loopback import COMMIT, Hub, serving
+from tests.transformer.huggingface.tiny import folder_of
+from transformer import CheckpointError
+from transformer.huggingface import hub as hubs
+
+MASKS = "pages/masks/page.py"
+NAME = f"owner/tiny@{COMMIT}"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub that visitors may use, with the model `owner/tiny`."""
+    monkeypatch.setenv(hubs.STORE, str(tmp_path / "store"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(folders, "HUB", True)
+    with serving(Hub(owner__tiny=folder_of("gpt2"))) as served:
+        monkeypatch.setenv(hubs.ADDRESS, served.address)
+        yield served
+        served.gate.set()
+        for one in hub_downloads._RUNNING:
+            one.thread.join()
+
+
+def pressed(app: AppTest, key: str) -> AppTest:
+    return app.sidebar.button(key=key).click().run()
+
+
+def download_of(app: AppTest) -> hub_downloads.Download:
+    one = app.session_state[hub_box.DOWNLOAD]
+    assert isinstance(one, hub_downloads.Download)
+    return one
+
+
+def test_two_visitors_get_a_model_that_is_downloaded_once(hub: Hub) -> None:
+    hub.gate.clear()
+    first, second = (unfold(on_page(MASKS, model="reverse"), hub_box.MENU) for _ in range(2))
+    for app in (first, second):
+        app.sidebar.text_input(key=hub_box.BOX).set_value("owner/tiny").run()
+    one = download_of(first)
+    assert one is download_of(second)
+    assert one.alive
+    pressed(first, "hub_cancel")  # the other one still waits
+    assert hub_box.DOWNLOAD not in first.session_state
+    hub.gate.set()
+    one.thread.join()
+    second.run()
+    assert hub.listings == 1
+    assert second.sidebar.selectbox(key="model").value == NAME
+    assert shown_errors(second) == ""
+    assert second.session_state["source"]  # an example of such a model
+    linked = on_page(MASKS, model=NAME, source="the cat")
+    assert linked.sidebar.selectbox(key="model").value == NAME
+    assert shown_errors(linked) == ""
+
+
+def test_a_link_asks_before_it_downloads_and_errors_are_sentences(hub: Hub) -> None:
+    app = on_page(MASKS, model="owner/gone@main")
+    assert hub.listings == 0
+    assert text("hub")["linked"].format(name="owner/gone@main") in [shown(info.value) for info in app.sidebar.info]
+    pressed(app, "hub_linked_start")
+    download_of(app).thread.join()
+    assert "The hub has no model 'owner/gone', or it is not open to everybody." in shown_errors(app.run())
+    pressed(app, "hub_close")
+    app = unfold(app, hub_box.MENU)
+    app.sidebar.text_input(key=hub_box.BOX).set_value("http://127.0.0.1/private").run()
+    assert "is not the id of a model" in shown_errors(app)
+    assert hub.requests == []
+
+
+def test_few_wait_for_a_download(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.gate.clear()
+    monkeypatch.setattr(hub_downloads, "HUB_WAITING", 1)
+    for name in ("tiny", "other"):
+        hub_downloads.start(hubs.hub_id(f"owner/{name}"), "a visitor")
+    with pytest.raises(CheckpointError, match="Too many models are being downloaded"):
+        hub_downloads.start(hubs.hub_id("owner/third"), "a visitor")
+
+
+def test_there_is_no_box_where_the_operator_has_not_allowed_it(hub: Hub) -> None:
+    folders.HUB = False  # restored by the fixture
+    app = on_page(MASKS, model="owner/tiny")
+    assert text("hub")["refused"].format(name="owner/tiny") in [shown(warning.value) for warning in app.sidebar.warning]
+    assert hub_box.MENU not in app.session_state
+    assert hub.listings == 0

@@ -1,0 +1,102 @@
+"""A small hub on this machine: folders of models, served as a hub serves them."""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Hub:
+    """What the hub has, and how it misbehaves.
+
+    Attributes:
+        models: id → folder.
+        announced: name of a file → the size that the hub says it has.
+        breaks: name of a file → bytes after which each connection breaks off, once.
+        gate: while it is not set, no file larger than 5 kB is served.
+        requests: paths and ranges of all requests for files.
+        listings: number of requests for the list of files.
+    """
+
+    def __init__(self, **models: Path) -> None:
+        self.models = {name.replace("__", "/"): path for name, path in models.items()}
+        self.announced: dict[str, int] = {}
+        self.breaks: dict[str, int] = {}
+        self.gate = threading.Event()
+        self.gate.set()
+        self.requests: list[tuple[str, str | None]] = []
+        self.listings = 0
+        self.address = ""
+
+
+@contextmanager
+def serving(hub: Hub) -> Iterator[Hub]:
+    """Serve a hub, whose `address` is then set."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            listing = re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/([^/?]+))?(?:\?.*)?", self.path)
+            file = re.fullmatch(rf"/([^/]+/[^/]+)/resolve/{COMMIT}/([^/]+)", self.path)
+            if listing and listing[1] in hub.models:
+                hub.listings += 1
+                if listing[2] not in (None, "main", "v1", COMMIT):
+                    self._refuse("RevisionNotFound")
+                else:
+                    self._answer(200, json.dumps(self._listing(listing[1])).encode(), {"Content-Type": "application/json"})
+            elif file and file[1] in hub.models and (hub.models[file[1]] / file[2]).is_file():
+                self._file(file[2], (hub.models[file[1]] / file[2]).read_bytes())
+            else:
+                self._refuse("RepoNotFound")
+
+        def _listing(self, name: str) -> dict[str, Any]:
+            siblings = []
+            for path in sorted(hub.models[name].iterdir()):
+                data = path.read_bytes()
+                size = hub.announced.get(path.name, len(data))
+                one: dict[str, Any] = {"rfilename": path.name, "size": size, "blobId": "0" * 40}
+                if path.suffix == ".safetensors":
+                    one["lfs"] = {"size": size, "sha256": hashlib.sha256(data).hexdigest(), "pointerSize": 134}
+                siblings.append(one)
+            return {"id": name, "modelId": name, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
+
+        def _file(self, name: str, data: bytes) -> None:
+            wanted = self.headers.get("Range")
+            hub.requests.append((name, wanted))
+            start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
+            if len(data) > 5000:
+                hub.gate.wait(20)
+            body, cut = data[start:], hub.breaks.pop(name, None)
+            headers = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if wanted else {}
+            self._answer(206 if wanted else 200, body, headers, cut)
+
+        def _refuse(self, code: str) -> None:
+            self._answer(404, b"{}", {"X-Error-Code": code})
+
+        def _answer(self, status: int, body: bytes, headers: dict[str, str], cut: int | None = None) -> None:
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body[:cut])
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    hub.address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield hub
+    finally:
+        hub.gate.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,219 @@
+"""Models of a hub: their ids, the files that make one up, and the folder of those that were downloaded.
+
+An id is `owner/name`, with a revision after `@`; nothing else of a visitor's text reaches an address. The hub says which files
+there are and how large they are, so sizes are limited before a weight is requested. Only the configuration, safetensors and the
+files of a tokenizer are requested, without a token, so that nobody reads what only the operator may read.
+
+Needs `huggingface_hub` (Apache-2.0; `transformers` brings it), which is imported when the hub is asked.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transformer.environment import PREFIX
+from transformer.errors import CheckpointError
+from transformer.huggingface.files import CONFIG, INDEX, MEGABYTE, NUMBER_BYTES, TOKENIZERS, WEIGHTS
+from transformer.huggingface.limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKENIZER_MEGABYTES
+
+# Environment variables: of Hugging Face's own library, with the hub's address; and with the folder of what was downloaded.
+ADDRESS, STORE = "HF_ENDPOINT", PREFIX + "HUB_FOLDER"
+OFFICIAL = "https://huggingface.co"
+# As the hub names models; `--` is not allowed in a name, so it can stand for `/` in the name of a folder.
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
+ID = re.compile(rf"(?P<owner>{_PART})/(?P<name>{_PART})(?:@(?P<revision>{_PART}|refs/pr/[0-9]{{1,6}}))?")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+RESERVED = ("datasets", "spaces", "api", "models")  # first parts of other addresses of a hub
+PARTS = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
+SMALL = (CONFIG, INDEX, *TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+MARIAN = ("source.spm", "target.spm")
+SIGN = "@"
+SECONDS = 20  # until an answer of the hub is given up
+
+
+class HubId(NamedTuple):
+    """A model of a hub.
+
+    Attributes:
+        repo: `owner/name`.
+        revision: a branch, a tag or a commit.
+    """
+
+    repo: str
+    revision: str
+
+    @property
+    def name(self) -> str:
+        """As it stands in a link and in the list of models: `owner/name@revision`."""
+        return f"{self.repo}@{self.revision}"
+
+
+class HubFile(NamedTuple):
+    """A file that is downloaded: its name, its bytes, and their SHA-256 in hexadecimal, or None if the hub does not say."""
+
+    name: str
+    nbytes: int
+    digest: str | None
+
+
+class Plan(NamedTuple):
+    """What a download will request.
+
+    Attributes:
+        model: with the commit as its revision.
+        files: the configuration first, the weights last.
+    """
+
+    model: HubId
+    files: tuple[HubFile, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.nbytes for file in self.files)
+
+
+def hub_id(text: str) -> HubId:
+    """The model that a text names: `owner/name` or `owner/name@revision`.
+
+    Raises:
+        CheckpointError: it is anything else, such as a path or an address.
+    """
+    match = ID.fullmatch(text.strip())
+    parts = match.groupdict() if match else {}
+    if not match or parts["owner"] in RESERVED or "--" in text or ".." in text or parts["name"].endswith(".git"):
+        raise CheckpointError("{text!r} is not the id of a model; expected owner/name, or owner/name@revision.", text=text)
+    return HubId(f"{parts['owner']}/{parts['name']}", parts["revision"] or "main")
+
+
+def address() -> str:
+    """The address of the hub, which the operator may have set.
+
+    Raises:
+        CheckpointError: it is not one of http or https.
+    """
+    set_by_operator = os.environ.get(ADDRESS, "").rstrip("/") or OFFICIAL
+    if not re.match(r"https?://[^/]", set_by_operator):
+        raise CheckpointError(
+            "The address of the hub, {address!r}, does not start with http or https.", address=set_by_operator
+        )
+    return set_by_operator
+
+
+def store() -> Path:
+    """The folder of the models that were downloaded."""
+    return Path(os.environ.get(STORE) or Path.home() / ".cache" / "headlight" / "hub")
+
+
+def downloaded() -> dict[str, Path]:
+    """The folders of the models that are there as a whole, by name."""
+    folders = sorted(store().iterdir()) if store().is_dir() else []
+    return {_name_of(path): path for path in folders if SIGN in path.name and not path.name.startswith(".")}
+
+
+def changed() -> int:
+    """When a model was last added to the store or deleted from it, in nanoseconds; 0 if there is no store."""
+    try:
+        return store().stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def used(folder: Path) -> None:
+    """Note that a model of the store is in use; any other folder is left alone."""
+    if folder.parent == store():
+        with suppress(OSError):
+            os.utime(folder)
+
+
+def folder_of(model: HubId) -> Path:
+    """The folder of a model whose revision is a commit."""
+    return store() / (model.repo.replace("/", "--") + SIGN + model.revision)
+
+
+def _name_of(path: Path) -> str:
+    return path.name.replace("--", "/", 1)
+
+
+def plan(model: HubId) -> Plan:
+    """The files that make up a model. Nothing but the hub's own list is read.
+
+    Raises:
+        CheckpointError: no such model or revision, one that is not open to everybody, one without safetensors or a tokenizer,
+            one that is too large; or the hub cannot be reached.
+    """
+    import huggingface_hub
+
+    hub = huggingface_hub.HfApi(endpoint=address(), token=False)
+    with _explained(model):
+        info: Any = hub.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=SECONDS)
+    if not isinstance(info.sha, str) or not COMMIT.fullmatch(info.sha):
+        raise CheckpointError("The hub does not say which commit of {model!r} it has.", model=model.repo)
+    given = {one.rfilename: one for one in info.siblings or ()}
+    wanted = [name for name in (*SMALL, *MARIAN) if name in given]
+    weights = sorted(filter(PARTS.fullmatch, given)) if INDEX in given else [WEIGHTS] if WEIGHTS in given else []
+    if not weights:
+        template = "{model!r} has no safetensors files; weights in other formats are not read, because they can hold code."
+        raise CheckpointError(template, model=model.repo)
+    for one_of in ((CONFIG,), TOKENIZERS):
+        if not set(one_of) & set(wanted):
+            raise CheckpointError("{model!r} lacks {files}.", model=model.repo, files=" or ".join(one_of))
+    files = tuple(_file(model, given[name]) for name in [*wanted, *weights])
+    numbers = sum(getattr(info.safetensors, "parameters", {}).values()) if info.safetensors else 0
+    _check_size(model, files, numbers)
+    return Plan(HubId(model.repo, info.sha), files)
+
+
+def _file(model: HubId, given: Any) -> HubFile:
+    if not isinstance(given.size, int) or given.size < 0:
+        raise CheckpointError(
+            "The hub does not say how large {file!r} of {model!r} is.", file=given.rfilename, model=model.repo
+        )
+    return HubFile(given.rfilename, given.size, getattr(given.lfs, "sha256", None))
+
+
+def _check_size(model: HubId, files: tuple[HubFile, ...], numbers: int) -> None:
+    for file in files:
+        if not file.name.endswith(".safetensors") and file.nbytes > TOKENIZER_MEGABYTES * MEGABYTE:
+            template = "{file!r} of {model!r} has {size} MB; allowed are {most} (HEADLIGHT_TOKENIZER_MEGABYTES)."
+            size = file.nbytes // MEGABYTE
+            raise CheckpointError(template, file=file.name, model=model.repo, size=size, most=TOKENIZER_MEGABYTES)
+    weights = sum(file.nbytes for file in files if file.name.endswith(".safetensors"))
+    size = max(weights, NUMBER_BYTES * numbers)
+    if size > MODEL_MEGABYTES * MEGABYTE:
+        template = "{model!r} takes {size} MB of memory; this server allows {most} (HEADLIGHT_MODEL_MEGABYTES)."
+        raise CheckpointError(template, model=model.repo, size=size // MEGABYTE, most=MODEL_MEGABYTES)
+    if weights > HUB_MEGABYTES * MEGABYTE:
+        template = "{model!r} has {size} MB of files; this server keeps up to {most} (HEADLIGHT_HUB_MEGABYTES)."
+        raise CheckpointError(template, model=model.repo, size=weights // MEGABYTE, most=HUB_MEGABYTES)
+
+
+@contextmanager
+def _explained(model: HubId) -> Iterator[None]:
+    """A context in which what the hub answers becomes a sentence."""
+    import httpx2
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.GatedRepoError:
+        raise CheckpointError(
+            "{model!r} is not open to everybody; only open models are downloaded.", model=model.repo
+        ) from None
+    except errors.RepositoryNotFoundError:
+        template = "The hub has no model {model!r}, or it is not open to everybody."
+        raise CheckpointError(template, model=model.repo) from None
+    except errors.RevisionNotFoundError:
+        template = "{model!r} has no revision {revision!r}."
+        raise CheckpointError(template, model=model.repo, revision=model.revision) from None
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else "no status"
+        raise CheckpointError("The hub refused the request ({status}); try again later.", status=status) from None
+    except (httpx2.HTTPError, OSError) as error:
+        template = "The hub at {address} cannot be reached from this server ({problem})."
+        raise CheckpointError(template, address=address(), problem=type(error).__name__) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError("The answer of the hub cannot be read ({problem}).", problem=type(error).__name__) from None
