@@ -10,7 +10,7 @@ from pages.shell.examples import TEXTS
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.player import lesson_is_open, start_of
 from pages.shell.lessons.views import card_head
-from pages.shell.models import description
+from pages.shell.models import open_description
 from pages.shell.navigation import name_of, tour
 from pages.shell.runs import available
 from pages.shell.view import View
@@ -43,7 +43,7 @@ def show_numbers(view: View, trace: Trace) -> None:
         st.caption(literal(view.pipeline.note))
     if card.tested_on:
         st.caption(
-            literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
+            literal(words["card"].format(description=open_description(view.model), tested=card.tested_on, command=card.command))
         )
 
 

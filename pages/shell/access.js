@@ -1,6 +1,6 @@
 // What a keyboard or a screen reader needs and Streamlit leaves out.
 
-import { navigationLists, scrollBoxes } from "../ui/compat.js";
+import { isRunning, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 
 const QUIET = 300; // ms without a change of the page before it is looked through
 
@@ -14,16 +14,25 @@ export function keepAccessible(scrollable) {
   if ("keptAccessible" in document) return;
   Object.assign(document, { keptAccessible: true });
   let timer = 0;
+  /** @type {HTMLDetailsElement | null} */
+  let opened = null; // a fold of the sidebar, until its content has come and is scrolled to
   const look = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       // Else a screen reader is told of a list without items, and of items without a list.
       for (const part of navigationLists()) part.setAttribute("role", "presentation");
       for (const box of scrollBoxes()) letFocus(box, scrollable);
+      if (opened?.querySelector("button, textarea") && !isRunning()) {
+        opened.scrollIntoView({ block: "nearest" });
+        opened = null;
+      }
     }, QUIET);
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
   addEventListener("resize", look);
+  addEventListener("click", (event) => {
+    opened = sidebarFold(event) ?? opened;
+  });
   look();
 }
 

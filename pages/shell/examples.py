@@ -1,5 +1,6 @@
 """The examples offered for each model in the sidebar."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -20,6 +21,7 @@ class Start(NamedTuple):
     Attributes:
         source, target: texts for the boxes of those names; an empty target is the model's own answer.
         batch, batch_targets: further sentences and their targets, one a line.
+        pages: names of the pages on which that sentence stands in the sidebar: those that show what it speaks of.
     """
 
     source: str
@@ -27,6 +29,7 @@ class Start(NamedTuple):
     target: str = ""
     batch: str = ""
     batch_targets: str = ""
+    pages: Sequence[str] = ("attention",)
 
     @property
     def label(self) -> str:
@@ -54,7 +57,7 @@ def starts(model: str) -> tuple[Start, ...]:
     translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
     batch = "\n".join(example.source for example in examples[1:SENTENCES])
     alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
-    return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch))
+    return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
 
 
 @cached

@@ -4,10 +4,13 @@ from pages.shell.folders import FolderModel, folder_models, problem_of
 from pages.shell.own_models import about_own, own_models
 from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
 from pages.ui.format import amount, byte_size
+from pages.ui.prediction import was_shown
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
 
+# The models that the page The head that turns compares.
+COMPARED = ("english-french", "english-french-redundant", "english-french-static")
 # The entry of `models.toml` for all untrained models.
 UNTRAINED = "untrained"
 
@@ -24,6 +27,17 @@ def description(model: str) -> str:
         return text("sidebar")["snapshot"].format(model=base, step=step, steps=runs().pipeline(model).card.recipe["steps"])
     english = RECIPES[model].description if model in RECIPES else available()[model]
     return _of_language(model, "description") or english
+
+
+def open_description(model: str) -> str:
+    """As `description`, but without what the page The head that turns asks of this model, until it is answered there."""
+    undecided = _of_language(model, "undecided")
+    return undecided if undecided and not was_shown("turning", question_of(model)) else description(model)
+
+
+def question_of(model: str) -> str:
+    """The name of the question what silencing a head does in one of the models that the page The head that turns compares."""
+    return f"silence{'abc'[COMPARED.index(model)]}"
 
 
 def about_folder(model: FolderModel) -> str:

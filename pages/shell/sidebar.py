@@ -11,7 +11,7 @@ from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.folders import folder_models, folders, hub_allowed, is_open, open_folder, problem_of
 from pages.shell.history import keep_history
 from pages.shell.hub_box import arrived, show_hub
-from pages.shell.models import about_folder, accepts, description
+from pages.shell.models import about_folder, accepts, open_description
 from pages.shell.next_words import CHIPS, show_next_words
 from pages.shell.own_models import PREFIX, own_models
 from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
@@ -57,19 +57,8 @@ def sidebar() -> None:
         readable = _opens(model)
         offered = starts(model) if readable else (Start("", ""),)
         _texts(model, offered, readable)
-        # Filled only while open: the buttons of a closed menu would be sent with every click.
-        menu = st.popover(words["examples"], icon=":material/lightbulb:", width="stretch", key="examples", on_change="rerun")
-        with menu:
-            for index, start in enumerate(offered if menu.open else ()):
-                st.button(
-                    literal(start.label),
-                    key=f"example-{index}",
-                    help=start.look_for,
-                    on_click=take,
-                    args=(start,),
-                    width="stretch",
-                )
         _look_for(offered)
+        _examples(offered)
         with about:
             _about(model)
         if len(languages()) > 1:
@@ -129,11 +118,28 @@ def _folders() -> None:
                 st.markdown(f"**{literal(name)}**  \n{says}")
 
 
+def _examples(offered: tuple[Start, ...]) -> None:
+    """Draw the list of the examples. It opens in the sidebar, so that the page stays visible beside it."""
+    # Filled only while open: the buttons of a closed list would be sent with every click.
+    menu = st.expander(text("sidebar")["examples"], icon=":material/lightbulb:", key="examples", on_change="rerun")
+    if menu.open:
+        with menu, st.container(gap=None, key="example-list"):
+            for index, start in enumerate(offered):
+                st.button(
+                    literal(start.label),
+                    key=f"example-{index}",
+                    on_click=take,
+                    args=(start,),
+                    type="tertiary",
+                    width="stretch",
+                )
+
+
 @st.fragment(key=LOOK_FOR)
 def _look_for(offered: tuple[Start, ...]) -> None:
-    """Draw what to look for in the example that the boxes hold, if they do."""
+    """Draw what to look for in the example that the boxes hold, if they do and this page shows it."""
     for start in offered:
-        if start.now:
+        if start.now and st.session_state.get("page") in start.pages:
             st.info(start.look_for, icon=":material/visibility:")
 
 
@@ -168,7 +174,7 @@ def _start_anew() -> None:
 def _models() -> str:
     """A Markdown list of all models, each with one line on what it does."""
     words = text("sidebar")
-    described = {name: description(name) for name in (*available(), *folder_models())} | words["presets"]
+    described = {name: open_description(name) for name in (*available(), *folder_models())} | words["presets"]
     lines = [f"- `{name}`: {literal(says)}" for name, says in described.items()]
     return "\n".join([words["model_help"], "", *lines])
 
@@ -177,7 +183,7 @@ def _about(model: str) -> None:
     """Draw one line on the model; for an untrained one, also a badge and its number of parameters."""
     words = text("sidebar")
     if trained(model):
-        st.caption(literal(description(model)))
+        st.caption(literal(open_description(model)))
         return
     st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
     st.caption(words["presets"][model])

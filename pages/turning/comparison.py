@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.lessons.player import linked_lesson
-from pages.shell.models import description
+from pages.shell.models import COMPARED, description, question_of
 from pages.shell.runs import available, runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -27,7 +27,6 @@ from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.worlds import world
 
-MODELS = ("english-french", "english-french-redundant", "english-french-static")
 PRONOUNS = ("il", "elle", "ils", "elles")
 
 
@@ -110,7 +109,7 @@ def show_overview() -> None:
     words = text("turning")
     columns = words["overview"]
     rows: list[dict[str, Any]] = []
-    for model in MODELS:
+    for model in COMPARED:
         measures = _measures(model)
         if measures is None or not is_told(model):
             continue
@@ -129,13 +128,8 @@ def show_overview() -> None:
     if rows:
         st.table(pd.DataFrame(rows).set_index(columns["model"]))
         st.caption(words["overview_says"])
-    if len(rows) < len(MODELS):
+    if len(rows) < len(COMPARED):
         st.markdown(words["overview_waits"])
-
-
-def question_of(model: str) -> str:
-    """The name of the question what silencing does in a model."""
-    return f"silence{'abc'[MODELS.index(model)]}"
 
 
 def is_told(model: str) -> bool:

@@ -4,8 +4,9 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
+from pages.shell.models import COMPARED, question_of
 from pages.shell.parts import seen
-from pages.turning.comparison import MODELS, is_told, needed_head, question_of, read, show_overview, show_turning
+from pages.turning.comparison import is_told, needed_head, read, show_overview, show_turning
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.prediction import is_open
 from pages.ui.text import text
@@ -33,11 +34,11 @@ with explained():
     ]
     first, second = (text.strip() or example.source for text, example in zip(typed, examples, strict=False))
     st.caption(words["fixed"])
-    for place, model in enumerate(MODELS):
+    for place, model in enumerate(COMPARED):
         if place == 0 or is_open(question_of(model)) or seen(model, 900):
             show_turning(model, first, second)
     show_overview()
-    if all(map(is_told, MODELS)):
+    if all(map(is_told, COMPARED)):
         st.info(words["explanation"], icon=":material/psychology_alt:")
     show_computed(words["computed_text"], shift, read, needed_head, head_importance)
     show_next(words["next_text"])

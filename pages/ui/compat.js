@@ -33,6 +33,18 @@ export function navigationLists() {
 }
 
 /**
+ * The fold of the sidebar whose heading an event is on.
+ *
+ * @param {Event} event
+ * @returns {HTMLDetailsElement | null}
+ */
+export function sidebarFold(event) {
+  const [target] = event.composedPath();
+  const heading = target instanceof Element ? target.closest('[data-testid="stSidebar"] summary') : null;
+  return heading?.closest("details") ?? null;
+}
+
+/**
  * Boxes within the page that scroll where what they hold is larger: formulas, code and tables.
  *
  * @returns {NodeListOf<HTMLElement>}

@@ -157,6 +157,12 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
     return prediction
 
 
+def was_shown(page: str, what: str) -> bool:
+    """Whether the answer to a question of a page is shown, or was when that page was left in this session."""
+    _, prediction = st.session_state.get(ASKED, {}).get(f"{page}/{what}", (None, Prediction()))
+    return prediction is not None and prediction.shown
+
+
 def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = ()) -> None:
     """Draw the button that asks a question; `also` names questions that are opened with it."""
     st.button(label, key=f"predict {what}", on_click=open_all, args=(what, *also), help=help, icon=":material/psychology_alt:")

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.examples import starts
-from pages.shell.models import description
+from pages.shell.models import open_description
 from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
@@ -25,6 +25,7 @@ def script() -> None:
     from pages.shell.sidebar import sidebar
     from pages.shell.view import current_view
 
+    st.session_state.setdefault("page", "layers")
     sidebar()
     with explained():
         st.session_state["seen"] = current_view()
@@ -214,6 +215,7 @@ def test_every_model_reads_its_examples() -> None:
         pipeline = view_of(put).pipeline
         for place, start in enumerate(offered):
             if start.batch:
+                put.session_state["page"] = start.pages[0]
                 unfold(put, "examples").sidebar.button(key=f"example-{place}").click().run()
                 assert view_of(put).batch_trace().logits.isfinite().all()
                 assert len(view_of(put).sources) == 1 + len(start.batch.splitlines())
@@ -229,6 +231,13 @@ def test_hint_is_shown_only_while_the_example_is_unchanged() -> None:
     assert not app.sidebar.info
 
 
+def test_hint_belongs_to_the_pages_that_show_what_it_speaks_of() -> None:
+    app = opened(model="reverse", source=starts("reverse")[0].source)
+    assert not app.sidebar.info
+    app.session_state["page"] = "attention"
+    assert [info.value for info in app.run().sidebar.info] == [starts("reverse")[0].look_for]
+
+
 def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
     app = opened()
     for model in app.sidebar.selectbox(key="model").options:
@@ -237,4 +246,4 @@ def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
         marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
         trained = model in Pipeline.available()
         assert marked is not trained
-        assert (description(model) if trained else WORDS["presets"][model]) in captions
+        assert (open_description(model) if trained else WORDS["presets"][model]) in captions

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shell.models import COMPARED, description
 from pages.shell.runs import runs
-from pages.turning.comparison import MODELS, needed_head, read
+from pages.turning.comparison import needed_head, read
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from transformer import InputError, Pipeline
@@ -38,20 +39,20 @@ def test_in_two_models_a_head_turns_and_in_one_it_does_not(app: AppTest) -> None
 
 def test_the_table_and_the_metrics_are_those_of_the_cards(app: AppTest) -> None:
     shifts = [metric.value for metric in app.metric if metric.label.startswith("Mean shift")]
-    assert shifts == [f"{card(name)['shift']:.3f}" for name in MODELS]
+    assert shifts == [f"{card(name)['shift']:.3f}" for name in COMPARED]
     table = app.table[-1].value
-    assert list(table.index) == list(MODELS)
+    assert list(table.index) == list(COMPARED)
     for column, values in {
-        "right pronouns": [card(name)["right"] for name in MODELS],
-        "right without that head": [card(name)["right_without"] for name in MODELS],
-        "right without it": [card(name)["needed"]["right_without"] for name in MODELS],
+        "right pronouns": [card(name)["right"] for name in COMPARED],
+        "right without that head": [card(name)["right_without"] for name in COMPARED],
+        "right without it": [card(name)["needed"]["right_without"] for name in COMPARED],
     }.items():
         shown = [float(value.replace("%", "").strip()) / 100 for value in table[column]]
         assert shown == pytest.approx(values, abs=6e-4)
 
 
 def test_silencing_is_tried_on_both_sentences(app: AppTest) -> None:
-    for place, name in enumerate(MODELS):
+    for place, name in enumerate(COMPARED):
         table = app.table[place].value
         assert len(table) in (2, 3)
         clean = [runs().answer(name, source, ()).text for source in (A, B)]
@@ -63,8 +64,8 @@ def test_silencing_is_tried_on_both_sentences(app: AppTest) -> None:
 
 def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest) -> None:
     said = [markdown.value for markdown in app.markdown if "You said" in markdown.value or "no guess" in markdown.value]
-    for name, guess, sentence in zip(MODELS, (True, False, None), said, strict=True):
-        table = app.table[MODELS.index(name)].value
+    for name, guess, sentence in zip(COMPARED, (True, False, None), said, strict=True):
+        table = app.table[COMPARED.index(name)].value
         letters = [table[f"{letter}: answer"] for letter in "ab"]
         changed = any(answers.iloc[0] != answers.iloc[1] for answers in letters)
         assert ("no guess" in sentence) == (guess is None)
@@ -75,6 +76,12 @@ def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest
     assert len(asked.table) == 0
     assert not [metric for metric in asked.metric if "silenced" in metric.label]
     assert not [heading.value for heading in asked.header if "decides" in heading.value]
+    for model in COMPARED:
+        answer = description(model).rpartition(";")[2]
+        shown = [*asked.sidebar.caption, asked.sidebar.selectbox(key="model")]
+        assert not [part for part in shown if answer in (getattr(part, "value", "") + getattr(part, "help", ""))]
+    # Once it is answered, the sidebar says it.
+    assert description(COMPARED[0]) in [caption.value for caption in app.run().sidebar.caption]
     assert "Looking is not deciding" in app.info[0].value
     assert not [info for info in asked.info if "Looking is not deciding" in info.value]
     assert sum("Will one of the two answers change" in markdown.value for markdown in asked.markdown) == 3

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from pages.ui.component import joined
 from pages.ui.text import text
@@ -64,6 +64,18 @@ def test_navigation_lists(page: Page) -> None:
     tags = returned(page, "return [...compat.navigationLists()].map((part) => part.tagName)")
     assert tags.count("UL") == 1
     assert tags.count("LI") == page.get_by_test_id("stSidebarNavLink").count()
+
+
+def test_sidebar_fold(page: Page) -> None:
+    """The examples of the sidebar are scrolled to when they are unfolded, all of them."""
+    fold = page.locator(".st-key-examples summary")
+    assert returned(page, "return compat.sidebarFold({ composedPath: () => [document.querySelector('h1')] })") is None
+    fold.click()
+    examples = page.locator(".st-key-example-list button:visible")
+    expect(examples.last).to_be_in_viewport()
+    expect(examples.first).to_be_in_viewport()
+    fold.click()
+    expect(examples.last).to_be_hidden()
 
 
 def test_scroll_boxes(page: Page) -> None:

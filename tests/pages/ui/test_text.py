@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pages.shell.error_boundary import sentence
-from pages.shell.models import accepts, description
+from pages.shell.models import COMPARED, accepts, description
 from pages.shell.navigation import page_files
 from pages.ui import text as texts
 from pages.ui.text import default_language, figure_labels, languages, merged, text
@@ -112,7 +112,8 @@ def test_languages_have_their_own_names() -> None:
 
 def test_english_texts_of_models_are_those_of_their_recipes() -> None:
     """Not those of their files: the file of a model trained earlier can have a shorter text."""
-    assert text("models").keys() == {"untrained"}
+    assert text("models").keys() == {"untrained", *COMPARED}
+    assert all(text("models")[model].keys() == {"undecided"} for model in COMPARED)
     for name, recipe in RECIPES.items():
         assert (description(name), accepts(name)) == (recipe.description, recipe.make_world().accepts)
     assert accepts("vanilla") == ACCEPTS
@@ -135,9 +136,9 @@ def test_language_of_a_link_is_kept_across_pages() -> None:
     assert app.sidebar.text_input(key="source").label == "Eingabe"
     assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # missing in the translation
     assert "Buchstaben hinein, dieselben heraus" in [caption.value for caption in app.sidebar.caption]
-    assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]
     assert "1 bis 12 Buchstaben" in app.sidebar.text_input(key="source").help
     app.switch_page(ATTENTION).run()
+    assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]
     assert app.query_params["language"] == "de"
     assert app.sidebar.selectbox(key="language").value == "de"
     assert not app.exception
