@@ -104,18 +104,24 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     assert page.url == address
     assert page.evaluate(SCROLL) == 0
     # The teacher types another text: the page changes beneath the picture, which shows it after the next press.
-    box, head = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart'] .ytick text"
+    box, chart = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart']"
     box.fill("lamp")
     box.press("Enter")
-    page.wait_for_function(
-        "head => document.querySelector(`.stApp ${head}`)?.closest('svg').textContent.includes('p')", arg=head
-    )
+    page.wait_for_function("chart => document.querySelector(`${chart} svg`)?.textContent.includes('p')", arg=chart)
     visitor.settle()
-    assert page.locator(f"#still {head}").all_text_contents() == ["<sos>", *"hcrot"]
+    assert page.locator(f"#still {chart}").first.locator(".ytick text").all_text_contents() == ["<sos>", *"hcrot"]
     page.keyboard.press("f")
     expect(page.get_by_text(words["frozen"])).to_have_count(0)
-    assert page.locator(head).all_text_contents() == ["<sos>", *"pmal"]
+    assert visitor.ticks(0, "y") == ["<sos>", *"pmal"]
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     visitor.settle()
     assert "present" not in page.url
+    # Dense pages, with shapes of tensors beside small letters and a table for each layer.
+    for path in ("masks", "layers"):
+        page.set_viewport_size(PROJECTORS[0])
+        visitor.open(f"{path}?present=1")
+        for size in PROJECTORS:
+            page.set_viewport_size(size)
+            assert page.evaluate(SMALL) == []
+            assert page.evaluate(CUT_OFF) == []

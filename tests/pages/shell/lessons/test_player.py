@@ -355,9 +355,10 @@ def test_a_lesson_that_is_not_there_is_said(name: str) -> None:
 
 @pytest.mark.browser
 def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
-    """One short link opens the lesson on its page; then keys alone: answers, the way on, and the missed question again."""
+    """One short link opens the lesson on its page, presented; then keys alone: answers, the way on as with a clicker, and the
+    missed question again."""
     lesson = shipped()["first-look"]
-    page = visitor.open("?lesson=first-look&lesson_stop=2")
+    page = visitor.open("?lesson=first-look&lesson_stop=2&present=1")
     section = page.locator(".bar section")
     section.get_by_text("2 of 7").wait_for()
     page.wait_for_url("**/attention?*")
@@ -378,13 +379,16 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_text("Right.").wait_for()
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
-    for stop in range(4, len(lesson.stops) + 1):
-        page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageUp")
+    section.get_by_text("2 of 7").wait_for()
+    for stop in range(3, len(lesson.stops) + 1):
+        page.keyboard.press("PageDown")
         section.get_by_text(f"{stop} of 7").wait_for()
         # The focus goes with the person: the next key is for the bar again.
         page.wait_for_function("() => document.activeElement?.shadowRoot?.activeElement?.className === 'name'")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")
     section.get_by_text("The end of “First look”").wait_for()
+    assert "present=1" in page.url
     asked_again = section.locator('[data-question="2"]')
     asked_again.get_by_role("button").nth(1).press("Enter")
     asked_again.get_by_text("Right.").wait_for()
@@ -392,7 +396,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
     assert "lesson" not in page.url
-    # Presented to its end, with the notes for the teacher in a second window, whose keys lead on as well.
+    # The end of a longer one, with the notes for the teacher in a second window, whose keys lead on as well.
     stops = shipped()["one-lesson"].stops
     page = visitor.open(f"?lesson=one-lesson&lesson_stop={len(stops) - 1}&present=1")
     section.get_by_text(f"{len(stops) - 1} of {len(stops)}").wait_for()
@@ -408,10 +412,10 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_on_a_phone_a_stop_is_read_before_its_part_is_shown(visitor: Visitor) -> None:
+def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visitor: Visitor) -> None:
     """There the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part."""
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?lesson=first-look&lesson_stop=2")
+    page = visitor.open("attention?lesson=first-look&lesson_stop=4")
     section = page.locator(".bar section")
     page.wait_for_timeout(1500)  # the bar scrolls to a part in less
     assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
@@ -420,3 +424,10 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown(visitor: Visitor) ->
         const top = document.querySelector(".st-key-part")?.getBoundingClientRect().top ?? -1;
         return 0 < top && top < 300;
     }""")
+    for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
+        section.locator("a.next").click()
+        section.get_by_text(place).wait_for()
+        assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
+    section.locator('[data-question="5"] button').nth(1).click()
+    section.get_by_text("Right.").wait_for()
+    expect(page).to_have_url(re.compile("answers=5~2"))
