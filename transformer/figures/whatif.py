@@ -1,6 +1,7 @@
 """Figures of an edit's effect on the answer and on the weights, and of the importance of each head."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover, in_cells, masked_cells, token_map, unsigned_zero
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
+from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered, unchecked
 
 DROPS = f"{SIGNED}_r"  # reversed, so that losses are red
 MOST_HEADS_WRITTEN = 8
@@ -36,30 +37,34 @@ def probability_change(
         labels: words of the figure.
     """
     hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
-    figure = go.Figure()
     changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
-    for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"])):
-        figure.add_trace(
-            go.Bar(
-                name=name,
-                x=numbered(tokens),
-                y=np.asarray(values, dtype=np.float32),
-                marker={"color": color},
-                customdata=changes,
-                hovertemplate=f"%{{x}}<br>{hover}<extra>{escaped(name)}</extra>",
-            )
-        )
-    figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure.update_yaxes(title={"text": labels["probability"]}, range=[0, 1.02])
-    figure = finished(figure, height=280)
-    figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.15})
-    if not written:
-        return figure
-    note = {"showarrow": False, "yanchor": "bottom", "font": {"size": 11}}
-    tops = np.maximum(before, after).tolist()
-    notes = [{"x": at, "y": top, "text": change} | note for at, (top, change) in enumerate(zip(tops, changes, strict=True))]
-    figure.update_yaxes(range=[0, 1.14], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    return figure.update_layout(annotations=notes, meta={"least_width": BESIDE_BARS + len(tokens) * CHANGE})
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": numbered(tokens),
+            "y": np.asarray(values, dtype=np.float32),
+            "marker": {"color": color},
+            "customdata": changes,
+            "hovertemplate": f"%{{x}}<br>{hover}<extra>{escaped(name)}</extra>",
+        }
+        for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"]))
+    ]
+    names_of_bars = {"tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]}
+    layout: dict[str, Any] = {
+        "xaxis": {"tickmode": "array"} | names_of_bars,
+        "yaxis": {"title": {"text": labels["probability"]}, "range": [0, 1.02]},
+        "barmode": "group",
+    }
+    if written:
+        note = {"showarrow": False, "yanchor": "bottom", "font": {"size": 11}}
+        tops = np.maximum(before, after).tolist()
+        layout["annotations"] = [
+            {"x": index, "y": top, "text": change} | note for index, (top, change) in enumerate(zip(tops, changes, strict=True))
+        ]
+        layout["yaxis"] |= {"range": [0, 1.14], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+        layout["meta"] = {"least_width": BESIDE_BARS + len(tokens) * CHANGE}
+    return finished(unchecked(bars, layout), height=280, showlegend=True, legend={"orientation": "h", "y": 1.15})
 
 
 def difference_map(

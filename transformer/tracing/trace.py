@@ -271,7 +271,7 @@ class Trace:
     def nbytes(self) -> int:
         """Bytes of memory of the trace once all its methods were called: its tensors, and the copies that `attention` and
         `allowed` keep, one of each weight and one byte beside it."""
-        weights = (step.values for step in self if TensorPath.parse(step.path).last == "weights")
+        weights = (step.values for step in self if step.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights)
 
 
