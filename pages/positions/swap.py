@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.shell.parts import seen
 from pages.shell.recorded import own_network
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
@@ -58,7 +59,8 @@ def show_swap(view: View, trace: Trace) -> None:
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
     show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     st.markdown(words["swap_result"])
-    _show_outputs(tokens, effects)
+    if seen("outputs", 560):
+        _show_outputs(tokens, effects)
     table = unfolding(words["swap_numbers"], ":material/table:", "swap_numbers")
     if table:
         with table:

@@ -1,14 +1,13 @@
 """Figures of a position table (numbers, waves, dot products, rotation) and of a sentence with two words swapped."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered
+from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered, unchecked
 from transformer.figures.token_geometry import framed
 
 MOST_MARKED = 160  # most positions for which each has a dot on its wave
@@ -235,14 +234,22 @@ def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, "
         changes: name of the run → share of each vector's length, from 0.
         title: name of the measured quantity.
     """
-    figure = go.Figure()
-    for (name, values), color in zip(changes.items(), (KIND_COLORS["encoder"], KIND_COLORS["decoder"]), strict=False):
-        bar: dict[str, Any] = {"marker": {"color": color}, "name": escaped(name)}
-        hover = f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>"
-        figure.add_trace(go.Bar(bar, x=numbered(tokens), y=values.astype(np.float32), hovertemplate=hover))
-    step = -(-len(tokens) // 40)
-    shown = list(range(0, len(tokens), step))
-    figure.update_xaxes(tickmode="array", tickvals=shown, ticktext=[escaped(tokens[at]) for at in shown])
-    figure.update_yaxes(title={"text": escaped(title)}, rangemode="tozero")
-    figure = finished(figure, height=300)
-    return figure.update_layout(barmode="group", showlegend=True, legend={"orientation": "h", "y": 1.2})
+    colors = KIND_COLORS["encoder"], KIND_COLORS["decoder"]
+    bars = [
+        {
+            "type": "bar",
+            "name": escaped(name),
+            "marker": {"color": color},
+            "x": numbered(tokens),
+            "y": values.astype(np.float32),
+            "hovertemplate": f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>",
+        }
+        for (name, values), color in zip(changes.items(), colors, strict=False)
+    ]
+    shown = list(range(0, len(tokens), -(-len(tokens) // 40)))
+    layout = {
+        "xaxis": {"tickmode": "array", "tickvals": shown, "ticktext": [escaped(tokens[index]) for index in shown]},
+        "yaxis": {"title": {"text": escaped(title)}, "rangemode": "tozero"},
+        "barmode": "group",
+    }
+    return finished(unchecked(bars, layout), height=300, showlegend=True, legend={"orientation": "h", "y": 1.2})
