@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.masks.batch import Batch
+from pages.shell.parts import seen
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -19,6 +20,7 @@ from transformer.figures.mask_conventions import written_number
 from transformer.figures.whatif import probability_change
 from transformer.tracing.phrases import interventions
 
+LEAKS_HEIGHT = 480  # px of the two runs side by side
 NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
 MOST_TRIED = 3
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
@@ -50,6 +52,8 @@ def show_future(batch: Batch) -> None:
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
     (token,) = pipeline.vocabulary("target").ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
+    if not seen("leaks", LEAKS_HEIGHT):
+        return
     masked, unmasked = (
         _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
     )
@@ -70,6 +74,8 @@ def show_padding(batch: Batch) -> None:
     many = [count for count in PADDINGS if count <= most]
     first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
     count = pick(words["count"], many, "padding", words["count_help"], first)
+    if not seen("leaks", LEAKS_HEIGHT):
+        return
     masked, unmasked = (
         _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
     )
