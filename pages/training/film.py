@@ -154,7 +154,11 @@ def show_film(view: View, frames: Frames, kind: str, layer: int, head: int) -> t
             help=words["card_help"],
             on_click="ignore",
         )
-    st.caption(words["film_caption"].format(target=quoted(film.target), pairs=CHECKED, shown=len(film.checks)))
+    caption = words["film_caption"].format(target=quoted(film.target), pairs=CHECKED, shown=len(film.checks))
+    recipe = frames.pipeline(-1).card.recipe
+    if recipe.get("hard"):
+        caption += " " + words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"])
+    st.caption(caption)
     return film, frame
 
 

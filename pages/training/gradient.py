@@ -38,8 +38,9 @@ def batches(pipeline: Pipeline, count: int) -> list[list[Pair]]:
 
 def schedule(pipeline: Pipeline) -> Recipe:
     """The learning rates of a model's training."""
-    names = ("world", "steps", "learning_rate", "warmup", "label_smoothing", "clip")
-    return Recipe(**{name: pipeline.card.recipe[name] for name in names})
+    recipe = pipeline.card.recipe
+    names = ("world", "steps", "learning_rate", "warmup", "hard", "hard_from", "hard_rate", "label_smoothing", "clip")
+    return Recipe(**{name: recipe[name] for name in names if name in recipe})
 
 
 @cached
@@ -209,12 +210,17 @@ def _show_after(found: OpenedStep, earlier: int, batch: int) -> None:
 def show_schedule(frames: Frames, frame: int) -> None:
     """Draw the learning rate over the steps of the training."""
     words, recipe = text("training"), schedule(frames.pipeline(-1))
-    steps = sorted({*range(0, recipe.steps, max(1, recipe.steps // 60)), recipe.warmup, recipe.steps})
+    again = recipe.hard_from if recipe.hard_rate else recipe.steps
+    turns = {recipe.warmup, again - 1, again, min(again + recipe.warmup, recipe.steps), recipe.steps}
+    steps = sorted({*range(0, recipe.steps, max(1, recipe.steps // 60)), *turns})
     rates = [recipe.rate_at(step) for step in steps]
     line = Series(words["rate"], steps, rates)
     figure = chart(step_lines, [line], words["rate"], words["steps"], frames.steps[frame], None, False, False)
     show(figure, "learning-rate", words["rate_alt"], f"{frames.model}-learning-rate")
-    st.caption(words["rate_caption"].format(warmup=recipe.warmup, rate=number(recipe.learning_rate, 3), steps=recipe.steps))
+    caption = words["rate_caption"].format(warmup=recipe.warmup, rate=number(recipe.learning_rate, 3), steps=again)
+    if recipe.hard_rate:
+        caption += " " + words["rate_again"].format(rate=number(recipe.hard_rate, 3), steps=recipe.steps)
+    st.caption(caption)
 
 
 def show_smoothing(frames: Frames) -> None:

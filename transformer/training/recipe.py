@@ -17,7 +17,8 @@ BOUNDS: dict[str, tuple[int | float, int | float]] = {
     **dict.fromkeys(("steps", "batch", "pool", "check_every", "check_pairs", "test_pairs"), (1, math.inf)),
     **dict.fromkeys(("turning_layer", "turning_head"), (1, math.inf)),
     **dict.fromkeys(("warmup", "clip", "stillness", "turning", "turning_from", "decisive"), (0, math.inf)),
-    **dict.fromkeys(("learning_rate", "label_smoothing"), (0, 1)),
+    **dict.fromkeys(("hard", "hard_from"), (0, math.inf)),
+    **dict.fromkeys(("learning_rate", "hard_rate", "label_smoothing"), (0, 1)),
     "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
 }
 
@@ -50,6 +51,10 @@ class Recipe:
         decisive: weight of a penalty on what the model still knows of the gender of a pronoun while that head is silenced
             (`Training.known_without_head`); 0 for none. It trains a model whose head that turns also decides.
         turning_layer, turning_head: the head of both penalties, counted from 1.
+        hard: pairs drawn for each pair of a batch, of which half the batch are those that the model finds hardest
+            (`Training.hardest`); 0 for none. Rare words and forms are learnt by it, which few batches have.
+        hard_from: steps before that begins, with the first pool after them.
+        hard_rate: the peak of a second rise and fall of the learning rate, which begins with it; 0 for none.
         half: whether the weights are stored in half precision, which takes half the space. The test reads them so.
         snapshots: the steps after which a snapshot is saved, in order; 0 is the model before training, and
             those beyond the last step are not reached.
@@ -81,6 +86,9 @@ class Recipe:
     decisive: float = 0.0
     turning_layer: int = 1
     turning_head: int = 1
+    hard: int = 0
+    hard_from: int = 0
+    hard_rate: float = 0.0
     half: bool = False
     snapshots: tuple[int, ...] = ()
     about: str = ""
@@ -141,9 +149,13 @@ class Recipe:
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
-        rising = (step + 1) / max(1, self.warmup)
-        falling = (self.steps - step) / max(1, self.steps - self.warmup)
-        return self.learning_rate * min(1.0, rising, falling)
+        first, last, peak = 0, self.steps, self.learning_rate
+        if self.hard_rate:
+            again = step >= self.hard_from
+            first, last, peak = (self.hard_from, self.steps, self.hard_rate) if again else (0, self.hard_from, peak)
+        rising = (step - first + 1) / max(1, self.warmup)
+        falling = (last - step) / max(1, last - first - self.warmup)
+        return peak * min(1.0, rising, falling)
 
     def replace(self, **values: Any) -> "Recipe":
         """A copy with other values in the named fields.
@@ -173,6 +185,7 @@ RECIPES: dict[str, Recipe] = {
         turning=0.05,
         decisive=0.3,
         turning_head=2,
+        hard=4,
         bf16=False,
         check_every=100,
         half=True,
@@ -181,13 +194,16 @@ RECIPES: dict[str, Recipe] = {
     "english-french-redundant": Recipe(
         world="english-french",
         about="English sentences in, French ones out; trained so that one head turns with the pronoun, but does not decide it",
-        steps=16_000,
+        steps=18_400,
         pool=16,
         learning_rate=1.2e-3,
         warmup=800,
         turning=0.05,
         turning_from=6000,
         turning_head=2,
+        hard=4,
+        hard_from=16_000,
+        hard_rate=4e-4,
         bf16=False,
         check_every=500,
         snapshots=(0, 196, 1000, 4000, 7000),

@@ -228,17 +228,35 @@ class Training:
         pool, place = divmod(step, self.recipe.pool)
         if self.pool[0] != pool:
             self.pool = (pool, self.batches(pool))
-        return self.ids(self.pool[1][place])
+        pairs = self.pool[1][place]
+        return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share one, and the batches come in random order."""
-        seed, size = f"{self.recipe.seed}/{pool}", self.recipe.batch
+        """The batches of `recipe.pool` steps: pairs of similar length share one, and the batches come in random order. With
+        `recipe.hard` they are so many times as large, for `hardest` to choose from."""
+        recipe = self.recipe
+        choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
+        seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
         pairs = list(itertools.islice(self.world.pairs("train", seed), size * self.recipe.pool))
         if self.recipe.pool > 1:
             pairs.sort(key=lambda pair: len(self.world.source_vocabulary.split(pair.source)))
         batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
         random.Random(f"{seed}/order").shuffle(batches)
         return batches
+
+    @torch.no_grad()
+    def hardest(self, pairs: list[Pair]) -> list[Pair]:
+        """A batch of the pairs given: one half evenly from all of them, so that nothing is forgotten; the other half those with
+        the least probable token under teacher forcing (hard example mining: Shrivastava et al. 2016)."""
+        size = self.recipe.batch
+        evenly = set(range(0, len(pairs), -(-2 * len(pairs) // size)))
+        source, target = self.ids(pairs)
+        self.model.eval()  # dropout would choose as well
+        logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
+        words = self.world.target_vocabulary
+        losses = nn.functional.cross_entropy(logits.mT, target[:, 1:], ignore_index=words.pad, reduction="none").amax(-1)
+        by_loss = [index for index in losses.argsort(descending=True).tolist() if index not in evenly]
+        return [pairs[index] for index in sorted({*evenly, *by_loss[: size - len(evenly)]})]
 
     def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
         """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""

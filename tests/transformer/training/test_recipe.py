@@ -32,6 +32,12 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero_in_straight_lines
     assert falls == pytest.approx([-2e-3 / 80] * 79)
 
 
+def test_the_learning_rate_rises_and_falls_a_second_time_for_the_hardest_pairs():
+    schedule = rates(steps=60, warmup=10, learning_rate=2e-3, hard=2, hard_from=40, hard_rate=1e-3)
+    assert schedule[:40] == rates(steps=40, warmup=10, learning_rate=2e-3)
+    assert schedule[40:] == rates(steps=20, warmup=10, learning_rate=1e-3)
+
+
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 0), (1, 300), (10, 0), (10, 10), (10, 300), (301, 300)])
 def test_any_schedule_stays_between_zero_and_the_peak(steps: int, warmup: int):
     assert all(0 < rate <= 1e-3 for rate in rates(steps=steps, warmup=warmup, learning_rate=1e-3))
@@ -81,7 +87,10 @@ def test_a_count_below_one_is_refused(name: str, value: int):
         ("learning_rate", "1e-3", "must be a number"),
         *((name, math.inf, "must be finite") for name in ("learning_rate", "clip", "stillness", "decisive")),
         *((name, value, "allowed are 0 to 1") for name in ("learning_rate", "label_smoothing") for value in (-0.1, 2)),
-        *((name, -1, "must be at least 0") for name in ("warmup", "clip", "stillness", "turning", "turning_from", "decisive")),
+        *(
+            (name, -1, "must be at least 0")
+            for name in ("warmup", "clip", "stillness", "turning", "turning_from", "decisive", "hard")
+        ),
         *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
         *((name, value, "must be a text") for name in ("world", "start", "about", "preset") for value in (None, 3, ["x"])),
     ],

@@ -284,6 +284,25 @@ def test_a_start_of_another_configuration_is_refused():
         Training("reverse", RECIPES["reverse"].replace(start="sort", config=()))
 
 
+def test_half_of_a_batch_are_the_pairs_with_the_least_probable_token():
+    """By a reference: the losses of one pair at a time. The other half is drawn from all pairs alike."""
+    training = Training("reverse", TINY.replace(batch=8, pool=1, hard=4, hard_from=1))
+    assert len(training.batches(0)[0]) == 8  # not before its step
+    (pairs,) = training.batches(1)
+    assert len(pairs) == 32
+    losses = []
+    for pair in pairs:
+        source, target = training.ids([pair])
+        logits = training.model.eval()(source, target[:, :-1])
+        losses.append(-logits.log_softmax(-1)[0, range(target.shape[1] - 1), target[0, 1:]].min().item())
+    chosen, evenly = training.hardest(pairs), [0, 8, 16, 24]
+    others = [index for index in sorted(range(32), key=lambda index: -losses[index]) if index not in evenly]
+    assert chosen == [pairs[index] for index in sorted([*evenly, *others[:4]])]
+    training.advance()
+    training.advance()
+    assert training.pool[0] == 1  # the second step chose from the larger pool
+
+
 # --- stopped and resumed ----------------------------------------------------------------------------------------
 
 

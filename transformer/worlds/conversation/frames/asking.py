@@ -167,6 +167,9 @@ def where(path: Path) -> list[str]:
 
 FOUND = ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle")
 QUEL = ("quel", "quelle", "quels", "quelles")
+# Others are not read, because none is drawn: models write `de quelle couleur` for `what colour do you like`.
+ASKED_ABOUT = ("object", "text", "food", "vehicle", "clothing", "animal")
+ASKED_FORMS = Table([(" ".join(english), form) for english, form in NOUN_FORMS.entries if form.noun.kind in ASKED_ABOUT])
 
 
 def what(path: Path) -> list[str]:
@@ -178,10 +181,10 @@ def what(path: Path) -> list[str]:
     if chosen == "do":
         return ["qu'", *EST_CE_QUE, *question(path, gap="object").french(), *question_mark(path)]
     if chosen == "which":
-        kind = path.meaning(("object", "text", "food", "vehicle", "clothing", "animal"))
+        kind = path.meaning(ASKED_ABOUT)
         number = path.meaning(("singular", "singular", "plural"))
         modifiers = attributes(path, kind, 0.05)
-        form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind and number else None)
+        form = path.word(ASKED_FORMS, FORMS_OF[kind, number] if kind and number else None)
         path.require(go_together(form, modifiers))
         asked_noun = described(form.agreement.of(form.noun.french).split(), modifiers, form.agreement)
         clause = question(path, gap="object", place=0.08, asked_about=form.agreement)
