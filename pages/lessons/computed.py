@@ -13,7 +13,7 @@ from pages.shell.lessons.truths import kind_of, name_of_place, truth_of
 from pages.shell.lessons.views import run_of
 from pages.shell.runs import runs
 from pages.ui.escaping import literal
-from pages.ui.format import token_at
+from pages.ui.format import share, token_at
 from pages.ui.limits import LESSON_OPTIONS
 from pages.ui.text import text
 from transformer import Trace
@@ -50,8 +50,11 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
             question = Question(kind="number", ask=ask, truth=truth, tolerance=boxes.number("tolerance", 0.0, 1e6, 0.05, 0.01))
     value = truth_of(replace(stop, question=question))
     assert value is not None  # the question has a truth
-    best = max(range(len(value.row)), key=lambda place: value.row[place]) if kind == "tokens" else value.number
-    told = judge(question, str(best), value).says
+    if kind == "tokens":
+        best = max(range(len(value.row)), key=lambda place: value.row[place])
+        told = words["solution"].format(answer=f"{value.tokens[best]}, {share(value.row[best], 1)}")
+    else:
+        told = judge(question, str(value.number), value).says
     st.caption(literal(words["truth_now"].format(says=told)))
     return question
 

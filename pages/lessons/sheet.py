@@ -13,8 +13,7 @@ from pages.shell.lessons.grading import judge
 from pages.shell.lessons.lesson import Lesson, Question, Stop
 from pages.shell.lessons.player import shuffled
 from pages.shell.lessons.prose import as_html, line_as_html
-from pages.shell.lessons.truths import Value, truth_of
-from pages.shell.lessons.views import words_of
+from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.ui.format import number, share
 from pages.ui.pickers import pick
 from pages.ui.style import style
@@ -59,13 +58,13 @@ def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) 
 def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool) -> Markup:
     words = text("lessons")
     parts = [Markup("<h3>{}. {}</h3>").format(number, stop.title)]
-    parts.append(as_html(_words(stop, stop.say)))
+    parts.append(as_html(filled(stop, stop.say)))
     if pictures:
         parts.append(_picture(stop, solutions))
     if stop.question:
         parts.append(_question(stop, stop.question, solutions))
     if solutions and stop.reveal:
-        parts.append(Markup('<div class="reveal">{}</div>').format(as_html(_words(stop, stop.reveal))))
+        parts.append(Markup('<div class="reveal">{}</div>').format(as_html(filled(stop, stop.reveal))))
     if notes:
         minutes = words["minutes"].format(minutes=f"{stop.minutes:g}")
         told = as_html(stop.notes)
@@ -81,13 +80,6 @@ def _picture(stop: Stop, solutions: bool) -> Markup:
         return Markup("")
 
 
-def _words(stop: Stop, words: str) -> str:
-    try:
-        return words_of(stop, words)
-    except HeadlightError:
-        return words
-
-
 def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
     words = text("lessons")
     problem, truth = "", None
@@ -95,7 +87,7 @@ def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
         truth = truth_of(stop)
     except HeadlightError as error:
         problem = sentence(error)
-    ask = as_html(_words(stop, question.ask))
+    ask = as_html(filled(stop, question.ask))
     if problem:
         return Markup('<div class="question">{}<p>{}</p></div>').format(ask, problem)
     lines = Markup('<p class="lines">{} <span></span> {} <span></span></p>').format(words["first"], words["second"])
@@ -111,7 +103,7 @@ def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
     if question.kind == "number":
         return Markup("")
     places = shuffled(question) or range(len(question.options))
-    letters = ((chr(ord("A") + index), _words(stop, question.options[place])) for index, place in enumerate(places))
+    letters = ((chr(ord("A") + index), filled(stop, question.options[place])) for index, place in enumerate(places))
     items = Markup("").join(Markup("<li>{}: {}</li>").format(letter, line_as_html(option)) for letter, option in letters)
     return Markup('<ul class="choices">{}</ul>').format(items)
 

@@ -16,8 +16,7 @@ from pages.shell.lessons.classes import Tally, classes
 from pages.shell.lessons.lesson import Lesson, Question, Stop
 from pages.shell.lessons.prose import line_as_html
 from pages.shell.lessons.seat import CLASS, TEACHER, Seat, class_problem, seat, take_seat
-from pages.shell.lessons.truths import truth_of
-from pages.shell.lessons.views import words_of
+from pages.shell.lessons.truths import filled, truth_of
 from pages.shell.turns import turn
 from pages.ui.escaping import literal
 from pages.ui.format import number, token_at
@@ -225,7 +224,7 @@ def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
     words = text("lesson")["class"]
     if question.kind == "choose":
         options: dict[float, str] = {
-            place: line_as_html(_words(stop, option)) for place, option in enumerate(question.options, 1)
+            place: line_as_html(filled(stop, option)) for place, option in enumerate(question.options, 1)
         }
         return _Rows(lambda answer: places(answer) or (), options)
     if question.kind == "order":
@@ -248,10 +247,3 @@ def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
 
 def _value(answer: str) -> float:
     return number_of(answer) or 0.0
-
-
-def _words(stop: Stop, words: str) -> str:
-    try:
-        return words_of(stop, words)
-    except HeadlightError:
-        return words

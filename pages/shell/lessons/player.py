@@ -16,12 +16,12 @@ from pages.shell.glossary import meaning
 from pages.shell.lessons.answers import Answer, fits, parse, places, write
 from pages.shell.lessons.class_panel import show_class, warn_class
 from pages.shell.lessons.grading import Verdict, judge
-from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
+from pages.shell.lessons.lesson import Lesson, LessonError, Question
 from pages.shell.lessons.library import lesson_of
 from pages.shell.lessons.prose import inline, prose
 from pages.shell.lessons.seat import CLASS, Seat, follow_class, hand_in, linked_class, seat, take_seat, teach
-from pages.shell.lessons.truths import Value, truth_of
-from pages.shell.lessons.views import address, exists, view_of, words_of
+from pages.shell.lessons.truths import Value, filled, truth_of
+from pages.shell.lessons.views import address, exists, view_of
 from pages.ui.compat import opens_from_history
 from pages.ui.component import mounted
 from pages.ui.escaping import literal
@@ -197,14 +197,14 @@ def _data(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
-        "say": prose(_words(stop, stop.say)),
+        "say": prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
         "target": stop.place,
         "covers": stop.cover and question is not None and question["open"],
         "questions": [question] if question else [],
     }
     if question is None or question["settled"]:
-        data["reveal"] = prose(_words(stop, stop.reveal))
+        data["reveal"] = prose(filled(stop, stop.reveal))
     if not exists(stop.page):
         data["reveal"] = prose(words["no_stop_page"])
     return data
@@ -215,7 +215,7 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
     met: set[str] = set()
     terms: dict[str, str] = {}
     for place, stop in enumerate(lesson.stops[: index + 1]):
-        runs = (run for block in prose(_words(stop, stop.say)) for run in block.runs)
+        runs = (run for block in prose(filled(stop, stop.say)) for run in block.runs)
         strong = [words for style, words in runs if style == "strong"]
         if place == index:
             meanings = {words: meaning(words) for words in strong if words.lower() not in met}
@@ -228,7 +228,7 @@ def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
     """The notes for the teacher on a stop, counted from 0, the title of the next one, and the minutes planned up to its end."""
     stops = lesson.stops
     return {
-        "says": prose(_words(stops[index], stops[index].notes)) if index < len(stops) else [],
+        "says": prose(filled(stops[index], stops[index].notes)) if index < len(stops) else [],
         "next": stops[index + 1].title if index + 1 < len(stops) else "",
         "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
     }
@@ -278,13 +278,6 @@ def _line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[st
     return [empty[0], *marked]
 
 
-def _words(stop: Stop, words: str) -> str:
-    try:
-        return words_of(stop, words)
-    except HeadlightError:
-        return words
-
-
 def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = False) -> dict[str, Any] | None:
     """A question as the bar takes it, with the judgement of its answer.
 
@@ -302,8 +295,8 @@ def _question(lesson: Lesson, index: int, answer: Answer | None, end: bool = Fal
         "stop": index + 1,
         "kind": question.kind,
         "title": stop.title if end else "",
-        "ask": prose(_words(stop, question.ask)),
-        "options": [inline(_words(stop, option)) for option in question.options],
+        "ask": prose(filled(stop, question.ask)),
+        "options": [inline(filled(stop, option)) for option in question.options],
         "order": shuffled(question),
         "tokens": [],
         "weights": [],

@@ -1,18 +1,25 @@
 """Truths: what the answers to questions are compared with, each computed from the run of the stop's own view."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pages.shell.lessons.lesson import LessonError, Stop, Truth
-from pages.shell.lessons.views import StopRun, run_of, view_of
+from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
+from pages.shell.lessons.views import StopRun, run_of, view_of, words_of
 from pages.shell.runs import Edits, Key, runs
 from pages.ui.caches import cached
-from transformer import Trace
+from pages.ui.format import number
+from transformer import HeadlightError, Trace
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions
+
+# A number of the run in a lesson's words, `{scaled-score <sos> h}`: of a query and a key of the head in view. How many a text
+# can have, which comes from anybody.
+NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
 
 
 class Value(NamedTuple):
@@ -45,6 +52,22 @@ def truth_of(stop: Stop) -> Value | None:
     layer, head = (given or _whole(view.get(name, "1")) for name, given in (("layer", truth.layer), ("head", truth.head)))
     run = run_of(stop)
     return _truth(run.key, run.source, run.target, truth, kind, layer, head)
+
+
+def filled(stop: Stop, words: str) -> str:
+    """A text of a stop as it is shown: with the head that the card names, and with numbers of the run. What cannot be computed
+    stays as it is written."""
+
+    def value(match: re.Match[str]) -> str:
+        name, query, key = match.groups()
+        asked = Question(kind="number", ask="", truth=Truth(name=name, query=query, key=key))
+        computed = truth_of(replace(stop, question=asked))
+        return number(computed.number, 3) if computed else match[0]
+
+    try:
+        return NUMBER.sub(value, words_of(stop, words), count=MOST_NUMBERS)
+    except HeadlightError:
+        return words
 
 
 def kind_of(stop: Stop) -> str:

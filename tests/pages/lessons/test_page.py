@@ -195,7 +195,7 @@ def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None
 
     assert question().truth == Truth(name="attention-row", query="b")
     said = [shown(caption.value) for caption in app.caption if "Computed from the run" in caption.value]
-    assert f"most of it is on a, {share(float(row.max()), 1)}" in said[0]
+    assert f"Answer: a, {share(float(row.max()), 1)}" in said[0]
     app.button_group(key="own_stop_0_kind").set_value("number").run()
     app.selectbox(key="own_stop_0_key").set_value("a")
     app.number_input(key="own_stop_0_tolerance").set_value(0.1).run()

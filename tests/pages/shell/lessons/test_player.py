@@ -15,7 +15,7 @@ from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
 from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.player import new_terms
-from pages.shell.lessons.truths import Value, truth_of
+from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import available, runs
@@ -53,8 +53,7 @@ def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> N
     view = view_of(stop)
     assert view.get("model", "reverse") in available()
     for words in (stop.say, stop.reveal, stop.question.ask if stop.question else ""):
-        filled = words_of(stop, words)
-        assert "{" not in filled, filled
+        assert "{" not in filled(stop, words)
     if stop.question is None:
         return
     truth, question = truth_of(stop), stop.question
@@ -179,6 +178,15 @@ def test_truths_are_those_of_the_trace() -> None:
     assert answers[0] == answers[1] == "bac"
 
 
+def test_numbers_in_words_are_those_of_the_trace() -> None:
+    stop = asked(name="head-count")
+    cell = runs().trace("reverse", ("cab",), (None,), ())["decoder.layers.1.cross_attention.scores"].values[0, 0, 0, 3]
+    assert filled(stop, "It is {score <sos> b}.") == f"It is {float(cell):.3g}.".replace("-", "−")
+    for words in ("{score <sos> z}", "{token-count source}", "{score}", "{score.__class__ a b}"):
+        assert filled(stop, words) == words
+    assert filled(stop, "{score 0 0}" * 20).count("{") == 8
+
+
 @pytest.mark.parametrize(
     ("truth", "sentence"),
     [
@@ -292,7 +300,7 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     ("answers", "sentence"),
     [
         ("", "You answered none of the 7 questions."),
-        ("2~2_5~1", "You answered 2 of 7 questions; 1 of your answers"),
+        ("2~2_5~1", "You answered 2 of 7 questions; right: 1."),
     ],
 )
 def test_the_end_counts_no_question_as_wrong_that_was_not_answered(answers: str, sentence: str) -> None:
