@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any
 
@@ -50,10 +51,14 @@ def show_walk(view: View, trace: Trace) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
     stops = _stops(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
-    path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path))
+    # What is set once stands below the picture: on a phone, the picture is to be on the first screen.
+    controls, shown, settings = st.container(), st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+    with controls:
+        path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path), settings)
     current = by_path[path]
     place = f"{steps.index(path) + 1}/{len(steps)} · " if len(steps) < len(stops) else ""
-    _picture(view, trace, by_path, current, place)
+    with shown:
+        _picture(view, trace, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
@@ -90,9 +95,9 @@ def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
     return [path for path in (name.format(last=decoder_layers - 1) for name in SHORT) if path in paths]
 
 
-def _navigation(stops: Sequence[Stop], short: Sequence[str]) -> tuple[str, list[str]]:
-    """Show back, next, play, speed, the list to choose from and the switch to all tensors; returns the path of the current
-    stop, and the stops to step through."""
+def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractContextManager) -> tuple[str, list[str]]:
+    """Show back, next, play and the list to choose from, and in `settings` the speed and the switch to all tensors; returns the
+    path of the current stop, and the stops to step through."""
     words, paths = text("walk"), [stop.path for stop in stops]
     # The first visit starts at the first step with numbers; the masks before it often hide nothing.
     first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
@@ -104,7 +109,9 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str]) -> tuple[str, list[
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         # Drawn before the buttons beside it, because it reads the stop from the link.
         chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
-    paths = _steps(paths, short, chosen)
+    with settings:
+        paths = _steps(paths, short, chosen)
+        seconds = float(pick(words["speed"], SPEEDS, "speed"))
     index = paths.index(chosen)
     last = index + 1 == len(paths)
     playing = bool(st.session_state.get(PLAYING)) and not last
@@ -116,7 +123,6 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str]) -> tuple[str, list[
         # Never disabled, not even at the end: a disabled button loses the keyboard focus.
         again = paths[0] if last else None
         st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
-        seconds = float(pick(words["speed"], SPEEDS, "speed"))
     if playing:
         # A fragment also runs at once; `_tick` skips runs before this time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds

@@ -47,17 +47,16 @@ def show_swap(view: View, trace: Trace) -> None:
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]
-    before, after = (" ".join(tokens) for tokens in (tokens, swapped))
-    st.markdown(words["swapped"].format(before=literal(before), after=literal(after)))
+    st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
     if tokens[first] == tokens[second]:
         st.info(words["swap_same"], icon=":material/info:")
     ids = trace.source_ids[0]
     effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
+    changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
+    show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
         place.metric(label, number(effect.largest, 2), help=words["largest_difference_help"])
-    changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
-    show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     st.markdown(words["swap_result"])
     if seen("outputs", 560):
         _show_outputs(tokens, effects)

@@ -158,13 +158,12 @@ def show_turning(model: str, first: str, second: str) -> None:
         return
     for source in dict.fromkeys((first, second)):
         warn_remark(pipeline.card.world, source)
-    texts = {"a": a.source, "b": b.source, "answer_a": a.answer, "answer_b": b.answer}
-    st.markdown(words["sentences"].format(**{name: literal(value) for name, value in texts.items()}))
+    st.markdown(words["answers"].format(a=literal(a.answer), b=literal(b.answer)))
     turning = Head(str(Kind.CROSS), measures["layer"] - 1, measures["head"] - 1)
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     _show_rows(model, (a, b), [row[turning.layer, turning.head] for row in rows], turning)
-    _show_shift(_pair_shift((a, b), rows, turning), measures, is_told(model))
     _show_silenced(model, pipeline, (a, b), turning)
+    _show_shift(_pair_shift((a, b), rows, turning), measures, is_told(model))
     view = {
         **linked_language(),
         **linked_lesson(),

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell.models import COMPARED, description
 from pages.shell.runs import runs
 from pages.turning.comparison import needed_head, read
+from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from transformer import InputError, Pipeline
@@ -122,8 +123,8 @@ def test_two_sentences_of_ones_own_are_compared() -> None:
     app = on_page(TURNING, **own)
     assert not app.exception
     shown = " ".join(markdown.value for markdown in app.markdown)
-    for source in own.values():
-        assert source in shown
+    for name, source in own.items():
+        assert app.text_input(key=name).value == source
         assert runs().answer("english-french", source, ()).text in shown.replace("\\", "")
 
 
@@ -136,7 +137,7 @@ def test_a_sentence_without_a_pronoun_is_refused_for_each_model_and_the_rest_sta
 
 def test_the_page_names_the_row_and_says_that_the_sidebar_changes_nothing(app: AppTest) -> None:
     assert any("the row of qu', from which the pronoun is predicted" in markdown.value for markdown in app.markdown)
-    assert any("the model and the texts in the sidebar are for the other pages" in caption.value for caption in app.caption)
+    assert text("turning")["fixed"] in [caption.value for caption in app.caption]
 
 
 def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
