@@ -18,7 +18,10 @@ DRAWS = 100
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
     """Draw the distribution from which a token was chosen, at each stage; for sampling also draws."""
-    words, step = text("decoding"), run.step(made)
+    words, step, method = text("decoding"), run.step(made), run.settings.method
+    if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player are the whole distribution
+        st.markdown(words["one_stage_beam" if isinstance(method, Beam) else "one_stage_greedy"])
+        return
     top, distributions = run.top(made), run.distributions(made)
     tokens = [*run.tokens_of(top), words["player"]["rest"]]
     stages = np.stack([[*values[top], max(0.0, 1 - values[top].sum())] for values in distributions])
@@ -26,13 +29,12 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
         stage_bars, tokens, stages, [stage_title(stage) for stage in step.stages], top.index(made.token), figure_labels()
     )
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
-    if not isinstance(run.settings.method, Sample):
-        st.caption(words["stages_beam" if isinstance(run.settings.method, Beam) else "stages_greedy"])
+    if not isinstance(method, Sample):
         return
     st.caption(words["stages_caption"])
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
-    drawn = run.settings.method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
+    drawn = method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
     counts = np.bincount(drawn, minlength=distributions.shape[1])[top]
     shares = np.array([*counts, DRAWS - counts.sum()]) / DRAWS
     figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())

@@ -59,7 +59,7 @@ with explained():
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
         st.header(words["stages_title"].format(step=step + 1), anchor="stages")
-        if seen("stages", 480):
+        if seen("stages", 480 if len(shown.step(made).stages) > 1 else 60):
             show_distribution(shown, made)
 
     if hides is None:

@@ -1,7 +1,7 @@
 """Figures of an answer as it is written: distributions, draws, the tree of beam search, logit lens, contributions, losses."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,6 +20,12 @@ NODE = 26  # px between two nodes of the tree, one above the other
 def percent(share: float) -> str:
     """A share in per cent: 0.123 is `12.3%`; what rounds to nothing is `<0.1%`."""
     return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+
+
+def _beside(names: Sequence[str]) -> dict[str, Any]:
+    """The layout for horizontal bars with these names to their left. By itself Plotly draws the figure twice: once to measure
+    the names, and again beside them; a step of an answer redraws several figures."""
+    return {"margin": {"l": 18 + 7 * max(map(len, names), default=0)}, "yaxis": {"automargin": False}}
 
 
 def stage_bars(
@@ -64,7 +70,7 @@ def stage_bars(
         before = np.where(cut, before, values)
     figure.update_xaxes(range=[0, 1.25], tickformat=".0%", tickvals=[0, 0.5, 1])
     figure.update_yaxes(autorange="reversed", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure = finished(figure, height=AROUND + BAR * len(tokens))
+    figure = finished(figure, height=AROUND + BAR * len(tokens), **_beside(tokens))
     return figure.update_layout(bargap=0.25, meta={"least_width": 60 + PANEL * len(titles)})
 
 
@@ -279,7 +285,7 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
     )
     figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[-1.5 * most, 1.5 * most])
     figure.update_yaxes(autorange="reversed", type="category")
-    return finished(figure, height=AROUND + BAR * len(names), bargap=0.25)
+    return finished(figure, height=AROUND + BAR * len(names), bargap=0.25, **_beside(names))
 
 
 def loss_bars(

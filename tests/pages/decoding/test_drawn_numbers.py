@@ -171,7 +171,6 @@ def test_a_forced_branch_and_the_insides_of_its_step_are_drawn_as_the_library_ha
         f"the most probable was “{best}” with {percent(own[free.made.token])}."
     )
     check_player(page, forced)
-    check_stages(page, forced)
     for answer in (free, forced):
         total = fixed(answer.written.best.total, 3)
         assert page.get_by_text(f"log-probability {total}, {len(answer.chain)} tokens with the end").count()

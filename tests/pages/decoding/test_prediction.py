@@ -6,6 +6,7 @@ from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run
 from pages.shell.runs import runs
 from tests.pages.apps import on_page, shown
+from tests.pages.decoding.test_page import player
 from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Greedy
 
@@ -36,7 +37,7 @@ def test_a_token_is_guessed_and_its_rank_and_probability_follow() -> None:
     token, best = run.tokens_of([guess, int(own.argmax())])
     assert sentence.startswith(f"“{token}” has **{percent(own[guess])}** and rank **3** of {len(own)}.")
     assert f"“{best}”, with {percent(own.max())}" in sentence
-    assert app.main.get("plotly_chart")
+    assert player(app)["step"] == 1
     (button,) = [button for button in app.main.button if button.label == "Guess the next one"]
     button.click().run()
     assert (app.query_params["step"], app.query_params["predict"]) == ("3", "next:")

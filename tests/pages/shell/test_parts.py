@@ -40,7 +40,7 @@ def test_another_page_forgets_what_was_seen() -> None:
 @pytest.mark.browser
 def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
-    assert set(BELOW) - set(page.evaluate(BOXES)) <= {"branch"}
+    assert set(BELOW) - set(page.evaluate(BOXES)) <= {"beam", "branch"}
     page.evaluate("document.getElementById('lens').scrollIntoView()")
     lens = page.locator(".st-key-lens .js-plotly-plot")
     expect(lens).to_be_visible()
