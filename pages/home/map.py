@@ -1,6 +1,6 @@
 """The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from pages.home.links import Link, packed, sidebar_query
 from pages.shell.glossary import meaning
 from pages.shell.view import View
 from pages.ui import component
+from pages.ui.caches import RESULTS
 from pages.ui.format import share
 from pages.ui.limits import MAP_BYTES
 from pages.ui.link_values import publish, seed
-from pages.ui.text import text
+from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import LEVELS, quantized
@@ -67,7 +68,7 @@ def show_map(view: View, trace: Trace) -> None:
             "terms": _meanings(columns),
             "callouts": _callouts(columns) if numbered else [],
             "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
-            "heads": _heads(trace, base),
+            "heads": _heads(view, trace, base),
             "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
             "scale": _scale(),
             "top": LEVELS,
@@ -115,18 +116,25 @@ def _linked(node: Node, base: dict[str, Any]) -> Node:
     return {**node, **packs, **inner}
 
 
-def _heads(trace: Trace, base: dict[str, Any]) -> Node | None:
+def _heads(view: View, trace: Trace, base: dict[str, Any]) -> Node | None:
     """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
     pictures = {}
     for kind in trace.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
-        levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
-        pictures[str(kind)] = {
-            "shape": list(levels.shape),
-            "levels": component.packed(levels),
-            "link": packed(link, base),
-        }
+        shape, levels = RESULTS.result((_levels, *_run_of(view), kind), lambda kind=kind: _levels(trace, kind))
+        pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)}
     return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
+
+
+def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
+    """The shape of the weights of every head of a kind, and their levels as packed bytes."""
+    levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
+    return levels.shape, component.packed(levels)
+
+
+def _run_of(view: View) -> tuple[Hashable, ...]:
+    """What the trace of the first text depends on."""
+    return view.key, view.source, view.target
 
 
 @cache
@@ -254,7 +262,7 @@ def _answer(view: View, trace: Trace) -> Node:
     written = {
         "link": Link("decoding", {}),
         "step": Link("decoding", {"step": "{step}"}),
-        "tips": [_tip(view, row) for row in rows[: len(ids)]],
+        "tips": RESULTS.result((_tip, language(), *_run_of(view)), lambda: [_tip(view, row) for row in rows[: len(ids)]]),
     }
     return {
         **(written if view.target is None else {"link": _stop("probabilities")}),
