@@ -63,16 +63,9 @@ def show_batch(view: View, trace: Trace) -> Batch:
         st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")
         st.html(batch_table(trace.tokens_of(side), real[side], names, words["position"], KIND_COLORS[kind], item))
     if all(places.all() for places in real.values()):
-        left, right = st.columns([3, 1], vertical_alignment="center")
-        left.info(words["no_padding"], icon=":material/horizontal_rule:")
-        right.button(
-            words["fill"],
-            on_click=_fill,
-            args=(view,),
-            help=words["fill_help"],
-            icon=":material/playlist_add:",
-            width="stretch",
-        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(words["no_padding"], width="content")
+            st.button(words["fill"], on_click=_fill, args=(view,), help=words["fill_help"], icon=":material/playlist_add:")
     masks = target_masks(ids["target"], pipeline.model.config) if pipeline.model else None
     return Batch(view, trace, item, masks, int((~real["target"]).sum()) if "target" in real else 0)
 
