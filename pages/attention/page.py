@@ -54,12 +54,13 @@ with explained():
         st.caption(words["looks"][look])
         if look in ("map", "lines"):
             st.markdown(words["qkv"])
-        if look in ("map", "lines", "pattern"):
+        if look in ("lines", "pattern"):
             show_silence(view, trace, kind, layer, head)
-        if look == "map" and view.pipeline.trained:
-            show_other_need(view, trace, kind, layer, head)
         if look == "map":
             show_map(view, trace, shown, kind, layer, head)
+            show_silence(view, trace, kind, layer, head)
+            if view.pipeline.trained:
+                show_other_need(view, trace, kind, layer, head)
         elif look == "lines":
             show_lines(view, shown, kind, layer, head)
         elif look == "pattern":

@@ -1,8 +1,9 @@
-"""Small drawings for paper, as SVG: black on white or as the page is, and no larger than what they show.
+"""Small drawings for paper, as images in SVG: black on white, and no larger than what they show.
 
 Darkness stands for size: a printer may have no colours.
 """
 
+import base64
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,12 +17,17 @@ MOST_TOKENS, MOST_LETTERS = 24, 14
 BAR = 160  # px of a bar for a probability of 1
 
 
-def svg(width: float, height: float, alt: str, body: Markup, scale: float = 1.0) -> Markup:
-    """A drawing of this size in px, shown `scale` times as large, with words for those who cannot see it."""
-    return Markup(
-        '<svg class="drawing" role="img" aria-label="{alt}" width="{across:.0f}" height="{down:.0f}" '
-        'viewBox="0 0 {width:.0f} {height:.0f}">{body}</svg>'
-    ).format(alt=alt, across=scale * width, down=scale * height, width=width, height=height, body=body)
+def drawing(width: float, height: float, alt: str, body: Markup, scale: float = 1.0) -> Markup:
+    """An image of this size in px, shown `scale` times as large, with words for those who cannot see it. Streamlit removes SVG
+    from the HTML of a page, but no image."""
+    svg = Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        'viewBox="0 0 {width:.0f} {height:.0f}" color="black" font-family="monospace" font-size="12">{body}</svg>'
+    ).format(width=width, height=height, body=body)
+    source = base64.b64encode(svg.encode()).decode("ascii")
+    return Markup('<img class="drawing" alt="{}" width="{:.0f}" height="{:.0f}" src="data:image/svg+xml;base64,{}">').format(
+        alt, scale * width, scale * height, source
+    )
 
 
 def cells(
@@ -74,7 +80,7 @@ def cells(
         )
         for column, name in enumerate(columns)
     ]
-    return svg(width + AIR, height + AIR, alt, Markup("").join(parts), scale)
+    return drawing(width + AIR, height + AIR, alt, Markup("").join(parts), scale)
 
 
 def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
@@ -94,7 +100,7 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
             cross = "" if is_real else f"M{start:.0f} {1 + line * high}l{width:.0f} {high}"
             parts.append(_lines(box + cross, 0.6))
             parts.append(_word(start + AIR, 1 + line * high + LINE - 2, _short(token)))
-    return svg(sum(widths) + 2, high * len(rows) + 2, alt, Markup("").join(parts))
+    return drawing(sum(widths) + 2, high * len(rows) + 2, alt, Markup("").join(parts))
 
 
 def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
@@ -115,7 +121,7 @@ def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
         bar = Markup('<path d="M{:.0f} {}h{:.1f}v{}h-{:.1f}z" fill="currentColor" fill-opacity="0.7"/>')
         parts.append(bar.format(left, top + 1, BAR * value, LINE, BAR * value))
         parts.append(_word(left + BAR + AIR, top + LINE - 3, f"{value:.2f}"))
-    return svg(left + BAR + 5 * LETTER, len(shares) * (LINE + AIR), alt, Markup("").join(parts))
+    return drawing(left + BAR + 5 * LETTER, len(shares) * (LINE + AIR), alt, Markup("").join(parts))
 
 
 def two_halves(source: Sequence[str], target: Sequence[str], names: tuple[str, str, str], alt: str) -> Markup:
@@ -150,7 +156,7 @@ def two_halves(source: Sequence[str], target: Sequence[str], names: tuple[str, s
         _word(second + wide[1] / 2, half + 4, names[2], "middle"),
         _word(second + wide[1] / 2, top + high + LINE + 3 * AIR, wrote, "middle"),
     ]
-    return svg(width, top + high + LINE + 4 * AIR, alt, Markup("").join(parts))
+    return drawing(width, top + high + LINE + 4 * AIR, alt, Markup("").join(parts))
 
 
 def _cut(tokens: Sequence[str]) -> list[str]:
