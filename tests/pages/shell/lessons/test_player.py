@@ -429,7 +429,7 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visito
     assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.get_by_role("link", name="Show this stop").click()
     page.wait_for_function("""() => {
-        const top = document.querySelector(".st-key-part")?.getBoundingClientRect().top ?? -1;
+        const top = document.querySelector(".st-key-head-map")?.getBoundingClientRect().top ?? -1;
         return 0 < top && top < 300;
     }""")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
