@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from markupsafe import Markup
 
+from pages.ui.format import fixed
+
 # px: side of a cell, height of a line of text, width of a letter in it (monospace), and the air around.
 CELL, LINE, LETTER, AIR = 20, 16, 7.3, 4
 LEVELS = 10  # of darkness
@@ -49,20 +51,20 @@ def cells(
         scale: how large it is shown.
     """
     rows, columns = _cut(rows), _cut(columns)
-    left = AIR + LETTER * max(map(len, rows))
-    top = AIR + LETTER * max(map(len, columns))
+    left = AIR + round(LETTER * max(map(len, rows)))
+    top = AIR + round(LETTER * max(map(len, columns)))
     levels: dict[int, list[str]] = {}
     crossed: list[str] = []
     for row in range(len(rows)):
         for column in range(len(columns)):
-            corner = f"M{left + column * CELL:.0f} {top + row * CELL:.0f}"
+            corner = f"M{left + column * CELL} {top + row * CELL}"
             if not allowed[row, column]:
                 crossed.append(f"{corner}l{CELL} {CELL}")
             elif row != empty and (level := round(float(values[row, column]) * LEVELS)):
                 levels.setdefault(level, []).append(f"{corner}h{CELL}v{CELL}h-{CELL}z")
     width, height = left + CELL * len(columns), top + CELL * len(rows)
-    frame = "".join(f"M{left:.0f} {top + row * CELL:.0f}H{width:.0f}" for row in range(len(rows) + 1))
-    frame += "".join(f"M{left + column * CELL:.0f} {top:.0f}V{height:.0f}" for column in range(len(columns) + 1))
+    frame = "".join(f"M{left} {top + row * CELL}H{width}" for row in range(len(rows) + 1))
+    frame += "".join(f"M{left + column * CELL} {top}V{height}" for column in range(len(columns) + 1))
     parts = [
         Markup('<path d="{}" fill="currentColor" fill-opacity="{}"/>').format("".join(paths), level / LEVELS)
         for level, paths in sorted(levels.items())
@@ -70,7 +72,7 @@ def cells(
     parts.append(_lines("".join(crossed), 0.5))
     parts.append(_lines(frame, 0.3))
     if empty is not None and empty < len(rows):
-        outline = f"M{left:.0f} {top + empty * CELL:.0f}H{width:.0f}v{CELL}H{left:.0f}z"
+        outline = f"M{left} {top + empty * CELL}H{width}v{CELL}H{left}z"
         parts.append(Markup('<path d="{}" fill="none" stroke="currentColor" stroke-width="2"/>').format(outline))
     middle = CELL / 2 + 4
     parts += [_word(left - AIR, top + row * CELL + middle, name, "end") for row, name in enumerate(rows)]
@@ -91,13 +93,13 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
         real: False for padding.
         alt: what it shows, in words.
     """
-    widths = [LETTER * max(len(_short(row[column])) for row in rows) + 2 * AIR for column in range(len(rows[0]))]
+    widths = [round(LETTER * max(len(_short(row[column])) for row in rows)) + 2 * AIR for column in range(len(rows[0]))]
     starts = [1 + sum(widths[:column]) for column in range(len(widths))]
     high, parts = LINE + AIR, []
     for line, row in enumerate(rows):
         for start, width, token, is_real in zip(starts, widths, row, real[line], strict=True):
-            box = f"M{start:.0f} {1 + line * high}h{width:.0f}v{high}h-{width:.0f}z"
-            cross = "" if is_real else f"M{start:.0f} {1 + line * high}l{width:.0f} {high}"
+            box = f"M{start} {1 + line * high}h{width}v{high}h-{width}z"
+            cross = "" if is_real else f"M{start} {1 + line * high}l{width} {high}"
             parts.append(_lines(box + cross, 0.6))
             parts.append(_word(start + AIR, 1 + line * high + LINE - 2, _short(token)))
     return drawing(sum(widths) + 2, high * len(rows) + 2, alt, Markup("").join(parts))
@@ -111,16 +113,16 @@ def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
         alt: what it shows, in words.
         empty: whether to leave out tokens and lengths, to be filled in by hand.
     """
-    left, parts = AIR + LETTER * max(len(_short(token)) for token in shares), []
+    left, parts = AIR + round(LETTER * max(len(_short(token)) for token in shares)), []
     for line, (token, value) in enumerate(shares.items()):
         top = line * (LINE + AIR)
-        parts.append(_lines(f"M{left:.0f} {top + 1}h{BAR}v{LINE}h-{BAR}z", 0.5))
+        parts.append(_lines(f"M{left} {top + 1}h{BAR}v{LINE}h-{BAR}z", 0.5))
         if empty:
             continue
         parts.append(_word(left - AIR, top + LINE - 3, _short(token), "end"))
         bar = Markup('<path d="M{:.0f} {}h{:.1f}v{}h-{:.1f}z" fill="currentColor" fill-opacity="0.7"/>')
         parts.append(bar.format(left, top + 1, BAR * value, LINE, BAR * value))
-        parts.append(_word(left + BAR + AIR, top + LINE - 3, f"{value:.2f}"))
+        parts.append(_word(left + BAR + AIR, top + LINE - 3, fixed(value, 2)))
     return drawing(left + BAR + 5 * LETTER, len(shares) * (LINE + AIR), alt, Markup("").join(parts))
 
 
@@ -133,18 +135,18 @@ def two_halves(source: Sequence[str], target: Sequence[str], names: tuple[str, s
         alt: what it shows, in words.
     """
     read, wrote = (" ".join(_cut(tokens)) for tokens in (source, target))
-    wide = [max(LETTER * len(read), 110.0), max(LETTER * len(wrote), 110.0)]
-    gap = LETTER * len(names[1]) + 8 * AIR
+    wide = [max(round(LETTER * len(words)), 110) for words in (read, wrote)]
+    gap = round(LETTER * len(names[1])) + 8 * AIR
     width, high = wide[0] + gap + wide[1] + 4 * AIR, 2 * LINE
     first, second = AIR, AIR + wide[0] + 2 * AIR + gap
     top = LINE + 4 * AIR
     box = "M{:.0f} {}h{:.0f}v{}h-{:.0f}z"
     arrow = "M{x:.0f} {y}v12m-4 -5l4 5l4 -5"
-    right, half = first + wide[0] + AIR, top + high / 2
+    right, half = first + wide[0] + AIR, top + high // 2
     paths = [
         box.format(first, top, wide[0], high, wide[0]),
         box.format(second, top, wide[1], high, wide[1]),
-        f"M{right:.0f} {half:.0f}H{second - AIR:.0f}m-5 -4l5 4l-5 4",
+        f"M{right} {half}H{second - AIR}m-5 -4l5 4l-5 4",
         arrow.format(x=first + wide[0] / 2, y=top - 14),
         arrow.format(x=second + wide[1] / 2, y=top + high + 2),
     ]

@@ -129,7 +129,7 @@ def _next_word(view: _View) -> tuple[Markup, str]:
     best = np.argsort(-probabilities)[:MOST_BARS].tolist()
     shares = {token: float(probabilities[of]) for of, token in zip(best, vocabulary.tokens_of(best), strict=True)}
     words = text("lessons")["pictures"]
-    alt = words["empty_bars"] if empty else ", ".join(f"{token} {value:.2f}" for token, value in shares.items())
+    alt = words["empty_bars"] if empty else ", ".join(f"{token} {fixed(value, 2)}" for token, value in shares.items())
     return bars(shares, alt, empty), words["next"].format(read=" ".join(read[: row + 1]))
 
 
