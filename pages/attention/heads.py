@@ -15,17 +15,20 @@ from pages.attention.offline_view import offline_view
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
+from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, linked_token, numbered_tokens
 from pages.ui.head_grid import overview, picked
+from pages.ui.limits import GRID_BYTES
 from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import rollout
 from transformer.analysis.words import Attending, WordAttention, in_pieces
 from transformer.figures import KIND_COLORS, head_map, small_head_map
+from transformer.figures.reduction import Reduced, most_cells, reduced
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind, Side
 
@@ -58,6 +61,9 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
     words = text("attention")
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     queries, keys = shown.tokens(kind)
+    small, few = None, most_cells(weights.shape[0], weights.shape[1], GRID_BYTES)
+    if max(weights.shape[2:]) > few:
+        small = _reduced_heads(view, kind, isinstance(shown, WordAttention), few)
     # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
     beside = weights.shape[1] <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
@@ -75,10 +81,7 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
         captions = [fixed(float(values[position]), 2) for position in order]
     with grid:
         overview(
-            weights,
-            allowed,
-            queries,
-            keys,
+            *(small or (weights, allowed, queries, keys)),
             selected=(layer, head),
             color=KIND_COLORS[kind],
             key="overview",
@@ -86,12 +89,23 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
             order=order,
             captions=captions,
         )
+        if small:
+            rows, columns = (-(-count // few) for count in weights.shape[2:])
+            st.caption(words["reduced"].format(rows=rows, columns=columns))
     saving(
         "overview",
         f"{view.model}-{kind}-all-heads",
         lambda: weights_table(weights, allowed, queries, keys),
         view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
     )
+
+
+@cached
+def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
+    """The weights of all heads with at most so many rows and columns each. `joined`: between words."""
+    trace = view.trace()
+    shown = WordAttention(trace) if joined else trace
+    return reduced(shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)
 
 
 def weights_table(

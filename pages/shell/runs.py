@@ -39,6 +39,7 @@ class Runs:
     written to, so sharing is safe."""
 
     def __init__(self, cache: Store = RESULTS) -> None:
+        self._cache = cache
         self._loaded: Callable[[Key], TextPipeline] = cache.cached(load)
         self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
         self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
@@ -65,6 +66,8 @@ class Runs:
         return model
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
+        if isinstance(key, FolderModel) and not edits:  # runs with edits are compared with the one without
+            self._cache.drop_large()
         # Edits select texts by place in the batch, so a batch with edits is answered as a whole, by `trace`.
         alone = not edits or len(sources) == 1
         read = [self.reading(key, "source", source) for source in sources]

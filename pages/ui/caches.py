@@ -19,6 +19,7 @@ import streamlit as st
 from cachetools.keys import hashkey
 
 from pages.ui.limits import CACHE_MEGABYTES
+from transformer.huggingface.limits import TRACE_MEGABYTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -29,9 +30,12 @@ class Store:
 
     Args:
         most_bytes: limit for all results together. A result above it is computed anew each time.
+        most_large: bytes of one array, trace or model above that limit, which is kept beside the others until `drop_large`.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, most_large: int = 0) -> None:
+        self._most_large = most_large
+        self._large: tuple[Hashable, Any] | None = None
         self._cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(most_bytes, getsizeof=byte_count)
         self._condition = threading.Condition()
         keyed = cachetools.cached(self._cache, key=lambda key, _: key, condition=self._condition)
@@ -44,7 +48,24 @@ class Store:
 
     def result(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The result cached under a key; if the key is new, `compute()`, which is then cached."""
-        return self._cached(key, compute)
+        large = self._large
+        if large is not None and large[0] == key:
+            return large[1]
+        return self._cached(key, functools.partial(self._computed, key, compute) if self._most_large else compute)
+
+    def _computed(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        large = self._large  # by those who waited for the same
+        if large is not None and large[0] == key:
+            return large[1]
+        value = compute()
+        nbytes = getattr(value, "nbytes", 0)
+        if self._large is None and isinstance(nbytes, int) and self._cache.maxsize < nbytes <= self._most_large:
+            self._large = key, value
+        return value
+
+    def drop_large(self) -> None:
+        """Drop the one result above the limit; call it before another one that is to be kept is computed."""
+        self._large = None
 
     def cached(self, function: Function, ignored: int = 0) -> Function:
         """The same function with its results cached by the values of its arguments. Arguments must be hashable and passed by
@@ -63,7 +84,8 @@ class Store:
 
     def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
         """Whether the result of a function made by `cached`, with none of its arguments ignored, is in the cache."""
-        return hashkey(inspect.unwrap(function), *arguments) in self._cache
+        key, large = hashkey(inspect.unwrap(function), *arguments), self._large
+        return key in self._cache or (large is not None and large[0] == key)
 
     def make_room(self, nbytes: int) -> None:
         """Drop the least recently used results until one of this many bytes fits; call it before a large one is computed, so
@@ -76,6 +98,7 @@ class Store:
         """Drop all results; for tests."""
         with self._condition:
             self._cache.clear()
+        self.drop_large()
 
 
 def byte_count(value: object) -> int:
@@ -103,7 +126,7 @@ def byte_count(value: object) -> int:
 
 
 # The one cache of all models, traces, figures and other results, so that their memory has one limit.
-RESULTS = Store(CACHE_MEGABYTES << 20)
+RESULTS = Store(CACHE_MEGABYTES << 20, TRACE_MEGABYTES * 2_000_000)  # with what a trace computes of itself later
 
 
 def cached(function: Function) -> Function:

@@ -28,6 +28,9 @@ OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
 THREADS = setting("THREADS", 1)
 
+# Bytes of the picture of all heads. Above it, a cell of a small map stands for several tokens.
+GRID_BYTES = setting("GRID_BYTES", 3_000_000)
+
 # Open files and connections. A session takes four: its connection, and the event loop that Streamlit gives it, which is kept
 # for up to 128 sessions whose browser is gone. Many systems allow 1,024 until a program asks for more, as this one does.
 FILES = setting("FILES", 8_192)

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,9 @@ from transformer.errors import CheckpointError
 from transformer.huggingface import attention
 from transformer.huggingface.attention import AttentionTaps, add_tap
 from transformer.huggingface.families import Family, Point, Stack, into
+from transformer.huggingface.files import MEGABYTE
 from transformer.huggingface.hooks import batch_of, find_module, hook, item
+from transformer.huggingface.limits import TRACE_MEGABYTES
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
@@ -316,7 +319,7 @@ class Network:
             encoder_layers=len(self._layers(self.stacks["encoder"])) if "encoder" in self.stacks else 0,
             decoder_layers=len(self._layers(self.stacks["decoder"])) if "decoder" in self.stacks else 0,
             d_head=_d_head(given, heads),
-            max_len=longest,
+            max_len=min(longest, self._tokens_of_a_trace(heads)),
             position=self._position(points),
             norm_first=_norm_first(self.stacks[last]),
             final_norm=any(
@@ -326,6 +329,12 @@ class Network:
             ),
             scale_embedding=any(path.endswith("_embedding.scaled") for path in points),
         )
+
+    def _tokens_of_a_trace(self, heads: int) -> int:
+        """How many tokens fit into `TRACE_MEGABYTES`, with four tensors of scores and weights in each attention."""
+        layers = {name: len(self._layers(stack)) for name, stack in self.stacks.items()}
+        attentions = sum(layers.values()) + (layers["decoder"] if len(layers) > 1 else 0)
+        return max(1, math.isqrt(int(TRACE_MEGABYTES * MEGABYTE) // (4 * 4 * heads * attentions)))
 
     def _position(self, points: Mapping[str, Any]) -> str:
         """How positions enter the model: `ModelConfig.position`."""

@@ -95,6 +95,23 @@ def test_store_stays_within_its_bytes_and_drops_the_least_recently_used() -> Non
     assert zeros(1000) is not first
 
 
+def test_one_result_above_the_limit_is_kept_beside_the_others() -> None:
+    store = Store(3500, 5000)
+    zeros = store.cached(lambda count: np.zeros(count, np.uint8))
+    first, small = zeros(4000), zeros(100)
+    assert zeros(4000) is first
+    assert store.has(zeros, 4000)
+    assert zeros(4500) is not zeros(4500)  # the first one stays until it is dropped
+    assert zeros(4000) is first
+    store.drop_large()
+    assert zeros(4500) is zeros(4500)
+    assert not store.has(zeros, 4000)
+    assert zeros(5001) is not zeros(5001)
+    assert zeros(100) is small
+    store.drop_large()
+    assert not store.has(zeros, 4500)
+
+
 def test_ignored_arguments_are_not_part_of_the_key() -> None:
     calls: list[int] = []
 

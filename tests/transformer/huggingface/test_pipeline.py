@@ -10,7 +10,7 @@ import torch
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
-from tests.transformer.huggingface.tiny import LONG, SHORT, opened, reference
+from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference
 from transformer.errors import CheckpointError, InputError, PathError
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.tree import Written
@@ -32,6 +32,8 @@ def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in sys.modules if name.startswith("transformer.huggingface")]:
         del sys.modules[name]
     sys.modules.update(loaded)
+    # A package imported anew has taken the place of the loaded one, and lacks its modules.
+    sys.modules["transformer"].huggingface = loaded["transformer.huggingface"]
 
 
 @pytest.mark.usefixtures("without_transformers")
@@ -269,3 +271,11 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
     assert pipeline.check(plain) == (True, 0.0)
     with torch.inference_mode():  # without a scope the model gives the same
         assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
+
+
+def test_many_heads_read_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer.huggingface.network.TRACE_MEGABYTES", 0.001)
+    pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 64 bytes for each query and key
+    assert pipeline.card.longest == 3 - 1  # 15 pairs fit
+    with pytest.raises(InputError, match="reads up to 2"):
+        pipeline.read("the cat sleeps")
