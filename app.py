@@ -22,6 +22,7 @@ from pages.shell.server import middleware, routes
 from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
+from pages.training.live_return import keep_training
 from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor
 from pages.ui.limits import FILES, THREADS
 from pages.ui.link_values import start_run
@@ -43,6 +44,7 @@ def visit() -> None:
     start_run()
     start_presenting()
     follow_lesson()
+    keep_training()
     sidebar()
     present_bar()
     lesson_bar()

@@ -19,6 +19,11 @@ TRAININGS = "short_trainings"
 
 _run = RESULTS.cached(short_run, ignored=1)
 
+# Short trainings of all visitors that have not ended, in the order in which they were started. The first one trains, or waits
+# for heavy work of another kind.
+_LINE: list["Background"] = []
+_MOVED = threading.Condition()
+
 
 class StoppedError(Exception):
     """Somebody has stopped the training."""
@@ -38,7 +43,9 @@ class Background:
     def __init__(self, runs: tuple[ShortRun, ...]) -> None:
         self.step, self.steps = 0, sum(settings.steps for settings in runs)
         self.problem: HeadlightError | None = None
-        self._runs, self._stopped = runs, threading.Event()
+        self._runs, self._stopped, self._trains = runs, threading.Event(), threading.Event()
+        with _MOVED:
+            _LINE.append(self)
         self._thread = threading.Thread(target=self._train, daemon=True)
         self._thread.start()
 
@@ -47,9 +54,20 @@ class Background:
         """Whether it trains, or waits for the heavy work of others; False as soon as it was stopped."""
         return self._thread.is_alive() and not self._stopped.is_set()
 
+    @property
+    def place(self) -> int:
+        """The place in line, counted from 1; 0 if it does not wait."""
+        with _MOVED:
+            if self._trains.is_set() or self not in _LINE:
+                return 0
+            # Before the first one there is heavy work that is no short training.
+            return _LINE.index(self) + (0 if _LINE[0]._trains.is_set() else 1)
+
     def stop(self) -> None:
         """End it after the present step. Returns at once."""
         self._stopped.set()
+        with _MOVED:
+            _MOVED.notify_all()
 
     def join(self, seconds: float | None = None) -> bool:
         """Wait until the thread has ended; False if it has not after so many seconds."""
@@ -57,6 +75,17 @@ class Background:
         return not self._thread.is_alive()
 
     def _train(self) -> None:
+        try:
+            with _MOVED:
+                _MOVED.wait_for(lambda: _LINE[0] is self or self._stopped.is_set())
+            if not self._stopped.is_set():
+                self._train_all()
+        finally:
+            with _MOVED:
+                _LINE.remove(self)
+                _MOVED.notify_all()
+
+    def _train_all(self) -> None:
         before = 0
 
         def report(step: int, _: int) -> None:
@@ -66,6 +95,7 @@ class Background:
 
         try:
             with aside():
+                self._trains.set()
                 for settings in self._runs:
                     report(0, settings.steps)
                     _run(settings, EXPERIMENT_SECONDS, report)

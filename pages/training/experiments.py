@@ -90,6 +90,10 @@ def _show_progress(name: str, training: Background) -> None:
     with turn():
         if not training.alive:
             st.rerun()
-        says = words["running_step"].format(step=training.step, steps=training.steps)
-        st.progress(training.step / training.steps, says)
+        place = training.place
+        if place:
+            st.info(words["experiment_waits"].format(place=place), icon=":material/hourglass_empty:")
+        else:
+            says = words["running_step"].format(step=training.step, steps=training.steps)
+            st.progress(training.step / training.steps, says)
         st.button(words["stop_training"], key=f"stop-{name}", icon=":material/stop:", on_click=training.stop)

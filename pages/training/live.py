@@ -13,6 +13,7 @@ from pages.training.live_curves import show_curves
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
 from pages.training.live_heads import show_heads
+from pages.training.live_return import come_back
 from pages.training.live_settings import pick_training
 from pages.training.live_sidebar import model_name, offer_when_new, open_copy
 from pages.ui.caches import cached
@@ -29,8 +30,6 @@ from transformer.training.settings import LiveSettings
 
 # Seconds between two pictures of a training that runs.
 PACE = 0.5
-# Name of the session's training in the link; session key: whether a link named one that is not there any more.
-RUN, GONE = "live_run", "live_gone"
 ATTENTION = "pages/attention/page.py"
 
 
@@ -40,7 +39,7 @@ def show_live() -> None:
     st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])
     session_desk = desk()
-    unknown = _come_back(session_desk)
+    unknown = come_back(session_desk)
     if not seen("live", 900):
         return
     with explained():
@@ -58,19 +57,6 @@ def show_live() -> None:
             every = PACE if busy else None
             st.fragment(_show_training, key="live_training", run_every=every)(session_desk, watched, kind, busy)
         show_files(session_desk.training)
-
-
-def _come_back(session_desk: Desk) -> bool:
-    """Take over the training that the link names, if the page was only loaded again, and write the name of this session's
-    training to the link. Whether the link names one that is not there any more."""
-    state = st.session_state
-    asked = st.query_params.get(RUN, "")
-    if session_desk.training is None and asked:
-        state[GONE] = not session_desk.come_back(asked)
-    session_desk.go_on()
-    state[RUN] = session_desk.name
-    publish(RUN, session_desk.name or None)
-    return state.get(GONE, False)
 
 
 def _watched(settings: LiveSettings) -> str:

@@ -171,7 +171,14 @@ class Desk:
             return False
         self.training, self.name = left.training, name
         self.came_back, self._goes_on = left.training.progress.step, left.computed
+        if left.computed:  # a page that draws nothing of the training does not call `go_on`
+            threading.Thread(target=self._go_on_when_ended, args=(left.training,), daemon=True).start()
         return True
+
+    def _go_on_when_ended(self, training: LiveTraining) -> None:
+        training.join()
+        if self.training is training:
+            self.go_on()
 
     def go_on(self) -> None:
         """Resume a training that came back, once its process has ended."""

@@ -18,10 +18,11 @@ from pages.ui.compat import opens_from_history
 
 Value = TypeVar("Value")
 
-# Names of widgets in the sidebar, which is not drawn again after a click in the page.
-OUTSIDE_PAGE = frozenset({"language"})
+# Names that every page has in its address, and that are not drawn again after a click in the page: the language of the sidebar,
+# and the training of the session.
+OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
-SHARED = frozenset({"language", "item", "side", "kind", "layer", "head"})
+SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head"})
 # Session keys: the chosen values as written in an address, the names that the page has drawn in this run, and those drawn
 # before that can still be in the address.
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"

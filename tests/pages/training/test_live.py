@@ -18,7 +18,7 @@ from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
 from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline, Transformer
-from transformer.training.live import LiveTraining, Progress
+from transformer.training.live import Copy, LiveTraining
 from transformer.training.settings import LiveSettings
 
 PAGE = "pages/training/page.py"
@@ -172,12 +172,24 @@ def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line, monkeypa
     assert desk_of(app).training is training
     assert (training.starts, training.stops, training.progress.status) == (2, 1, "running")
     assert [caption for caption in app.caption if "was loaded again" in caption.value]
+    # The same on a page that draws nothing of it: its model is there again.
+    training.progress = dataclasses.replace(training.progress, copy=Copy(7, Pipeline.load("reverse").to_bytes()))
+    clear_session_resource_cache(SESSION)
+    app = on_page("pages/masks/page.py", model="my-reverse", source="abc", live_run=name)
+    assert not app.exception
+    assert not app.sidebar.warning
+    assert app.session_state["model"] == "my-reverse"
+    assert app.query_params["live_run"] == name
+    wait_for(lambda: training.starts == 3)
+    assert training.progress.status == "running"
+    clear_session_resource_cache(SESSION)
+    app = on_page(PAGE, **TINY, live_run=name)
     # One that was stopped by its visitor is still there, and stays stopped.
     app.button(key="live_stop").click().run()
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY, live_run=name)
     assert desk_of(app).training is training
-    assert training.starts == 2
+    assert training.starts == 4
     # A link that somebody else opens has no training, and says so.
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY, live_run="0000beef")
@@ -225,7 +237,7 @@ class Fake(LiveTraining):
         self.stops += 1
 
     def become(self, status: str) -> None:
-        self.progress = Progress(status=status)  # type: ignore[arg-type]
+        self.progress = dataclasses.replace(self.progress, status=status)  # type: ignore[arg-type]
 
 
 def test_trainings_wait_in_line_for_a_place() -> None:

@@ -3,6 +3,8 @@
 import itertools
 import json
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
-from pages.training.background import TRAININGS
+from pages.training.background import TRAININGS, Background
 from pages.training.film import CHECKED
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
@@ -31,6 +33,13 @@ from transformer.training.short_run import ShortRun, short_run
 from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
@@ -198,6 +207,17 @@ def test_clicks_act_during_a_short_training_and_it_can_be_stopped(monkeypatch: p
     assert training.join(60)
     assert training.step < 1_000_000
     assert [each.key for each in check(app).button if each.key == "run-overfit"]
+    # One that waits for another visitor's says why, and can be stopped there.
+    other = Background((experiments.FEW,))
+    wait_until(lambda: other.step > 0)
+    app.button(key="run-overfit").click().run()
+    training = app.session_state[TRAININGS]["run-overfit"]
+    assert (other.place, training.place, training.step) == (0, 1, 0)
+    assert [each for each in check(app).info if "number **1** in line" in each.value]
+    app.button(key="stop-run-overfit").click().run()
+    assert training.join(60)
+    assert other.alive
+    other.stop()
     # Leaving ends it, too.
     app.button(key="run-overfit").click().run()
     training = app.session_state[TRAININGS]["run-overfit"]
