@@ -25,7 +25,7 @@ def percent(share: float) -> str:
 def _beside(names: Sequence[str]) -> dict[str, Any]:
     """The layout for horizontal bars with these names to their left. By itself Plotly draws the figure twice: once to measure
     the names, and again beside them; a step of an answer redraws several figures."""
-    return {"margin": {"l": 18 + 7 * max(map(len, names), default=0)}, "yaxis": {"automargin": False}}
+    return {"margin": {"l": 14 + round(5.4 * max(map(len, names), default=0))}, "yaxis": {"automargin": False}}
 
 
 def stage_bars(
@@ -270,7 +270,8 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
         values: of each; what raises the logit is to the right.
         title: of the axis.
     """
-    most = float(abs(values).max()) or 1.0
+    least, most = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    room = 0.3 * ((most - least) or 1.0)  # for the number beside a bar, also on a phone
     figure = go.Figure(
         go.Bar(
             x=values.astype(np.float32),
@@ -283,7 +284,7 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
             hovertemplate="%{y}<br>%{x:+.4f}<extra></extra>",
         )
     )
-    figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[-1.5 * most, 1.5 * most])
+    figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[least - room, most + room])
     figure.update_yaxes(autorange="reversed", type="category")
     return finished(figure, height=AROUND + BAR * len(names), bargap=0.25, **_beside(names))
 

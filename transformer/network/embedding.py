@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError, shortened
 from transformer.network.config import TransformerConfig
+from transformer.network.layers import Dropout
 from transformer.network.tap import Tap, watched
 
 
@@ -86,7 +87,7 @@ class Embedding(nn.Module):
         self.positions = POSITIONS[config.position](config)
         # Undoes the 1/√d_model spread of a Xavier table, so that tokens are not drowned by the position added to them.
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
-        self.dropout = nn.Dropout(config.dropout) if config.embedding_dropout else nn.Identity()
+        self.dropout = Dropout(config.dropout if config.embedding_dropout else 0.0)
 
         self.token = Tap(f"batch {side} d_model")
         if self.scale is not None:

@@ -78,7 +78,15 @@ def test_contributions_are_signed_bars() -> None:
     assert figure.data[0].text == ("+1.50", "−0.25")
     assert list(figure.data[0].marker.color) == [CHOSEN, OTHER]
     low, high = figure.layout.xaxis.range
-    assert low == -high < -1.5
+    assert low < -0.25 - 0.4
+    assert high > 1.5 + 0.4
+    # The margin is as wide as the names, so that Plotly need not measure them and draw twice.
+    wider = contribution_bars(["cross-attention, layer 2, head 4"], np.array([1.0]), "to the logit")
+    assert wider.layout.margin.l > figure.layout.margin.l + 100
+    assert (figure.layout.yaxis.automargin, stage_bars(TOKENS, np.eye(3)[:1], ["own"], 0).layout.yaxis.automargin) == (
+        False,
+        False,
+    )
 
 
 def test_the_loss_of_a_token_that_would_not_have_been_written_stands_out() -> None:

@@ -171,6 +171,7 @@ def write(
     if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):
         raise InputError("Beam search takes edits without `items`: all rows of its batch are of one text.")
     scope = Scope(model, edits, keep=traced)
+    excluded = torch.tensor([*never], dtype=torch.long)
     start = torch.full((0 if source is None else len(source), 1), sos) if prompt is None else prompt
     limit, pad = min(limit, model.config.max_len - start.shape[1]), model.config.target_pad
     # Where padded queries are hidden by a number, a written `<pad>` attends to all tokens equally, later ones too.
@@ -188,9 +189,9 @@ def write(
         for index in range(limit + 1):
             with torch.inference_mode(), watched():
                 logits = model.decode(target, memory, mask, kept)[:, -1]
-                stages, own = _stages(logits, never, controls), logits.log_softmax(-1)
+                stages, own = _stages(logits, excluded, controls), logits.log_softmax(-1)
                 if never and index not in forced:  # a person may force what the model must not write
-                    own = own.index_fill(-1, torch.tensor(never), -math.inf)
+                    own = own.index_fill(-1, excluded, -math.inf)
                 choice = search.choose(own, stages[-1].logits, index, forced.get(index))
             values, masks = (dict(scope.values), dict(scope.values.masks)) if traced else ({}, {})
             yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < limit, values, masks)
@@ -217,10 +218,12 @@ def _check_forced(forced: Mapping[int, int], vocab: int) -> None:
             raise InputError(template, token=token, index=index, most=vocab - 1)
 
 
-def _stages(logits: Float[Tensor, "row vocab"], never: Sequence[int], controls: Sequence[Control]) -> tuple[Stage, ...]:
+def _stages(
+    logits: Float[Tensor, "row vocab"], excluded: Int[Tensor, " token"], controls: Sequence[Control]
+) -> tuple[Stage, ...]:
     stages = [Stage(OWN, logits)]
-    if never:
-        stages.append(Stage(ALLOWED, logits.index_fill(-1, torch.tensor(never), -math.inf)))
+    if len(excluded):
+        stages.append(Stage(ALLOWED, logits.index_fill(-1, excluded, -math.inf)))
     for control in controls:
         stages.append(Stage(control, control.apply(stages[-1].logits)))
     return tuple(stages)
