@@ -13,7 +13,6 @@ from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
 from pages.shell.lessons.player import linked_lesson
-from pages.shell.runs import filmed
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
@@ -209,22 +208,6 @@ def _show_writing(view: View, trace: Trace) -> None:
         for index, (before, token) in enumerate(zip(read, written, strict=False))
     ]
     st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))
-
-
-def show_training_link(view: View, kind: str, layer: int, head: int) -> None:
-    """Draw a link to the training of a head, on the same text; nothing for a model of which no snapshots show it.
-
-    Args:
-        view: of the sidebar.
-        kind, layer, head: the head; layer and head counted from 0.
-    """
-    if filmed(view.model) is None:
-        return
-    query = {**linked_language(), **linked_lesson(), "model": view.model, "source": view.source}
-    if isinstance(view.target, str):
-        query["target"] = view.target
-    query |= {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
-    st.link_button(text("attention")["being_learnt"], f"training?{urlencode(query)}", icon=":material/movie:", type="tertiary")
 
 
 def show_lines(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:

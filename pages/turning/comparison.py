@@ -13,6 +13,7 @@ from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.models import COMPARED, description, question_of
 from pages.shell.runs import available, runs
+from pages.shell.training_link import show_training_link
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share
@@ -169,7 +170,9 @@ def show_turning(model: str, first: str, second: str) -> None:
         **linked_lesson(),
         **{"model": model, "source": a.source, "kind": "cross", "layer": turning.layer + 1, "head": turning.head + 1},
     }
-    st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
+    with st.container(horizontal=True):
+        st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
+        show_training_link(model, a.source, None, *turning)
 
 
 def _measures(model: str) -> Mapping[str, Any] | None:

@@ -172,6 +172,10 @@ def test_its_head_can_be_opened_on_the_attention_page(visitor: Visitor) -> None:
     page = visitor.open("turning")
     link = page.get_by_role("link", name="Open this head on the Attention page").first.get_attribute("href")
     measures = card("english-french")
+    learnt = page.get_by_role("link", name="See it being learnt").first.get_attribute("href") or ""
+    head = f"kind=cross&layer={measures['layer']}&head={measures['head']}"
+    assert "training?model=english-french&" in learnt
+    assert learnt.endswith(head)
     page = visitor.open((link or "").split("/")[-1])
     assert page.get_by_role("heading", name=f"Cross-attention, layer {measures['layer']}, head {measures['head']}").is_visible()
     assert page.get_by_label("Source text", exact=True).input_value().endswith("tired")
