@@ -12,6 +12,7 @@ from pages.shell.turns import waited_aside
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.format import fixed, number, share
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
@@ -27,6 +28,7 @@ from transformer.worlds import WORLDS, Pair
 
 PAIRS = 6  # of the batch: few enough to read
 MOST_EARLIER = 5
+MOST_TARGETS = 6  # bars of the smoothed target
 FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
 
@@ -224,12 +226,25 @@ def show_schedule(frames: Frames, frame: int) -> None:
 
 
 def show_smoothing(frames: Frames) -> None:
-    """Say what label smoothing asked for, and the least loss that it leaves."""
+    """Draw what label smoothing asked for at the first token of the batch, and say the least loss that it leaves."""
     words, pipeline = text("training"), frames.pipeline(-1)
     smoothing, count = schedule(pipeline).label_smoothing, len(pipeline.target_vocabulary)
     if not smoothing:
         st.markdown(words["no_smoothing"])
         return
-    target = smoothed_target(count, 0, smoothing)
-    values = {"smoothing": number(smoothing, 3), "asked": share(target[0], 2), "other": number(smoothing / count, 2)}
+    if pipeline.card.world not in WORLDS:
+        st.info(words["no_world"], icon=":material/public_off:")
+        return
+    pairs = batches(pipeline, 1)[0]
+    _, rows = batch_of(pipeline, pairs)
+    token = int(rows[0, 1])
+    target = smoothed_target(count, token, smoothing)
+    values = {"smoothing": number(smoothing, 3), "asked": share(target[token], 2), "other": number(smoothing / count, 2)}
     st.markdown(words["smoothing_text"].format(**values, count=count, least=fixed(entropy(target), 4)))
+    drawn = [token, *(other for other in range(count) if other != token)][:MOST_TARGETS]
+    names = pipeline.target_vocabulary.tokens_of(drawn)
+    figure = chart(part_bars, names, target[drawn], words["asked_share"])
+    show(figure, "smoothed-target", words["smoothing_alt"].format(token=names[0]))
+    st.caption(
+        words["smoothing_caption"].format(source=literal(pairs[0].source), token=literal(names[0]), more=count - len(drawn))
+    )

@@ -176,6 +176,14 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert adam.iloc[:, -1].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
     assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
+    # The smoothed target of the first place of the first pair.
+    (chart,) = [each.proto.spec for each in app.main.get("plotly_chart") if "share that training asks for" in each.proto.spec]
+    (bars,) = json.loads(chart)["data"]
+    smoothing, count = pipeline.card.recipe["label_smoothing"], len(pipeline.target_vocabulary)
+    assert len(bars["y"]) == len(set(bars["y"])) == 6
+    assert float(bars["text"][0]) == pytest.approx(1 - smoothing + smoothing / count, abs=0.005)
+    assert float(bars["text"][1]) == pytest.approx(smoothing / count, rel=0.01)
+    assert bars["y"][0] == batches_of(pipeline, 1)[0][0].target[0]
 
 
 def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
