@@ -33,7 +33,10 @@ def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         del sys.modules[name]
     sys.modules.update(loaded)
     # A package imported anew has taken the place of the loaded one, and lacks its modules.
-    sys.modules["transformer"].huggingface = loaded["transformer.huggingface"]
+    attributes = vars(sys.modules["transformer"])
+    attributes.pop("huggingface", None)
+    if "transformer.huggingface" in loaded:
+        attributes["huggingface"] = loaded["transformer.huggingface"]
 
 
 @pytest.mark.usefixtures("without_transformers")
