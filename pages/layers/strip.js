@@ -90,7 +90,6 @@ class StripView {
       const label = make("span", { class: "name" }, name);
       const button = make("button", { type: "button", class: "source", title: path, "data-path": path }, label);
       button.append(make("span", { class: "size" }, title));
-      button.setAttribute("aria-label", fillIn(text.source, { name, title }));
       buttons.set(path, button);
       return button;
     });

@@ -21,7 +21,7 @@ AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 # Together these links open every page, with every kind of text: blocks, cards, tables, captions, code, keys and the list of
 # tensors. Texts are short, because a chart has two letters for each token.
 LINKS = (
-    "",
+    "?numbered=true",
     "lessons",
     "tokens?source=the+cat&computed=true",
     "positions?source=the+cat",
@@ -29,6 +29,7 @@ LINKS = (
     "attention?source=the+cat&part=map",
     "attention?source=the+cat&part=steps",
     "layers?source=the+cat",
+    "layers?source=the+cat&part=filmstrip",
     "layers?source=the+cat&part=residual-stream",
     "turning",
     "decoding?source=the+cat",
