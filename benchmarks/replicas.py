@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.server import ROOT, Server, serving
+from benchmarks.server import ROOT, Server, free_port, serving
 
 SETTINGS = ROOT / "deploy" / "nginx.conf"
 # Debian installs it where only root's PATH looks.
@@ -67,9 +67,7 @@ def behind_nginx(*replicas: str) -> Iterator[str]:
     """
     if not NGINX:
         raise RuntimeError("nginx is missing; install Debian's nginx")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     # Not pytest's tmp_path: nginx started by root works as another user, who cannot enter it.
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

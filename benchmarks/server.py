@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import psutil
 
 ROOT = Path(__file__).parents[1]
+PORTS = range(20_000, 32_000)  # below those that Linux gives to outgoing connections, 32768 to 60999
 LOG_CHARACTERS = 4_000  # of a server's log that are shown when something fails
 
 
@@ -41,6 +43,19 @@ class Server(NamedTuple):
         return self.process.memory_info().rss / 1e6
 
 
+def free_port() -> int:
+    """A port of this machine on which nobody listens.
+
+    Not one of the operating system's choice (port 0): those are the ports that it also gives to outgoing connections, so that
+    a server that is stopped and started again can find its port taken by a browser's connection.
+    """
+    for port in random.sample(PORTS, len(PORTS)):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"every port from {PORTS[0]} to {PORTS[-1]} is taken")
+
+
 @contextlib.contextmanager
 def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
     """A fresh server of a script on this machine only; stopped at the end of the context.
@@ -53,10 +68,7 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
     Raises:
         RuntimeError: it did not start within a minute.
     """
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        free.bind(("127.0.0.1", port))
-        port = free.getsockname()[1]
+    port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
     log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
     child = subprocess.Popen(

@@ -82,13 +82,23 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def known(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """A browser context with a warm cache: the scripts of Streamlit and Plotly, which are half the time to open a page, are
-    compiled already. Nothing else is left from earlier visits."""
+def warm_context(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """The browser of all tests of a process, one after another: see `known`."""
     profile = tmp_path_factory.mktemp("profile")
     context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
     yield context
     context.close()
+
+
+@pytest.fixture
+def known(warm_context: BrowserContext) -> Iterator[BrowserContext]:
+    """A browser context with a warm cache: the scripts of Streamlit and Plotly, which are half the time to open a page, are
+    compiled already. Nothing else is left from earlier visits."""
+    yield warm_context
+    # A visit that failed has left its page open, which would look for its stopped server during the next test.
+    for page in warm_context.pages:
+        if page.url != "about:blank":
+            page.goto("about:blank")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from benchmarks.server import ROOT, serving
 from pages.shell.navigation import name_of, page_files
 from pages.ui.text import text
 from tests.deploy.needs import needs_nginx
-from tests.pages.conftest import Visitor
+from tests.pages.conftest import PATIENCE, Visitor
 
 pytestmark = pytest.mark.browser
 APP = ROOT / "app.py"
@@ -29,6 +29,7 @@ def test_an_open_tab_goes_on_when_its_server_is_killed_and_started_again(
         main, disconnected = page.get_by_test_id("stMain"), page.get_by_test_id("stStatusWidget")
         address, before = page.url, main.inner_text()
         server.process.kill()
+        server.process.wait(PATIENCE / 1000)
         disconnected.wait_for()
         with serving(APP, urlsplit(server.address).port or 0):
             start = time.perf_counter()
