@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models import accepts
+from pages.shell.runs import right_answer
 from pages.shell.view import View, current_view
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import number, share
@@ -192,6 +193,8 @@ def _show_answer(run: Run, item: int) -> None:
         return
     source, written = quoted(run.view.sources[item]), quoted(answer.text) or words["empty_answer"]
     st.markdown(words["answer"].format(source=source, answer=written))
+    if run.view.pipeline.trained:
+        warn_wrong(run.view.pipeline.card.world, run.view.sources[item], answer.text)
     # A decoder alone goes on as long as it may.
     if run.view.pipeline.trained and not answer.ended and len(run.view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
@@ -199,6 +202,14 @@ def _show_answer(run: Run, item: int) -> None:
         _show_hesitation(run, item, answer)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
+
+
+def warn_wrong(world_name: str, source: str, written: str) -> None:
+    """Say what the right answer is if a model wrote another one; nothing if its world has no rule for the text."""
+    right = right_answer(world_name, source)
+    if right is not None and written != right:
+        words = text("common")
+        st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")
 
 
 def _show_hesitation(run: Run, item: int, answer: Answer) -> None:

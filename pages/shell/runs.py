@@ -106,9 +106,9 @@ class Runs:
         """The right answer to a text by the rule of the model's world: most answers of a model that has learnt are right, and a
         right guess of an answer is found to be so by one trace. None if the model or its world has no such rule."""
         pipeline = self.pipeline(key)
-        if not isinstance(pipeline, Pipeline) or not pipeline.trained or pipeline.card.world not in WORLDS:
+        if not isinstance(pipeline, Pipeline) or not pipeline.trained:
             return None
-        guess = world(pipeline.card.world).solve(source)
+        guess = right_answer(pipeline.card.world, source)
         try:
             return guess if guess is not None and self.reading(key, "target", guess) else None
         except InputError:  # longer than the model's positions, or a model of one's own with other words
@@ -127,6 +127,13 @@ class Runs:
             report(progress.done, progress.total)
         assert progress is not None
         return progress.before, progress.drops
+
+
+@cached
+def right_answer(world_name: str, source: str) -> str | None:
+    """The answer to a text by the rule that made the training pairs of a world; None if the rule does not read it, or if there
+    is no such world."""
+    return world(world_name).solve(source) if world_name in WORLDS else None
 
 
 def load(key: Key) -> TextPipeline:

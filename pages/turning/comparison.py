@@ -12,6 +12,7 @@ from jaxtyping import Float
 from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.models import COMPARED, description, question_of
+from pages.shell.run_banner import warn_wrong
 from pages.shell.runs import available, runs
 from pages.shell.training_link import show_training_link
 from pages.ui.charts import chart, show
@@ -160,6 +161,8 @@ def show_turning(model: str, first: str, second: str) -> None:
     for source in dict.fromkeys((first, second)):
         warn_remark(pipeline.card.world, source)
     st.markdown(words["answers"].format(a=literal(a.answer), b=literal(b.answer)))
+    for run in (a, b) if a.source != b.source else (a,):
+        warn_wrong(pipeline.card.world, run.source, run.answer)
     turning = Head(str(Kind.CROSS), measures["layer"] - 1, measures["head"] - 1)
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     _show_rows(model, (a, b), [row[turning.layer, turning.head] for row in rows], turning)

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.navigation import page_files
 from pages.ui.limits import SENTENCES
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown_errors
 from tests.pages.conftest import ROOT, Visitor
 from transformer import Vocabulary
@@ -54,6 +55,7 @@ def test_warnings_of_a_batch_name_their_text(page: str) -> None:
         "The source of text 2 has “1”",
         "The target of text 3 has “2”",
         f"Text 3 has {len(letters)} tokens",
+        f"The rule that made the training pairs answers **{letters[::-1]}**",  # it is too long for the model, which errs
     ]
     alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
     assert alone[0].startswith("The source has “1”")
@@ -188,6 +190,14 @@ def test_an_unknown_name_is_warned_of_once_and_an_unknown_word_elsewhere_with_wo
     assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
     (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
     assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
+
+
+def test_a_wrong_answer_stands_beside_the_right_one() -> None:
+    for model, wrong in (("reverse", False), ("reverse@000168", True)):
+        app = on_page(ATTENTION, model=model, source="abcdefgh")
+        answers = [markdown.value.endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
+        assert answers[0] is not wrong
+        assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
 
 
 def test_an_answer_the_model_is_not_sure_of_is_marked() -> None:
