@@ -157,7 +157,7 @@ class Visitor:
     def open(self, path: str = "", whole: bool = False) -> Page:
         """Open a page and wait until it is at rest; with `whole`, with the parts below the first screen too."""
         self.page.goto(f"{self.url}/{path}")
-        self.page.locator("h1").first.wait_for()
+        self.page.locator("h1").first.wait_for(state="attached")  # a stop of a lesson may hide the page
         self.settle()
         return self.see_all() if whole else self.page
 

@@ -196,7 +196,9 @@ class Bar {
 
   /** Hide the page, or show it: app.css. */
   cover() {
-    elementWithKey("lesson_bar")?.toggleAttribute("data-covers", this.covers());
+    const bar = elementWithKey("lesson_bar");
+    bar?.toggleAttribute("data-covers", this.covers());
+    bar?.toggleAttribute("data-ready", true);
   }
 
   /** A lesson that a button has started opens the view of its first stop; so does a link that has no view of its own. */

@@ -1,4 +1,7 @@
-"""Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js."""
+"""Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js.
+
+That of `isRunning` is in `test_compat.py`, with a script that runs as long as the test wants.
+"""
 
 import json
 import re
@@ -39,17 +42,6 @@ def returned(page: Page, expression: str) -> Any:
 def test_element_with_key(page: Page) -> None:
     assert returned(page, "return compat.elementWithKey('head-map').querySelector('.js-plotly-plot') !== null")
     assert returned(page, "return compat.elementWithKey('no-such-key')") is None
-
-
-def test_is_running(page: Page) -> None:
-    assert returned(page, "return compat.isRunning()") is False
-    page.get_by_label("Source text", exact=True).fill("lamp")
-    page.get_by_label("Source text", exact=True).press("Enter")
-    page.wait_for_function("compat.isRunning()")
-    page.wait_for_function("!compat.isRunning()")
-    page.get_by_label("Source text", exact=True).fill("torch")
-    page.get_by_label("Source text", exact=True).press("Enter")
-    page.wait_for_function("!compat.isRunning()")
 
 
 def test_opened_at(page: Page) -> None:
