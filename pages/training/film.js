@@ -1,5 +1,6 @@
-// The frames of a training on one slider: curves, the answer, a distribution, and every head's map. All frames come with the
-// data, so moving between them asks the server nothing; it is told the frame once the slider stands still.
+// The frames of a training on one slider: curves, the answer, a distribution, and every head's map. At first the data have one
+// frame. The others are asked for as soon as a person seems to want them; then moving between them asks the server nothing, and it
+// is told the frame once the slider stands still.
 
 import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
@@ -8,7 +9,7 @@ import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
-import { axisSteps, frameAt, levelsOfFrame, placeOfStep } from "./film_frames.js";
+import { axisSteps, frameAt, isReady, levelsOfFrame, placeOfStep } from "./film_frames.js";
 
 const PACE = 900; // ms between two frames
 const [WIDE, HIGH] = [400, 150]; // px of a curve, in its own units
@@ -16,10 +17,11 @@ const EDGES = { left: 44, right: 12, top: 10, bottom: 24 };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {import("./film_frames.js").Frame} Frame */
+/** @typedef {import("./film_frames.js").ReadyFrame} ReadyFrame */
 
 /**
  * @typedef {{
- *   frames: Frame[], history: { step: number, loss: number, accuracy: number }[], target: string[],
+ *   film: string, frames: Frame[], history: { step: number, loss: number, accuracy: number }[], target: string[],
  *   pairs: number, frame: number, row: number, grid: any, text: Record<string, string>,
  * }} FilmData
  */
@@ -44,6 +46,7 @@ class Film {
   /** @type {SVGElement[]} */ cursors = [];
   row = 0;
   painted = 0;
+  asked = ""; // the film whose frames were asked for
 
   /**
    * @param {HTMLElement} root
@@ -64,6 +67,7 @@ class Film {
     this.gridRoot = make("div", { class: "head_grid" });
     this.grid = new HeadGrid(this.gridRoot, gridText, false);
     answerWithPicture(root, () => this.drawn());
+    for (const sign of ["pointerenter", "focusin", "pointerdown"]) root.addEventListener(sign, () => this.ask());
     root.addEventListener("keydown", (event) => {
       // The grid of heads has arrow keys of its own.
       if (event.target !== this.grid.canvas) this.moves.key(event);
@@ -76,14 +80,22 @@ class Film {
    */
   show(data, levels) {
     const before = this.data;
-    const moved = !unchanged(before, data, "frame", "row") || !unchanged(before, data, "frames");
-    const built = unchanged(before, data, "frames", "history", "text");
+    // More frames of the same film move nothing: they may come while it plays.
+    const moved = !unchanged(before, data, "film", "frame", "row");
+    const built = unchanged(before, data, "film", "history", "text");
     [this.data, this.levels] = [data, levels];
     const row = moved && this.playback.still ? data.row : this.row;
     this.row = clamp(0, row, data.target.length - 1);
     this.playback.take(data.frames.length, data.frame, moved);
     if (!built) this.build();
     this.paint();
+  }
+
+  /** Ask for the frames that are missing, once. */
+  ask() {
+    if (this.asked === this.data.film || this.data.frames.every(isReady)) return;
+    this.asked = this.data.film;
+    this.sendTrigger("asked", this.data.film);
   }
 
   /** The frame that is shown, counted from 0. */
@@ -167,6 +179,13 @@ class Film {
       cursor.setAttribute("x1", String(x));
       cursor.setAttribute("x2", String(x));
     }
+    this.root.dataset.frame = String(frame);
+    this.root.toggleAttribute("data-waits", !isReady(shown));
+    if (!isReady(shown)) {
+      this.answer.replaceChildren(text.waits);
+      this.ask();
+      return;
+    }
     const mark = shown.right === null ? "" : shown.right ? " ✓" : " ✗";
     const words = make(
       "b",
@@ -177,7 +196,7 @@ class Film {
     words.setAttribute("aria-label", `${shown.answer} ${told}`);
     this.answer.replaceChildren(`${text.answer} `, words, this.measured(shown));
     this.tokens.setAttribute("aria-label", text.tokens);
-    this.tokens.replaceChildren(...target.map((token, row) => this.chip(token, row)));
+    this.tokens.replaceChildren(...target.map((token, row) => this.chip(token, row, shown)));
     this.barsTitle.textContent = fillIn(text.bars, { number: this.row + 1, token: tokenText(target[this.row]) });
     const { bars, rest } = shown.rows[this.row];
     this.bars.setAttribute("aria-label", this.barsTitle.textContent);
@@ -185,14 +204,13 @@ class Film {
       ...bars.map(([token, share, expected]) => barOf(tokenText(token), share, expected ? "expected" : "")),
       barOf(text.rest, rest, "rest"),
     );
-    const levels = levelsOfFrame(this.levels, frame, frames.length);
+    const levels = levelsOfFrame(this.levels, frames, frame);
     this.grid.update(data.grid, levels, (name, value) => this.sendTrigger(name, value));
     this.painted += 1;
-    this.root.dataset.frame = String(frame);
     this.root.dataset.painted = String(this.painted);
   }
 
-  /** @param {Frame} shown */
+  /** @param {ReadyFrame} shown */
   measured(shown) {
     const { text } = this.data;
     if (shown.loss === null || shown.accuracy === null) return "";
@@ -205,9 +223,10 @@ class Film {
    *
    * @param {string} token
    * @param {number} row
+   * @param {ReadyFrame} shown
    */
-  chip(token, row) {
-    const [, share] = this.data.frames[this.frame].rows[row].bars.find(([, , expected]) => expected) ?? ["", 0];
+  chip(token, row, shown) {
+    const [, share] = shown.rows[row].bars.find(([, , expected]) => expected) ?? ["", 0];
     const chip = make("button", { type: "button", class: "chip" }, tokenText(token), make("small", {}, percent(share)));
     chip.setAttribute("aria-pressed", String(row === this.row));
     chip.style.background = `color-mix(in srgb, var(--expected) ${Math.round(60 * share)}%, var(--page))`;

@@ -1,6 +1,8 @@
 """The film: a slider over the frames of a training, with curves, the answer to the visitor's text, and every head's map.
 
-All frames are sent at once, so moving between them asks the server nothing; it is told the frame once the slider stands still.
+A new text is run by the frame at the cursor alone. The first sign that a person wants to move (a pointer or the focus on the
+slider, a key, play) makes the browser ask for all frames. They are sent together, so moving between them asks the server
+nothing; it is told the frame once the slider stands still.
 """
 
 import itertools
@@ -14,7 +16,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import UInt8
 
-from pages.shell.runs import runs, snapshot_of
+from pages.shell.runs import right_answer, runs, snapshot_of
 from pages.shell.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
@@ -33,6 +35,8 @@ from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS
 
 KEY, SNAPSHOT, ROW = "film", "snapshot", "token"
+# Session key of the film whose frames the browser has asked for.
+ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
 MOST_BARS = 6  # tokens of a distribution that are drawn one by one
 
@@ -40,30 +44,40 @@ _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, Path(head_grid.
 
 
 class Film(NamedTuple):
-    """What all frames made of one text.
+    """What the frames make of one text. A frame is run when it is first asked for, once for all sessions.
 
     Attributes:
         frames: of the training.
         source: the text.
         target: what the decoder reads at every frame, so that the frames can be compared.
-        right: the right answer, if the model's world knows it.
-        answers: what each frame answers.
-        traces: of each frame reading the source and the target.
-        checks: of each frame on held-out pairs; empty if the model's world is not known.
     """
 
     frames: Frames
     source: str
     target: str
-    right: str | None
-    answers: tuple[str, ...]
-    traces: tuple[Trace, ...]
-    checks: tuple[HeldOut, ...]
 
     @property
-    def expected(self) -> tuple[int, ...]:
-        """Ids of the tokens that the rows of the decoder are to predict, `<eos>` last."""
-        return (*self.traces[-1].target_ids[0][1:], self.frames.pipeline(-1).target_vocabulary.eos)
+    def name(self) -> str:
+        """What tells it from other films."""
+        return json.dumps([self.frames.model, self.source, self.target])
+
+    @property
+    def right(self) -> str | None:
+        """The right answer, if the model's world knows it."""
+        return right_answer(self.frames.pipeline(-1).card.world, self.source)
+
+    @property
+    def checks(self) -> tuple[HeldOut, ...]:
+        """The test of each frame on held-out pairs; empty if the model's world is not known."""
+        return tuple(checks for name in self.frames.names if (checks := check(name)))
+
+    def answer(self, index: int) -> str:
+        """What a frame answers. Raises `InputError` if it cannot read the text."""
+        return runs().answer(self.frames.names[index], self.source, ()).text
+
+    def trace(self, index: int) -> Trace:
+        """A frame that reads the source and the target. Raises `InputError` if it cannot."""
+        return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
 
 def target_of(view: View, frames: Frames) -> str:
@@ -73,30 +87,10 @@ def target_of(view: View, frames: Frames) -> str:
         return frames.pipeline(-1).as_target(view.target)
     if view.target is not None:
         return view.target
-    world = WORLDS.get(frames.pipeline(-1).card.world)
-    right = world.solve(view.source) if world else None
+    right = right_answer(frames.pipeline(-1).card.world, view.source)
     if right is not None:
         return right
     return frames.pipeline(-1).as_target(runs().answer(frames.names[-1], view.source, ()))
-
-
-@cached
-def shoot(source: str, target: str, frames: Frames) -> Film:
-    """Run every frame on a text. Each snapshot is loaded once for all sessions.
-
-    Raises:
-        InputError: the models cannot read the text or the target.
-    """
-    world = WORLDS.get(frames.pipeline(-1).card.world)
-    return Film(
-        frames,
-        source,
-        target,
-        world.solve(source) if world else None,
-        tuple(runs().answer(name, source, ()).text for name in frames.names),
-        tuple(runs().trace(name, (source,), (target,), ()) for name in frames.names),
-        tuple(checks for name in frames.names if (checks := check(name))),
-    )
 
 
 @cached
@@ -119,25 +113,29 @@ def show_film(view: View, frames: Frames, kind: str, layer: int, head: int) -> t
         frames: of the training.
         kind, layer, head: the head with a frame around it; layer and head counted from 0.
     """
-    words = text("training")
-    film = waited(words["running"], shoot, view.source, target_of(view, frames), frames)
-    frame, row = _frame(view, frames), _row(len(film.expected))
-    asked = film.source, film.target, frames
-    maps = _maps(*asked, kind)
-    queries, keys = film.traces[-1].tokens(kind)
+    words, film = text("training"), Film(frames, view.source, target_of(view, frames))
+    frame = _frame(view, frames)
+    shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
+    told, maps = waited(words["running"], _told, film, shown), _maps(film, shown, kind)
+    trace = film.trace(frame)
+    # Ids of the tokens that the rows of the decoder are to predict.
+    expected = [*trace.target_ids[0][1:], frames.pipeline(-1).target_vocabulary.eos]
+    queries, keys = trace.tokens(kind)
     data = {
-        "frames": _told(*asked),
+        "film": film.name,
+        "frames": told,
         "history": history(frames),
-        "target": list(frames.pipeline(-1).target_vocabulary.tokens_of(film.expected)),
+        "target": list(frames.pipeline(-1).target_vocabulary.tokens_of(expected)),
         "pairs": CHECKED,
         "frame": frame,
-        "row": row,
+        "row": _row(len(expected)),
         "grid": head_grid.grid_data(maps.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),
         "text": words["film"],
     }
     _mount(
         key=KEY,
         data=parcel(data, maps),
+        on_asked_change=_asked,
         on_frame_change=_moved,
         on_row_change=_picked_row,
         on_pick_change=_picked_head,
@@ -174,47 +172,47 @@ def table(film: Film) -> pd.DataFrame:
     recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
     computed = [
         {"step": step, "source": f"computed on {checks.pairs} held-out pairs", "loss": checks.loss, "accuracy": checks.exact}
-        | {"right_tokens": checks.right_tokens, "answer": answer}
-        for step, checks, answer in zip(film.frames.steps, film.checks, film.answers, strict=False)
+        | {"right_tokens": checks.right_tokens, "answer": film.answer(index)}
+        for index, (step, checks) in enumerate(zip(film.frames.steps, film.checks, strict=False))
     ]
     return pd.DataFrame(recorded + computed).set_index("step")
 
 
 @cached
-def _maps(source: str, target: str, frames: Frames, kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of every head of a kind at each frame of a film."""
-    traces = shoot(source, target, frames).traces
+def _maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
+    """The levels of every head of a kind at some frames of a film."""
+    traces = (film.trace(index) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 
 
 @cached
-def _told(source: str, target: str, frames: Frames) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step, its test, its answer, and the distribution of each row."""
-    film, told = shoot(source, target, frames), []
-    for index, (step, answer, trace) in enumerate(zip(frames.steps, film.answers, film.traces, strict=True)):
-        probabilities = trace.probabilities[0].numpy()
-        tokens = frames.pipeline(index).target_vocabulary.tokens_of
-        rows = []
-        for row, expected in zip(probabilities, film.expected, strict=True):
-            top = np.argsort(-row, kind="stable")[:MOST_BARS].tolist()
-            top = top if expected in top else [*top[:-1], expected]
-            bars = [
-                [name, round(float(row[token]), 4), token == expected] for token, name in zip(top, tokens(top), strict=True)
-            ]
-            rows.append({"bars": bars, "rest": round(max(0.0, 1 - float(row[top].sum())), 4)})
-        checks = film.checks[index] if film.checks else None
-        told.append(
-            {
-                "step": step,
-                "answer": answer,
-                "right": answer == film.right if film.right is not None else None,
-                "loss": None if checks is None else round(checks.loss, 5),
-                "accuracy": None if checks is None else round(checks.exact, 5),
-                "rows": rows,
-            }
-        )
+def _told(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Each frame of a film for `film.js`: its step and its test; of the frames that are shown, the answer and the distribution
+    of each row, too."""
+    checks, told = film.checks, []
+    for index, step in enumerate(film.frames.steps):
+        measured = checks[index] if checks else None
+        frame = {
+            "step": step,
+            "loss": None if measured is None else round(measured.loss, 5),
+            "accuracy": None if measured is None else round(measured.exact, 5),
+        }
+        told.append(frame | _read(film, index) if index in shown else frame)
     return told
+
+
+def _read(film: Film, index: int) -> dict[str, Any]:
+    """What a frame made of the text: its answer, and the distribution of each row."""
+    trace, answer, rows = film.trace(index), film.answer(index), []
+    vocabulary = film.frames.pipeline(index).target_vocabulary
+    for row, expected in zip(trace.probabilities[0].numpy(), [*trace.target_ids[0][1:], vocabulary.eos], strict=True):
+        top = np.argsort(-row, kind="stable")[:MOST_BARS].tolist()
+        top = top if expected in top else [*top[:-1], expected]
+        named = zip(top, vocabulary.tokens_of(top), strict=True)
+        bars = [[name, round(float(row[token]), 4), token == expected] for token, name in named]
+        rows.append({"bars": bars, "rest": round(max(0.0, 1 - float(row[top].sum())), 4)})
+    return {"answer": answer, "right": None if film.right is None else answer == film.right, "rows": rows}
 
 
 def _frame(view: View, frames: Frames) -> int:
@@ -250,6 +248,12 @@ def _sent(name: str) -> Any:
     """What the browser sent. It is untrusted."""
     sent = st.session_state.get(KEY)
     return sent.get(name) if isinstance(sent, dict) else None
+
+
+def _asked() -> None:
+    asked = _sent("asked")
+    if isinstance(asked, str) and len(asked) < 10_000:
+        st.session_state[ASKED] = asked
 
 
 def _moved() -> None:

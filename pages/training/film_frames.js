@@ -1,12 +1,14 @@
 // The frames of a training: where a step is on the axis, and which frame is there. Nothing here touches the page.
 
 /**
- * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder.
+ * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder. Answer and rows are missing as long as
+ * nobody has asked for the frame.
  *
- * @typedef {{
- *   step: number, answer: string, right: boolean | null, loss: number | null, accuracy: number | null,
- *   rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
- * }} Frame
+ * @typedef {{ step: number, loss: number | null, accuracy: number | null }} BareFrame
+ * @typedef {BareFrame & {
+ *   answer: string, right: boolean | null, rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
+ * }} ReadyFrame
+ * @typedef {BareFrame | ReadyFrame} Frame
  */
 
 const FIRST = 10; // steps; the axis is linear before, logarithmic after
@@ -44,13 +46,24 @@ export function frameAt(frames, place) {
 }
 
 /**
+ * Whether a frame has an answer and rows.
+ *
+ * @param {Frame} frame
+ * @returns {frame is ReadyFrame}
+ */
+export function isReady(frame) {
+  return "rows" in frame;
+}
+
+/**
  * The levels of one frame.
  *
- * @param {Uint8Array<ArrayBuffer>} levels of all frames
- * @param {number} frame
- * @param {number} count
+ * @param {Uint8Array<ArrayBuffer>} levels of the frames that are ready
+ * @param {Frame[]} frames
+ * @param {number} frame one that is ready
  */
-export function levelsOfFrame(levels, frame, count) {
-  const size = levels.length / count;
-  return levels.subarray(frame * size, (frame + 1) * size);
+export function levelsOfFrame(levels, frames, frame) {
+  const size = levels.length / frames.filter(isReady).length;
+  const place = frames.slice(0, frame).filter(isReady).length;
+  return levels.subarray(place * size, (place + 1) * size);
 }

@@ -7,7 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.runs import runs
-from pages.training.film import SNAPSHOT, Film, shoot
+from pages.training.film import SNAPSHOT, Film
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -27,14 +27,14 @@ REFERENCES = 8  # pairs of sentences with a pronoun
 
 
 @cached
-def measures(source: str, target: str, frames: Frames, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
-    """Measure → its value at each frame, for every head of a kind, on a text."""
-    aligned, film = None, shoot(source, target, frames)
-    trace, world = film.traces[-1], WORLDS.get(frames.pipeline(-1).card.world)
+def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
+    """Measure → its value at each frame, for every head of a kind, on the text of a film."""
+    aligned, traces = None, [film.trace(index) for index in range(len(film.frames.names))]
+    trace, world = traces[-1], WORLDS.get(film.frames.pipeline(-1).card.world)
     if Kind.of(kind) == Kind.CROSS and world is not None:
         read, written = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
         aligned = alignment_mask(world.alignment(read, written), len(written) + 1, len(read) + 2)
-    of_frames = [measure(trace.attention(kind)[:, 0].numpy(), aligned) for trace in film.traces]
+    of_frames = [measure(trace.attention(kind)[:, 0].numpy(), aligned) for trace in traces]
     return {name: np.stack([values[name] for values in of_frames]) for name in MEASURES if name in of_frames[0]}
 
 
@@ -65,7 +65,7 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     if recipe.get("turning"):
         place = {name: recipe[name] for name in ("turning_layer", "turning_head", "turning_from")}
         st.markdown(words["told"].format(**place))
-    found = dict(measures(film.source, film.target, frames, kind))
+    found = dict(waited(words["running"], measures, film, kind))
     names = list(found)
     if kind == Kind.CROSS and has_pronouns(frames):
         names.append(SHIFT)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
 from pages.training.background import TRAININGS, Background
-from pages.training.film import CHECKED
+from pages.training.film import ASKED, CHECKED
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
@@ -43,14 +43,15 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
-    """The data of the film, and the levels of every head: [frame, layer, head, query, key]."""
+    """The data of the film, and the levels of every head at each frame that is ready: [frame, layer, head, query, key]."""
     for element in app.main.get("bidi_component"):
         sent = element.proto.bytes
         if sent:
             end = 4 + int.from_bytes(sent[:4], "little")
             data = json.loads(sent[4:end])
             if "frames" in data:
-                shape = (len(data["frames"]), *data["grid"]["shape"])
+                ready = [frame for frame in data["frames"] if "rows" in frame]
+                shape = (len(ready), *data["grid"]["shape"])
                 return data, np.frombuffer(sent[end:], np.uint8).reshape(shape)
     raise AssertionError("the page has no film")
 
@@ -65,6 +66,12 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", snapshot="168", token="2", kind="cross", layer="1", head="3"))
     data, levels = film(app)
     steps = [*Pipeline.snapshots("reverse")]
+    assert [frame["step"] for frame in data["frames"] if "rows" in frame] == [168]  # the others are run when they are asked for
+    (alone,), shown_at_168 = levels, data["frames"][steps.index(168)]
+    app.session_state[ASKED] = data["film"]
+    data, levels = film(check(app.run()))
+    assert data["frames"][steps.index(168)] == shown_at_168
+    assert np.array_equal(levels[steps.index(168)], alone)
     assert [frame["step"] for frame in data["frames"]] == steps
     assert (data["frame"], data["row"], data["target"]) == (steps.index(168), 1, ["c", "b", "a", "<eos>"])
     assert data["grid"]["selected"] == [0, 2]
@@ -256,6 +263,14 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
     visitor.settle()
     assert f"snapshot={steps[6]}" in page.url
+    # The frames came when the slider got the focus.
+    answers = root.locator(".answer b")
+    answers.wait_for()
+    slider.evaluate("slider => { slider.value = '8'; slider.dispatchEvent(new Event('input')); }")
+    assert answers.text_content() == f"{Pipeline.load(f'reverse@{steps[8]:06d}').answer('abc')} ✓"
+    slider.press("ArrowLeft")
+    slider.press("ArrowLeft")
+    visitor.settle()
     root.locator(".chip").nth(1).click()
     visitor.settle()
     assert "token=2" in page.url
