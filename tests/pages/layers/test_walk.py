@@ -56,6 +56,16 @@ def test_the_first_walk_has_twelve_stops_and_a_switch_to_all() -> None:
     assert opened(model="reverse", source="abc", stop="encoder.layers.0.self_attention.scores").toggle(key=EVERY).value
 
 
+def test_one_head_leads_to_its_training() -> None:
+    def links(**query: str) -> list[str]:
+        app = opened(model="reverse", source="abc", **query)
+        return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("training?")]
+
+    cross = "decoder.layers.1.cross_attention."
+    assert links(stop=f"{cross}scores", head="3") == ["training?model=reverse&source=abc&kind=cross&layer=2&head=3"]
+    assert links(stop=f"{cross}scores") == links(stop="decoder.layers.1.feed_forward.hidden", head="3") == []
+
+
 def test_a_button_goes_to_an_input() -> None:
     app = opened(model="reverse", source="abcd")
     at_stop(app, "encoder.layers.0.self_attention.masked_scores")
