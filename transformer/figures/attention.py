@@ -1,6 +1,7 @@
 """The heatmap of one head, and weights as bytes for the overview of every head."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -133,7 +134,7 @@ def masked_cells(
 
 
 def in_cells(
-    values: Float[np.ndarray, "row column"], form: str, scale: str, low: float = 0.0, high: float = 1.0
+    values: Float[np.ndarray, "row column"], form: str, scale: str | list[Any], low: float = 0.0, high: float = 1.0
 ) -> dict[str, object]:
     """The number in each cell, as arguments of `go.Heatmap`; short ones are black where black has more contrast than white.
 
@@ -143,7 +144,7 @@ def in_cells(
     Args:
         values: of the cells; NaN leaves a cell empty.
         form: how a number is written, as for `str.format`; a zero never has a sign.
-        scale, low, high: the colours of the heatmap, and the values at their two ends.
+        scale, low, high: the colours of the heatmap, by name or as places with colours, and the values at their two ends.
     """
     written = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
     if max((len(cell) for row in written for cell in row), default=0) > SHORT:

@@ -9,14 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.colors import get_colorscale
 
 KIND_COLORS = {"encoder": "#0072B2", "decoder": "#D55E00", "cross": "#009E73"}
 ROLE_COLORS = {"query": "#CC79A7", "key": "#E69F00", "value": "#56B4E9"}
 
 # Attention weights, 0 to 1. Viridis is perceptually uniform; Magma and Inferno hold near-blacks that Streamlit replaces.
 WEIGHTS = "Viridis"
-# Signed tensors, centred on zero.
-SIGNED = "RdBu"
+# Signed tensors, centred on zero: red below, white, blue above. As colours: plotly.js has another scale by the name RdBu, from
+# blue to red with grey between, and would draw that in figures that Plotly for Python does not check.
+SIGNED = get_colorscale("RdBu")
 
 # For series without a colour of their own, such as classes of words or several lines: hue and shape distinguish them,
 # and the shape changes once all hues are used.

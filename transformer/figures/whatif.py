@@ -12,7 +12,7 @@ from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover, in_
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered, unchecked
 
-DROPS = f"{SIGNED}_r"  # reversed, so that losses are red
+DROPS = [[1 - place, color] for place, color in reversed(SIGNED)]  # so that losses are red
 MOST_HEADS_WRITTEN = 8
 # px: the least width of the heads of a kind, and of one head;
 # the space beside the bars, and that for the change of one token.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from plotly.colors import sample_colorscale
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
 
 from transformer.figures.masks import mask_picture
@@ -99,3 +100,14 @@ def test_tokens_that_look_like_markup_are_escaped() -> None:
 def test_figures_that_are_built_unchecked_have_nothing_that_plotly_refuses(figure: go.Figure) -> None:
     spec = figure.to_dict()
     assert len(go.Figure(spec).data) == len(spec["data"])  # raises if a name or a value is not allowed
+
+
+def test_blue_is_above_zero_where_plotly_does_not_check_a_figure() -> None:
+    """By its name, plotly.js would draw RdBu the other way round: from blue through grey to red."""
+    layout: Any = aligned_maps({"one": np.ones((3, 4), np.float32)}, "abc", "token", "dimension").to_dict()["layout"]
+    low, middle, high = sample_colorscale(
+        [list(stop) for stop in layout["coloraxis"]["colorscale"]], [0.0, 0.5, 1.0], colortype="tuple"
+    )
+    assert low[0] > 2 * low[2]
+    assert high[2] > 2 * high[0]
+    assert min(middle) > 0.95
