@@ -72,9 +72,8 @@ class Film(NamedTuple):
         return tuple(checks for name in self.frames.names if (checks := check(name)))
 
     def answer(self, index: int) -> str:
-        """What a frame answers, up to one token more than the target has; "…" stands for the rest. A model that has not learnt to
-        stop writes on to its limit, and costs the time of a pass for each token. Raises `InputError` if it cannot read the text.
-        """
+        """What a frame answers, up to one token more than the target has; "…" stands for the rest. A model that has not learnt
+        to stop writes to its limit, and costs a pass for each token. Raises `InputError` if it cannot read the text."""
         trace, reading = self.trace(index), runs().reading(self.frames.names[index], "source", self.source)
         answer = self.frames.pipeline(index).answer_from(reading, trace, len(trace.target_ids[0]))
         return answer.text if answer.ended else f"{answer.text}…"
