@@ -59,7 +59,7 @@ class Truth:
         query, key: a token, of which the first is taken, or a position counted from 0; empty if the truth has none.
         side: `source` or `target`.
         token: of the output; empty for the most probable one.
-        edit: a phrase of `transformer.tracing.phrases`, such as `no positions`.
+        edit: phrases of `transformer.tracing.phrases`, such as `no positions`; `; ` between several.
     """
 
     name: str

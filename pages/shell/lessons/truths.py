@@ -100,7 +100,7 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
         return _next_word(trace, run, truth)
     if truth.name == "edit-changes-answer":
         lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
-        return _edited(run, all_interventions([truth.edit], trace.config, lengths))
+        return _edited(run, all_interventions(truth.edit.split("; "), trace.config, lengths))
     check_head(trace, kind, layer, head)
     if truth.name == "silence-changes-answer":
         return _edited(run, (Ablate(str(Kind.of(kind).path(layer - 1)), heads=(head - 1,)),))
