@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.shell.navigation import name_of, page_files
+from pages.shell.packed_files import PackedFiles
 from pages.ui.compat import failing_pings
 
 # Names of this machine that Streamlit takes for its own beside the host that was asked for.
@@ -58,4 +59,4 @@ def routes() -> list[Route]:
 
 def middleware() -> list[Middleware]:
     """The middleware of the app."""
-    return [Middleware(OwnPagesOnly)]
+    return [Middleware(OwnPagesOnly), Middleware(PackedFiles)]

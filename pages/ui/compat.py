@@ -7,6 +7,7 @@ fails when an upgrade of Streamlit breaks it.
 import math
 import re
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,6 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
@@ -73,6 +75,11 @@ def failing_pings(page: str) -> list[Route]:
         return JSONResponse(None, headers={"Cache-Control": "no-cache"})
 
     return [Route(f"/{page}/_stcore/health", health), Route(f"/{page}/_stcore/host-config", host_config)]
+
+
+def static_folder() -> Path:
+    """The folder of Streamlit's own scripts and styles."""
+    return Path(get_static_dir())
 
 
 def runs_for_visitor() -> bool:

@@ -1,7 +1,9 @@
 """What a server of the app gives to a stranger over HTTP: no file of the repository, and nothing for pages of other sites."""
 
 import asyncio
+import gzip
 import http.client
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -58,6 +60,31 @@ def ask(address: str, method: str, path: str, **headers: str) -> tuple[int, byte
     body = response.read()
     connection.close()
     return response.status, body
+
+
+@pytest.mark.parametrize(
+    ("accepted", "packed"),
+    [
+        ("gzip, deflate, br", True),
+        ("br, gzip;q=0.5", True),
+        ("gzip ;q=1.0", True),
+        ("br", False),
+        ("gzip;q=0", False),
+        ("gzip;q=0.0", False),
+        ("xgzip", False),
+    ],
+)
+def test_scripts_are_sent_packed_to_browsers_that_unpack_them(address: str, accepted: str, packed: bool) -> None:
+    (file,) = re.findall(rb'src="\./(static/js/index\.[^"]+\.js)"', INDEX)
+    path = f"/{file.decode()}"
+    _, plain = ask(address, "GET", path)
+    status, body = ask(address, "GET", path, **{"Accept-Encoding": accepted})
+    assert (status, body != plain) == (200, packed)
+    assert (gzip.decompress(body) if packed else body) == plain
+    assert len(body) < 0.5 * len(plain) or not packed
+    assert ask(address, "GET", path, **{"Accept-Encoding": accepted, "Range": "bytes=0-9"}) == (206, plain[:10])
+    assert ask(address, "HEAD", path, **{"Accept-Encoding": accepted}) == (200, b"")
+    assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit answers
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

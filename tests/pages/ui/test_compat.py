@@ -248,6 +248,11 @@ def test_key_class_and_scrolled_select_the_chart_and_is_running_sees_a_run(known
         assert visitor.complaints == []
 
 
+def test_static_folder() -> None:
+    assert (compat.static_folder() / "index.html").is_file()
+    assert list((compat.static_folder() / "static" / "js").glob("index.*.js"))
+
+
 def test_opens_from_history() -> None:
     """A browser test of Back and Forward is in `tests/pages/shell/test_history.py`."""
     assert not compat.opens_from_history()
