@@ -13,12 +13,17 @@ must come before it, as they do in a batch of answers.
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
+# Positions that the first tensor of keys or values has room for. A longer answer gets one of twice the length.
+ROOM = 64
 
-class Kept(dict[nn.Linear, Tensor]):
+
+class Kept:
     """The projected vectors of one kind of attention: projection → [batch, position, …].
+
+    Those of self-attention are written into a tensor with room for later positions, because a new tensor for each token would
+    copy all earlier ones. What `project` returned before stays as it was.
 
     Args:
         grows: True for self-attention, whose keys grow by the new positions; False for cross-attention, whose keys stay those
@@ -26,16 +31,35 @@ class Kept(dict[nn.Linear, Tensor]):
     """
 
     def __init__(self, grows: bool) -> None:
-        super().__init__()
         self.grows = grows
+        self._values: dict[nn.Linear, Tensor] = {}
+        self._lengths: dict[nn.Linear, int] = {}  # of these tensors, the positions that are written
 
     def project(self, projection: nn.Linear, x: Tensor) -> Tensor:
         """The projections of all positions so far, of which `x` holds those that are new."""
-        if projection not in self:
-            self[projection] = projection(x)
-        elif self.grows:
-            self[projection] = torch.cat([self[projection], projection(x)], dim=1)
-        return self[projection]
+        if self.grows:
+            return self._added(projection, projection(x))
+        if projection not in self._values:
+            self._values[projection] = projection(x)
+        return self._values[projection]
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep these rows of the batch, in this order."""
+        for projection, values in self._values.items():
+            self._values[projection] = values[list(rows)]
+
+    def _added(self, projection: nn.Linear, new: Tensor) -> Tensor:
+        values, length = self._values.get(projection), self._lengths.get(projection, 0)
+        end = length + new.shape[1]
+        # Autograd does not allow that a tensor of an earlier step is written to.
+        if values is None or values.shape[1] < end or new.requires_grad:
+            larger = new.new_empty(len(new), max(ROOM, 2 * end), *new.shape[2:])
+            if values is not None:
+                larger[:, :length] = values[:, :length]
+            values = self._values[projection] = larger
+        values[:, length:end] = new
+        self._lengths[projection] = end
+        return values[:, :end]
 
 
 class Cache:
@@ -53,5 +77,4 @@ class Cache:
     def select(self, rows: Sequence[int]) -> None:
         """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""
         for kept in (self.target, self.memory):
-            for projection, values in kept.items():
-                kept[projection] = values[list(rows)]
+            kept.select(rows)

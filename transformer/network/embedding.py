@@ -125,9 +125,9 @@ class Embedding(nn.Module):
             raise InputError(
                 "The {side} has {length} tokens; allowed are 1 to {most}.", side=self.side, length=length, most=self.max_len
             )
-        least, most = ids.aminmax()
+        least, most = (int(end) for end in ids.aminmax())
         if least < 0 or most >= self.vocab:
-            wrong = int(least if least < 0 else most)
+            wrong = least if least < 0 else most
             raise InputError(
                 "There is no {side} token id {token}; allowed are 0 to {most}.",
                 side=self.side,

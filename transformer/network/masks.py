@@ -61,9 +61,14 @@ def padding_queries(ids: Int[Tensor, "batch query"], pad: int) -> Bool[Tensor, "
     return (ids != pad)[:, None, :, None]
 
 
-def causal(length: int) -> Bool[Tensor, "1 1 length length"]:
-    """True on and below the diagonal: a position attends to itself and to earlier ones (section 3.2.3)."""
-    return torch.ones(length, length, dtype=torch.bool).tril()[None, None]
+def causal(length: int, first: int = 0) -> Bool[Tensor, "1 1 query length"]:
+    """True on and below the diagonal: a position attends to itself and to earlier ones (section 3.2.3).
+
+    Args:
+        length: number of positions, all of which are keys.
+        first: the first position that is a query.
+    """
+    return torch.ones(length - first, length, dtype=torch.bool).tril(first)[None, None]
 
 
 def source_mask(ids: Int[Tensor, "batch source"], config: TransformerConfig) -> Bool[Tensor, "batch 1 1 source"]:
@@ -71,15 +76,23 @@ def source_mask(ids: Int[Tensor, "batch source"], config: TransformerConfig) -> 
     return padding_keys(ids, config.source_pad)
 
 
-def target_mask(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> Bool[Tensor, "batch 1 target target"]:
-    """True where the decoder may attend in its own input: nothing later, and padding as `config.target_padding` says."""
+def target_mask(
+    ids: Int[Tensor, "batch target"], config: TransformerConfig, first: int = 0
+) -> Bool[Tensor, "batch 1 query target"]:
+    """True where the decoder may attend in its own input: nothing later, and padding as `config.target_padding` says.
+
+    Args:
+        ids: the decoder's input.
+        config: of the model.
+        first: the first position that is a query; those before it were read in earlier steps.
+    """
     batch, length = ids.shape
-    mask = causal(length).to(ids.device)
+    mask = causal(length, first).to(ids.device)
     if config.target_padding == "queries":
-        return mask & padding_queries(ids, config.target_pad)
+        return mask & padding_queries(ids[:, first:], config.target_pad)
     if config.target_padding == "keys":
         return mask & padding_keys(ids, config.target_pad)
-    return mask.expand(batch, 1, length, length)
+    return mask.expand(batch, -1, -1, -1)
 
 
 def attention_softmax(

@@ -152,7 +152,7 @@ class Transformer(nn.Module):
         if first >= target.shape[1]:
             template = "The target has {length} tokens and the cache {first}; the target must be longer."
             raise InputError(template, length=target.shape[1], first=first)
-        own_mask = Mask.of(self.target_mask(target_mask(target, self.config)[:, :, first:]))
+        own_mask = Mask.of(self.target_mask(target_mask(target, self.config, first)))
         decoded = self.decoder(self.target_embedding(target[:, first:], first), memory, own_mask, mask, cache)
         if cache:
             cache.length = target.shape[1]
@@ -197,7 +197,7 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
 
 def _check_rows(memory: Tensor, target: object) -> None:
     """Refuse a target that does not have as many rows as the memory. `Embedding.check` refuses what is not a target at all."""
-    if isinstance(target, Tensor) and target.dim() == 2 and len(memory) != len(target):
+    if isinstance(target, Tensor) and target.dim() == 2 and memory.shape[0] != target.shape[0]:
         raise InputError(
             "The source has {source} rows and the target {target}; they must have the same number.",
             source=len(memory),

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tests.transformer.small import PAD, SOURCE, VARIANTS, Run, runs, small
 from transformer.errors import InputError
-from transformer.network.cache import Cache
+from transformer.network.cache import ROOM, Cache, Kept
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 
@@ -99,3 +99,30 @@ def test_a_target_without_new_positions_is_refused() -> None:
     model.decode(TARGET, memory, mask, cache)
     with pytest.raises(InputError, match=r"^The target has 5 tokens and the cache 5; the target must be longer\.$"):
         model.decode(TARGET, memory, mask, cache)
+
+
+def test_kept_vectors_outgrow_their_room_and_what_was_returned_before_stays() -> None:
+    projection, kept = torch.nn.Linear(3, 3), Kept(grows=True)
+    x = torch.randn(2, 2 * ROOM + 5, 3, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        expected = projection(x)
+        earlier = [(end, kept.project(projection, x[:, end - 1 : end])) for end in range(1, x.shape[1] + 1)]
+        for end, values in earlier:
+            torch.testing.assert_close(values, expected[:, :end], atol=1e-6, rtol=0)
+        kept.select([1, 1])
+        both = kept.project(projection, x[:, :1])
+    torch.testing.assert_close(both[:, :-1], expected[[1, 1]], atol=1e-6, rtol=0)
+    torch.testing.assert_close(both[:, -1], expected[:, 0], atol=1e-6, rtol=0)
+
+
+def test_gradients_pass_through_kept_vectors() -> None:
+    model = small()
+    memory, mask = model.encode(SOURCE)
+    cache = Cache()
+    steps = [model.decode(TARGET[:, :end], memory, mask, cache) for end in range(1, TARGET.shape[1] + 1)]
+    torch.cat(steps, dim=1).square().sum().backward()
+    weight = model.decoder.get_submodule("layers.0.self_attention.key.projection").get_parameter("weight")
+    stepwise = weight.grad
+    model.zero_grad()
+    model(SOURCE, TARGET).square().sum().backward()
+    torch.testing.assert_close(stepwise, weight.grad, atol=1e-4, rtol=1e-3)
