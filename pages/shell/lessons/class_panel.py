@@ -13,9 +13,10 @@ from markupsafe import Markup
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.answers import number_of, places
 from pages.shell.lessons.classes import Tally, classes
+from pages.shell.lessons.invitation import app_address, show_code, show_teacher_link, warn_local
 from pages.shell.lessons.lesson import Lesson, Question, Stop
 from pages.shell.lessons.prose import line_as_html
-from pages.shell.lessons.seat import CLASS, TEACHER, Seat, class_problem, seat, take_seat
+from pages.shell.lessons.seat import Seat, class_problem, seat, take_seat
 from pages.shell.lessons.truths import filled, truth_of
 from pages.shell.turns import turn
 from pages.ui.escaping import literal
@@ -29,6 +30,10 @@ from transformer import HeadlightError
 PACE = 2.0
 # Different numbers that are listed; of the others, only how many there are.
 NUMBERS = 8
+# Widget key of the menu with which students join.
+INVITE = "class_invite"
+# Session key of the class whose code covers the screen.
+INVITED = "class_invited"
 # Who sees the answers to a question: nobody, this screen of the teacher, or everybody.
 NOBODY, HERE, EVERYBODY = "nobody", "here", "everybody"
 
@@ -101,16 +106,38 @@ def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> N
             if stop:
                 sees = _pick_who_sees(place, index, tally, small)
             # In front of a class the panel is one line, so that there is room for the picture.
-            with st.popover("" if small else words["invite"], icon=f":material/{'more_vert' if small else 'person_add'}:"):
-                _show_links(place)
-                if small:
-                    _close_button(place)
+            _invite(place, small, tally.joined)
             if not small:
                 _close_button(place)
-    if not tally.joined:
-        st.markdown(words["nobody_yet"].format(address=literal(_app_address()), code=place.code))
+    if not tally.joined and not warn_local():
+        st.markdown(words["nobody_yet"].format(address=literal(app_address()), code=place.code))
     if stop and sees:
         st.html(tally_table(stop, tally))
+
+
+def _invite(place: Seat, small: bool, joined: int) -> None:
+    """Draw what lets students join: in front of a class on the whole screen, without what only the teacher may see."""
+    words, state = text("lesson")["class"], st.session_state
+    if not small:
+        menu = st.popover(words["invite"], icon=":material/qr_code_2:", key=INVITE, on_change="rerun")
+        if menu.open:
+            with menu:
+                show_code(place)
+                show_teacher_link(place)
+        return
+
+    def turn_over() -> None:
+        state[INVITED] = None if state.get(INVITED) == place.code else place.code
+
+    st.button("", key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
+    if state.get(INVITED) == place.code:
+        with st.container(key="class_code_screen", horizontal_alignment="center", vertical_alignment="center", gap="small"):
+            show_code(place)
+            st.html(Markup('<p class="class-joined">{}</p>').format(words["line_without"].format(joined=joined)))
+            st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
+    with st.popover("", icon=":material/more_vert:", help=words["more"]):
+        st.caption(words["teacher_elsewhere"])
+        _close_button(place)
 
 
 def _close_button(place: Seat) -> None:
@@ -142,20 +169,6 @@ def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
         label_visibility="collapsed",
     )
     return chosen != NOBODY
-
-
-def _show_links(place: Seat) -> None:
-    words = text("lesson")["class"]
-    st.markdown(words["invite_text"].format(address=literal(_app_address()), code=place.code))
-    st.code(f"{_app_address()}/?{CLASS}={place.code}", None, wrap_lines=True)
-    st.markdown(words["teacher_text"])
-    st.code(f"{_app_address()}/?{CLASS}={place.code}&{TEACHER}={place.secret}", None, wrap_lines=True)
-
-
-def _app_address() -> str:
-    """The address of the app, without that of a page."""
-    address = (st.context.url or "").partition("?")[0].removesuffix("/")
-    return address.removesuffix(f"/{st.session_state['page']}")
 
 
 def _close(place: Seat) -> None:

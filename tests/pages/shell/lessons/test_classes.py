@@ -5,12 +5,16 @@ import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
+import segno
+from markupsafe import escape
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.session import Session
-from pages.shell.lessons import class_panel, classes, seat
+from pages.shell.lessons import class_panel, classes, invitation, seat
+from pages.shell.lessons.class_panel import INVITE
 from pages.shell.lessons.classes import ALPHABET, CODE_LENGTH, Classes, Tally
 from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
 from pages.shell.lessons.library import shipped
@@ -18,7 +22,7 @@ from pages.shell.lessons.player import KEY
 from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
-from tests.pages.apps import HOME, on_page, shown
+from tests.pages.apps import HOME, on_page, shown, unfold
 from tests.pages.shell.lessons.test_player import bar
 from tests.pages.shell.test_body import At
 
@@ -165,8 +169,9 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert secret not in str(teacher.query_params)
     assert f"<strong>{code}</strong> 0 joined" in panel(teacher)
     assert any(code in markdown.value for markdown in teacher.main.markdown)
-    links = [link.value.partition("?")[2] for link in teacher.code if "class=" in link.value]
-    assert links == [f"class={code}", f"class={code}&teacher={secret}"]
+    assert not teacher.code
+    unfold(teacher, INVITE)
+    assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}&teacher={secret}"]
 
     student = on_page(PAGE)
     student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
@@ -214,6 +219,16 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     large = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
     assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
     assert rows(panel(large)) == rows(panel(on_stop))
+    # The class sees how to join, and nothing that only its teacher may have.
+    monkeypatch.setattr(invitation, "app_address", lambda: "https://school.example/headlight")
+    large.button(key="class_show_code").click().run()
+    assert not large.code
+    assert secret not in panel(large)
+    joined = f"https://school.example/headlight/?class={code}"
+    assert f'alt="QR code of {joined}" src="{escape(invitation.qr_picture(joined))}"' in panel(large)
+    assert joined.removeprefix("https://") in panel(large)
+    large.button(key="class_hide_code").click().run()
+    assert "data:image" not in panel(large)
 
     monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
     full = on_page(HOME, **{"class": code})
@@ -270,6 +285,49 @@ def test_a_teacher_whose_page_was_loaded_again_is_the_teacher_with_what_the_tab_
     store.answer(code, "b", 0, "1")
     store.leave(code, "b")
     assert tally_of(store, code, 0).answered == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:8501", True),
+        ("http://127.0.0.1:8501", True),
+        ("http://127.1.2.3", True),
+        ("http://[::1]:8501", True),
+        ("http://0.0.0.0:8501", True),
+        ("http://app.localhost", True),
+        ("http://192.168.1.20:8501", False),
+        ("https://school.example", False),
+        ("http://localhost.school.example", False),
+        ("http://[broken", False),
+        ("", False),
+    ],
+)
+def test_an_address_that_phones_cannot_reach_is_told_from_others(address: str, local: bool) -> None:
+    assert invitation.is_local(address) == local
+
+
+@pytest.mark.parametrize(("own", "told"), [("192.168.1.20", "http://192.168.1.20:8777"), ("", "http://…:8777")])
+def test_a_class_on_a_local_address_is_told_what_to_start_instead(
+    own: str, told: str, store: Classes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invitation, "app_address", lambda: "http://localhost:8777")
+    monkeypatch.setattr(invitation, "own_address", lambda: own)
+    code, secret = store.open(LESSON)
+    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    (warning,) = app.warning
+    assert "--server.address 0.0.0.0 --server.port 8777" in warning.value
+    assert told in warning.value
+    unfold(app, INVITE)
+    assert "data:image" not in panel(app)  # a code that leads a phone to itself
+
+
+def test_each_address_has_a_picture_of_its_own_that_has_room_around_it() -> None:
+    one, other = (invitation.qr_picture(f"https://school.example/?class={code}") for code in ("ABCDEF", "ABCDEG"))
+    assert one != other
+    drawn = segno.make("https://school.example/?class=ABCDEF", error="m", micro=False)
+    side = len(tuple(drawn.matrix)) + 2 * 4
+    assert f"viewBox='0 0 {side} {side}'" in unquote(one)
 
 
 def test_the_page_of_a_teacher_asks_no_more_when_the_class_is_over(store: Classes) -> None:
