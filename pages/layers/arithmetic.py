@@ -78,9 +78,10 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
     root = float(np.sqrt(worked.variance + worked.eps))
     _numbers(words["numbers"], [number(value, 4) for value in (worked.mean, worked.variance, root)])
     mean, variance, eps = latex(worked.mean, 4), latex(worked.variance, 4), latex(worked.eps, 3)
+    mean = f"({mean})" if worked.mean < 0 else mean
     st.latex(
         r"y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta = "
-        rf"\frac{{x - ({mean})}}{{\sqrt{{{variance} + {eps}}}}} \odot \gamma + \beta"
+        rf"\frac{{x - {mean}}}{{\sqrt{{{variance} + {eps}}}}} \odot \gamma + \beta"
     )
     _table("norm", worked.x, worked.standard, worked.gamma, worked.beta, worked.result, worked.traced)
     _agrees(worked)

@@ -43,10 +43,10 @@ def show_ledger(view: View, trace: Trace) -> None:
         return
     words, rows = text("ledger"), ledger(model, trace)
     st.markdown(words["intro"])
-    _sums(view, trace, rows)
     st.header(words["shares"], anchor=False)
     if seen("shares", 400):
         _shares(rows)
+    _sums(view, trace, rows)
     st.header(words["table"], anchor=False)
     if seen("steps", 650):
         _table(view, rows)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.positions.differences import show_difference
 from pages.shell.parts import seen
 from pages.shell.recorded import own_network
 from pages.shell.runs import Key, runs
@@ -12,7 +13,7 @@ from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import number, numbered_tokens
+from pages.ui.format import numbered_tokens
 from pages.ui.pickers import choice_label, pick, pick_position, unfolding
 from pages.ui.text import text
 from transformer import Trace
@@ -56,7 +57,7 @@ def show_swap(view: View, trace: Trace) -> None:
     show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
-        place.metric(label, number(effect.largest, 2), help=words["largest_difference_help"])
+        show_difference(place, label, effect.largest, abs(effect.before).max(), 2, words["largest_difference_help"])
     st.markdown(words["swap_result"])
     if seen("outputs", 560):
         _show_outputs(tokens, effects)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import streamlit as st
 
+from pages.positions.differences import show_difference
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
 from pages.ui.caches import cached
@@ -19,7 +20,7 @@ from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 
 MOST_WAVES = 8
 BETWEEN = 8  # points of a curve from one position to the next
-SHOWN = 16  # rows and columns drawn of a rotation matrix; more could not be read
+SHOWN = 8  # rows and columns drawn of a rotation matrix; the numbers in more cells could not be read
 
 
 def show_waves(table: Table) -> None:
@@ -73,8 +74,9 @@ def show_distances(table: Table) -> None:
     with right:
         figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
         show(figure, "positions-distances", words["distances_alt"])
-    for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), abs(products).max()), strict=True):
-        place.metric(words[name], number(value, 3), help=words[f"{name}_help"])
+    largest = abs(products).max()
+    for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), largest), strict=True):
+        show_difference(place, words[name], value, largest, 3, words[f"{name}_help"])
     if table.kind == "sinusoidal":
         st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
         return
@@ -105,7 +107,7 @@ def show_rotation(table: Table) -> None:
     numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
     shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
     for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
-        place.metric(words[name], number(value, 2), help=words[help])
+        show_difference(place, words[name], value, 1, 2, words[help])  # sines and cosines are 1 at most
     if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)

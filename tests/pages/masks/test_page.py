@@ -119,7 +119,7 @@ def test_broadcast_drawing_has_the_shapes_of_the_traced_tensors() -> None:
 def test_convention_of_the_model_reproduces_its_weights(model: str, own: str) -> None:
     app = masks_page("three conventions", model=model, source="the cat sleeps .", batch="she left")
     table = app.dataframe[-1].value.set_index("convention")
-    differences = table["largest difference from this model's weights"]
+    differences = table["largest difference"]
     assert list(table.index) == ["vanilla", "pytorch", "shared_heads"]
     assert differences[own] == "0"
     assert (differences.drop(own) != "0").all()
