@@ -1,6 +1,6 @@
 """Differences that are 0 but for rounding, drawn so that nobody takes the rounding for a result."""
 
-from streamlit.delta_generator import DeltaGenerator
+import streamlit as st
 
 from pages.ui.format import number
 from pages.ui.text import text
@@ -10,11 +10,10 @@ from pages.ui.text import text
 ROUNDING = 1e-5
 
 
-def show_difference(place: DeltaGenerator, label: str, value: float, size: float, digits: int, help: str) -> None:
+def show_difference(label: str, value: float, size: float, digits: int, help: str) -> None:
     """Draw a difference as a metric; one that is rounding is drawn as `≈ 0`, with its value below.
 
     Args:
-        place: where.
         label: of the metric.
         value: the difference, 0 or above.
         size: the largest of the numbers that were compared.
@@ -22,8 +21,8 @@ def show_difference(place: DeltaGenerator, label: str, value: float, size: float
         help: of the metric.
     """
     if not 0 < value <= ROUNDING * size:
-        place.metric(label, number(value, digits), help=help)
+        st.metric(label, number(value, digits), help=help)
         return
     words = text("positions")
     rounding = words["rounding"].format(value=number(value, digits))
-    place.metric(label, words["about_zero"], rounding, help=help, delta_color="off", delta_arrow="off")
+    st.metric(label, words["about_zero"], rounding, help=help, delta_color="off", delta_arrow="off")

@@ -57,7 +57,8 @@ def show_swap(view: View, trace: Trace) -> None:
     show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
-        show_difference(place, label, effect.largest, abs(effect.before).max(), 2, words["largest_difference_help"])
+        with place:
+            show_difference(label, effect.largest, abs(effect.before).max(), 2, words["largest_difference_help"])
     st.markdown(words["swap_result"])
     if seen("outputs", 560):
         _show_outputs(tokens, effects)

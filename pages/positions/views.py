@@ -76,7 +76,8 @@ def show_distances(table: Table) -> None:
         show(figure, "positions-distances", words["distances_alt"])
     largest = abs(products).max()
     for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), largest), strict=True):
-        show_difference(place, words[name], value, largest, 3, words[f"{name}_help"])
+        with place:
+            show_difference(words[name], value, largest, 3, words[f"{name}_help"])
     if table.kind == "sinusoidal":
         st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
         return
@@ -107,7 +108,8 @@ def show_rotation(table: Table) -> None:
     numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
     shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
     for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
-        show_difference(place, words[name], value, 1, 2, words[help])  # sines and cosines are 1 at most
+        with place:
+            show_difference(words[name], value, 1, 2, words[help])  # sines and cosines are 1 at most
     if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)
