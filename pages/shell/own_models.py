@@ -1,11 +1,13 @@
 """Models that one session alone has: trained or uploaded in it. Its sidebar lists them beside the shipped ones.
 
-The contents of their files are in the session, and go with it. The process finds them by their digest, to load them again when
-they were dropped from the caches.
+The contents of their files are in the session, and go with it, except for some minutes in which the browser may come back
+(`keep_left`). The process finds them by their digest, to load them again when they were dropped from the caches.
 """
 
 import hashlib
 import re
+import threading
+import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -21,6 +23,8 @@ from transformer.worlds import WORLDS
 OWN = "own_models"
 PREFIX = "my-"
 LONGEST_NAME = 40
+# Sessions that have ended, whose models are kept for those who have only loaded the page again; for how many seconds.
+LEFT_SESSIONS, LEFT_SECONDS = 16, 300
 # Fields of the configuration whose other values the texts and formulas of the pages do not cover.
 EXPLAINED = {"activation": "relu", "sinusoid_order": "alternating"}
 
@@ -53,13 +57,58 @@ class _Own(NamedTuple):
     about: str
 
 
+class _Left(NamedTuple):
+    """The models of a session whose browser has gone, and when it went, of the clock `time.monotonic`."""
+
+    models: dict[str, _Own]
+    time: float
+
+
 # Digest → contents. It keeps nothing alive: what no session has any more is gone.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
+# Name of a session in its address → its models; the session that ended last comes last.
+_LEFT: dict[str, _Left] = {}
+_LEFT_LOCK = threading.Lock()
 
 
 def own_models() -> dict[str, OwnModel]:
     """The models that this session alone has, by name."""
     return {name: own.key for name, own in st.session_state.get(OWN, {}).items()}
+
+
+def own_store() -> dict[str, _Own]:
+    """All that is kept of the models of this session, for `keep_left`; the same object as long as the session lasts."""
+    return st.session_state.setdefault(OWN, {})
+
+
+def keep_left(session: str, models: dict[str, _Own]) -> None:
+    """Keep the models of a session whose browser has gone, under the name that its address has. Called outside of any run."""
+    with _LEFT_LOCK:
+        _LEFT.pop(session, None)
+        if models:
+            _LEFT[session] = _Left(models, time.monotonic())
+        _drop_left(LEFT_SESSIONS)
+
+
+def take_left(session: str) -> bool:
+    """Give this session the models that were kept under a name; they are then not kept any more. Whether there were any."""
+    with _LEFT_LOCK:
+        _drop_left(LEFT_SESSIONS)
+        left = _LEFT.pop(session, None)
+    if left is None:
+        return False
+    models = own_store()
+    for name, own in left.models.items():
+        models.setdefault(name, own)
+    return True
+
+
+def _drop_left(most: int) -> None:
+    """Drop the models of sessions that went long ago, and of the first of the others until there are at most so many."""
+    oldest = time.monotonic() - LEFT_SECONDS
+    recent = [session for session, left in _LEFT.items() if left.time >= oldest]
+    for session in set(_LEFT) - set(recent[max(0, len(recent) - most) :]):
+        del _LEFT[session]
 
 
 def about_own(name: str) -> str:
@@ -92,15 +141,21 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
             template = "The model {name!r} has {field} {given!r}; the pages of this app explain {value!r} only."
             given = getattr(pipeline.config, field_name)
             raise CheckpointError(template, name=name, field=field_name, given=given, value=value)
-    models: dict[str, _Own] = st.session_state.setdefault(OWN, {})
+    models = own_store()
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     replaced = len(models[name].contents.data) if name in models else 0
-    others = sum(len(contents.data) for contents in list(_CONTENTS.values())) - replaced
-    if digest not in _CONTENTS and others + len(data) > OWN_MEGABYTES << 20:
-        raise CheckpointError("The server has no room for more models of its visitors; try again later.")
+    while digest not in _CONTENTS and _bytes_of_all() - replaced + len(data) > OWN_MEGABYTES * 2**20:
+        with _LEFT_LOCK:
+            if not _LEFT:
+                raise CheckpointError("The server has no room for more models of its visitors; try again later.")
+            _drop_left(len(_LEFT) - 1)  # those whose browser has gone make room
     contents = _CONTENTS.setdefault(digest, _Contents(data))
     models[name] = _Own(OwnModel(name, digest, parameters(pipeline.config)), contents, about)
     return models[name].key
+
+
+def _bytes_of_all() -> int:
+    return sum(len(contents.data) for contents in list(_CONTENTS.values()))
 
 
 def load_own(key: OwnModel) -> Pipeline:

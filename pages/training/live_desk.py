@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from pages.shell.own_models import keep_left, own_store, take_left
 from pages.ui.caches import of_session
 from pages.ui.limits import TRAINING_NICENESS, TRAININGS
 from transformer.training.live import LiveTraining, Progress
@@ -127,13 +128,16 @@ class Desk:
 
     Attributes:
         training: None before the first.
-        name: of the training in the link of the page, by which a page that is loaded again finds it.
+        name: of the training and of the session's own models in the link of the page, by which a page that is loaded again
+            finds them; empty if there are none.
+        models: what the session keeps of its own models.
         came_back: the step at which the page was loaded again; None if it was not.
     """
 
     def __init__(self) -> None:
         self.training: LiveTraining | None = None
         self.name = ""
+        self.models = own_store()
         self.came_back: int | None = None
         self._left = self._goes_on = False
 
@@ -163,12 +167,17 @@ class Desk:
         self.training, self.name, self.came_back, self._goes_on = training, secrets.token_hex(4), None, False
         LINE.enter(training)
 
+    def keep_models(self) -> None:
+        """See to it that a page that is loaded again finds the models of this session. Call it after one was added."""
+        self.name = self.name or secrets.token_hex(4)
+
     def come_back(self, name: str) -> bool:
-        """Take over the training of that name from a browser that has gone; whether there was one. If it was computing, it goes
-        on as soon as its process has ended (`go_on`)."""
-        left = LEFT.take(name)
+        """Take over the models and the training of that name from a browser that has gone; whether there were any. A training
+        that was computing goes on as soon as its process has ended (`go_on`)."""
+        with_models, left = take_left(name), LEFT.take(name)
         if left is None:
-            return False
+            self.name = name if with_models else self.name
+            return with_models
         self.training, self.name = left.training, name
         self.came_back, self._goes_on = left.training.progress.step, left.computed
         if left.computed:  # a page that draws nothing of the training does not call `go_on`
@@ -200,6 +209,8 @@ class Desk:
     def leave(self) -> None:
         """Stop the training, and start no other: the browser has gone, and a click that is still under way must not."""
         self._left = True
+        if self.name:
+            keep_left(self.name, self.models)
         if self.training:
             computed = self._goes_on or self.place > 0 or self.progress.status in ("starting", "running")
             LEFT.keep(self.name, self.training, computed)
@@ -218,7 +229,9 @@ def desk() -> Desk:
     connected, state = _connected_desk(), st.session_state
     before = state.get(DESK)
     if before is not connected:
-        if before is not None and not connected.come_back(before.name):
-            connected.training, connected.name = before.training, before.name
+        if before is not None:
+            connected.come_back(before.name)
+            if connected.training is None:  # not kept any more
+                connected.training, connected.name = before.training, before.name
         state[DESK] = connected
     return connected

@@ -7,6 +7,7 @@ from pages.shell.examples import starts
 from pages.shell.own_models import add_own, own_name
 from pages.shell.sidebar import take
 from pages.shell.turns import aside
+from pages.training.live_desk import desk
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
@@ -32,11 +33,11 @@ def show_files(training: LiveTraining | None) -> None:
     with right:
         key = f"live_upload_{st.session_state.get(COUNT, 0)}"
         st.file_uploader(
-            words["upload"],
+            words["upload"].format(megabytes=UPLOAD_MEGABYTES),
             type="safetensors",
             max_upload_size=UPLOAD_MEGABYTES,
             key=key,
-            help=words["upload_help"].format(megabytes=UPLOAD_MEGABYTES),
+            help=words["upload_help"],
             on_change=_take_upload,
             args=(key,),
         )
@@ -84,6 +85,7 @@ def _take_upload(key: str) -> None:
     try:
         with aside():
             name = accept(file.name, file.getvalue())
+        desk().keep_models()
         take(starts(name)[0])
         state["model"] = name
         state[RESULT] = True, words["accepted"].format(name=name)

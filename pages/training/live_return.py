@@ -1,4 +1,5 @@
-"""The training of this session on every page: its name is in the address, by which a page that is loaded again finds it."""
+"""The training and the own models of this session on every page: a name is in the address, by which a page that is loaded again
+finds them."""
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ RUN, GONE = "live_run", "live_gone"
 
 
 def keep_training() -> None:
-    """Keep the training of this session, and its model, when any page is loaded again. Call it before the sidebar is drawn."""
+    """Keep the training of this session, and its own models, when any page is loaded again. Call it before the sidebar."""
     if DESK in st.session_state or RUN in st.query_params:
         session_desk = desk()
         come_back(session_desk)
@@ -24,11 +25,11 @@ def keep_training() -> None:
 
 
 def come_back(session_desk: Desk) -> bool:
-    """Take over the training that the link names, if the page was only loaded again, and write the name of this session's
-    training to the link. Whether the link names one that is not there any more."""
+    """Take over the training and the models that the link names, if the page was only loaded again, and write the name of those
+    of this session to the link. Whether the link names some that are not there any more."""
     state = st.session_state
     asked = st.query_params.get(RUN, "")
-    if session_desk.training is None and asked:
+    if session_desk.training is None and asked and asked != session_desk.name:
         state[GONE] = not session_desk.come_back(asked)
     session_desk.go_on()
     state[RUN] = session_desk.name

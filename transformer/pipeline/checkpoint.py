@@ -30,6 +30,12 @@ FORMAT = "1"
 LARGEST_TABLES = 1 << 23
 LARGEST_FLOAT = 1e38
 NOT_WHOLE = "The file {name!r} is not a whole safetensors file ({problem})."
+PICKLE = (
+    "The file {name!r} is not a whole safetensors file: it begins like a pickle of Python or PyTorch. Such a file can run any "
+    "program when it is opened, so it was not opened."
+)
+# First bytes of a pickle, and of the zip archive in which PyTorch puts one.
+PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
@@ -116,6 +122,8 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     Raises:
         CheckpointError: it is not a whole safetensors file; the message calls it `name`.
     """
+    if data.startswith(PICKLE_STARTS):
+        raise CheckpointError(PICKLE, name=name)
     try:
         tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])

@@ -3,11 +3,14 @@
 import dataclasses
 import json
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import save
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
@@ -284,7 +287,9 @@ def test_the_name_of_an_own_model_is_plain() -> None:
     ("data", "reason"),
     [
         (b"", "is not a whole safetensors file"),
-        (b"PK\x03\x04 a zip file with a pickle", "is not a whole safetensors file"),
+        (b"PK\x03\x04 a zip file with a pickle", "is not a whole safetensors file: it begins like a pickle"),
+        (b"\x80\x04\x95 a pickle", "is not a whole safetensors file: it begins like a pickle"),
+        (save({"weight": torch.zeros(3)}, {"format": "pt", "architecture": "another"}), "Headlight did not write it"),
         (b"\x02\0\0\0\0\0\0\0{}", "Headlight did not write it"),
         (b"\xff" * 64, "is not a whole safetensors file"),
     ],
@@ -322,3 +327,46 @@ def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.Monk
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
+    # The page is loaded again, here on a page that has no upload.
+    name = app.query_params["live_run"]
+    clear_session_resource_cache(SESSION)  # the browser goes
+    app = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
+    assert not app.exception
+    assert not app.sidebar.warning
+    assert app.session_state["model"] == "my-mine"
+    assert app.query_params["live_run"] == name
+    # It can be loaded again as often as one likes, but another visitor's tab does not get the model.
+    other = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
+    assert any("Only that tab has it" in warning.value for warning in other.sidebar.warning)
+    clear_session_resource_cache(SESSION)
+    assert on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name).session_state["model"] == "my-mine"
+
+
+def test_the_models_of_those_who_have_gone_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores: dict[str, dict[str, Any]] = {}
+
+    def session(name: str) -> dict[str, Any]:
+        """From here on, what is done is done in the session of this name."""
+        monkeypatch.setattr(own_models, "own_store", lambda: stores[name])
+        return stores.setdefault(name, {})
+
+    monkeypatch.setattr(own_models, "_LEFT", {})
+    monkeypatch.setattr(own_models, "_CONTENTS", weakref.WeakValueDictionary())
+    first, second, third = (Pipeline.load(name).to_bytes() for name in ("reverse", "copy", "sort"))
+    for name, data in (("early", first), ("late", second)):
+        own_models.keep_left(name, session(name))  # nothing to keep
+        own_models.add_own("my-model", data, "")
+        own_models.keep_left(name, stores.pop(name))
+    assert list(own_models._LEFT) == ["early", "late"]
+    session("other")
+    room = len(first) + len(second) + len(third) - 1
+    monkeypatch.setattr(own_models, "OWN_MEGABYTES", room / 2**20)
+    own_models.add_own("my-model", third, "")
+    assert list(own_models._LEFT) == ["late"]
+    assert not own_models.take_left("early")
+    assert own_models.take_left("late")
+    assert list(stores["other"]) == ["my-model"]  # its own stays
+    assert stores["other"]["my-model"].contents.data == third
+    monkeypatch.setattr(own_models, "LEFT_SECONDS", -1)
+    own_models.keep_left("too late", stores["other"])
+    assert not own_models.take_left("too late")

@@ -71,7 +71,7 @@ def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> 
     while server.process.num_threads() > threads:
         assert time.monotonic() < closed + SECONDS
         time.sleep(0.1)
-    assert server.megabytes < megabytes + 60
+    assert server.megabytes < megabytes + 20
 
 
 @pytest.mark.browser
