@@ -1,10 +1,12 @@
 """The section in which a visitor trains a model: with a server, and with a browser."""
 
 import asyncio
+import pickle
 import re
 import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
@@ -13,8 +15,10 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.server import Server, serving
 from benchmarks.session import Session
+from pages.ui.limits import UPLOAD_MEGABYTES
 from tests.pages.conftest import ROOT, Visitor
 from tests.pages.training.test_live import TINY
+from transformer import Pipeline
 
 Result = TypeVar("Result")
 SECONDS = 90  # a process can take long to start on a busy machine
@@ -75,10 +79,18 @@ def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> 
 
 
 @pytest.mark.browser
-def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Browser, server: Server) -> None:
+def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Browser, server: Server, tmp_path: Path) -> None:
     visitor = Visitor(browser, server.address)
     query = "&".join(f"{name}={value}" for name, value in TINY.items())
     page = visitor.open(f"training?{query}", whole=True)
+    # First two uploads, which are refused.
+    (tmp_path / "large.safetensors").write_bytes(bytes((UPLOAD_MEGABYTES << 20) + 1))
+    upload = page.locator("input[type=file]")
+    upload.set_input_files(tmp_path / "large.safetensors")
+    expect(page.get_by_test_id("stFileUploader")).to_contain_text(f"must be {UPLOAD_MEGABYTES}.0MB or smaller")
+    upload.set_input_files({"name": "x.safetensors", "mimeType": "", "buffer": pickle.dumps([1])})
+    expect(page.get_by_text("Refused, and nothing has changed: The file 'x' is not a whole safetensors file")).to_be_visible()
+    assert f"model={TINY['model']}" in page.url
     page.get_by_role("button", name="Start training").click()
     done = page.get_by_text(re.compile("done.*Step 40 of 40"))
     expect(done).to_be_visible(timeout=1000 * SECONDS)
@@ -86,6 +98,10 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     expect(page.locator(".live_curves .tokens li").first).to_be_visible()
     # At rest: nothing is redrawn any more.
     visitor.settle()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the model").click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    assert Pipeline.load(tmp_path / "reverse-trained.safetensors").card.trained_on == 40 * 8
     page.get_by_role("button", name="Look inside, on Attention").click()
     expect(page.get_by_role("heading", level=1, name="Attention")).to_be_visible()
     visitor.settle()

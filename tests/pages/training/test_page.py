@@ -1,13 +1,16 @@
 """The page on which a training is watched: its numbers are those of the library, at every snapshot."""
 
+import io
 import itertools
 import json
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 from streamlit.runtime.caching import clear_session_resource_cache
@@ -284,6 +287,27 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     visitor.settle()
     assert "head=4" in page.url
     assert "layer=1" in page.url
+    # The picture of the frame, the numbers of the curves, and the card.
+    page.get_by_role("button", name=re.compile("^Save")).first.click()
+
+    def saved(button: str) -> tuple[str, bytes]:
+        with page.expect_download() as download:
+            page.get_by_role("button", name=button).click()
+        return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+    name, data = saved("Picture as PNG")
+    assert (name, data[:4]) == (f"reverse-{steps[6]:06d}.png", b"\x89PNG")
+    name, data = saved("Picture as SVG")
+    assert name == f"reverse-{steps[6]:06d}.svg"
+    assert f"step {steps[6]} of {steps[-1]}" in data.decode()
+    assert page.locator(".answer b").inner_text() in data.decode()
+    _, data = saved("Numbers as CSV")
+    numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)
+    assert numbers["step"].tolist()[-len(steps) :] == list(steps)
+    assert numbers["answer"].tolist()[-1] == "cba"
+    page.keyboard.press("Escape")
+    name, data = saved("Card of the run as JSON")
+    assert (name, json.loads(data)["recipe"]["steps"]) == ("reverse-card.json", steps[-1])
     page.reload()
     page.locator(".film[data-painted]").wait_for()
     assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
