@@ -16,6 +16,7 @@ from pages.shell.runs import available
 from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import share, whole
+from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import PRESETS, Trace
 
@@ -71,9 +72,9 @@ def _query(start: dict[str, Any]) -> dict[str, str]:
 
 
 def show_way_in() -> None:
-    """Draw a link to the first lesson; nothing while a lesson is open."""
+    """Draw a link to the first lesson; nothing while a lesson is open, or before a room, which came for the picture below."""
     lesson = shipped().get(FIRST_LESSON)
-    if lesson and not lesson_is_open():
+    if lesson and not lesson_is_open() and not presenting():
         label = text("home")["first_lesson"].format(
             title=lesson.title, count=_counted(len(lesson.stops)).lower(), minutes=round(lesson.minutes)
         )

@@ -5,18 +5,17 @@ from itertools import groupby
 import streamlit as st
 
 from pages.layers.flow import Flow, flow_of
+from pages.layers.offline_strip import offline_strip
 from pages.layers.stops import group_title, heading
-from pages.layers.tensors import all_numbers, picked, strip
+from pages.layers.tensors import all_numbers, picked, strip, strip_data
 from pages.layers.views import tensor_of
 from pages.layers.walk import STOP
 from pages.shell.view import View
-from pages.ui.charts import offline
 from pages.ui.export_menu import saving
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.walk import Stop, walk
-from transformer.figures import layer_figure
 from transformer.figures.panels import TensorView
 
 KEY = "film"
@@ -44,12 +43,13 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     titles = ", ".join(frame.title for frame in frames)
     alt = words["says"].format(where=group_title(group), titles=titles)
     paths = [*(stop.path for stop in members), *sources]
-    strip(parts, flows, sources, st.session_state.get(STOP, ""), alt, KEY, lambda: _open(paths))
+    data = strip_data(parts, flows, sources, st.session_state.get(STOP, ""), alt)
+    strip(data, KEY, lambda: _open(paths))
     saving(
         KEY,
         f"{view.model}-{group}",
         lambda: all_numbers(frames),
-        lambda: offline(layer_figure(parts, labels=figure_labels()), alt),
+        lambda: offline_strip(view, group_title(group), {**data, "selected": ""}),
     )
     st.caption(words["caption"].format(count=len(members)))
 

@@ -83,16 +83,19 @@ def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
-def strip(
+def strip(data: Mapping[str, Any], key: str, on_pick: Callable[[], None]) -> None:
+    """Draw a strip, made by `strip_data`; `on_pick` is called when a miniature is clicked, and `picked` returns its path."""
+    _strip(key=key, data=data, on_pick_change=on_pick)
+
+
+def strip_data(
     parts: Mapping[str, Sequence[TensorView]],
     flows: Sequence[Flow],
     sources: Mapping[str, tuple[str, str]],
     selected: str,
     says: str,
-    key: str,
-    on_pick: Callable[[], None],
-) -> None:
-    """Draw miniatures, all to one scale, as they flow into one another.
+) -> dict[str, Any]:
+    """Miniatures for the browser, all to one scale, and how they flow into one another.
 
     Args:
         parts: the tensors by the title of their part; an empty title is not shown.
@@ -100,8 +103,6 @@ def strip(
         sources: path of a tensor of another part → what it is to this part, and its title.
         selected: path of the highlighted tensor.
         says: the strip in words, for screen readers.
-        key: of the widget.
-        on_pick: called when a miniature is clicked; `picked` returns its path.
     """
     frames = [frame for part in parts.values() for frame in part]
     (down, across), sent = _scale_of(frames), {}
@@ -133,7 +134,7 @@ def strip(
         }
         for title, flow in zip(parts, flows, strict=True)
     ]
-    data = {
+    return {
         "parts": sent_parts,
         "frames": sent,
         "selected": selected,
@@ -141,7 +142,6 @@ def strip(
         "says": says,
         "text": {**text("tensors")["strip"], **{branch: figure_labels()[f"branch_{branch}"] for branch in ROLE_COLORS}},
     }
-    _strip(key=key, data=data, on_pick_change=on_pick)
 
 
 def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:

@@ -80,7 +80,7 @@ def read(pipeline: TextPipeline, model: str, source: str) -> Run:
     row = max((index for index, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
     if row is None:
         raise InputError(
-            "The model's answer {answer!r} has no pronoun; this page needs one of {pronouns}.",
+            "The model's answer “{answer}” has no pronoun; this page needs one of {pronouns}.",
             answer=answer.text,
             pronouns=", ".join(PRONOUNS),
         )

@@ -1,5 +1,6 @@
 """The HTML pages saved from the walk and from the filmstrip."""
 
+import json
 from typing import Any
 
 import pytest
@@ -11,30 +12,45 @@ from tests.pages.apps import unfold
 from tests.pages.layers.opened import LAYER, opened
 
 
-@pytest.mark.parametrize(
-    ("query", "menu", "name", "titles"),
-    [
-        ({"stop": f"{LAYER}.self_attention.scores"}, PICTURE, f"{LAYER}.self_attention.scores.html", ["Raw scores"]),
-        ({"part": "filmstrip", "group": "encoder-1"}, KEY, "reverse-encoder 1.html", ["Raw scores", "Attention weights"]),
-    ],
-)
-def test_the_saved_page_holds_the_plotly_figure(
-    query: dict[str, str], menu: str, name: str, titles: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages: dict[str, Any] = {}
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """File name → what a download button of the page offers."""
+    offered: dict[str, Any] = {}
 
     def remember(label: str, content: Any, file: str, *others: object, **more: object) -> None:
-        pages[file] = content
+        offered[file] = content
 
     monkeypatch.setattr("streamlit.download_button", remember)
+    return offered
+
+
+def page_of(pages: dict[str, Any], menu: str, name: str, **query: str) -> str:
     app: AppTest = opened(model="reverse", source="abcd", **query)
     assert not pages  # a closed menu has no buttons
     unfold(app, f"save {menu}")
     assert not app.error
     html = pages[name]()
     assert html.startswith("<!doctype html>")
-    assert "Plotly.newPlot" in html
-    assert '"type":"heatmap"' in html
     assert 'src="http' not in html  # the page works offline
-    for title in titles:
-        assert title in html.partition("Plotly.newPlot")[2]
+    return html
+
+
+def test_the_saved_page_of_a_stop_holds_the_plotly_figure(pages: dict[str, Any]) -> None:
+    path = f"{LAYER}.self_attention.scores"
+    html = page_of(pages, PICTURE, f"{path}.html", stop=path)
+    figure = html.partition("Plotly.newPlot")[2]
+    assert '"type":"heatmap"' in figure
+    assert "Raw scores" in figure
+
+
+def test_the_saved_filmstrip_has_the_flow_of_the_page(pages: dict[str, Any]) -> None:
+    html = page_of(pages, KEY, "reverse-encoder 1.html", part="filmstrip", group="encoder-1")
+    data = json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+    attention, _ = data["parts"]
+    scores, output = f"{LAYER}.self_attention.scores", f"{LAYER}.self_attention.output"
+    assert [f"{LAYER}.self_attention.query.heads", scores] in attention["lines"]
+    assert [f"{LAYER}.self_attention.key.heads", scores] in attention["lines"]
+    assert len(attention["rows"][0]) == 3  # queries, keys and values beside one another
+    assert ["source_embedding.sum", f"{LAYER}.self_attention_add_norm.sum"] in attention["residual"]
+    assert data["frames"][output]["title"] == "Output of attention"
+    assert "class StripView" in html

@@ -142,7 +142,7 @@ def test_the_page_names_the_row_and_says_that_the_sidebar_changes_nothing(app: A
 
 def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
     with pytest.raises(
-        InputError, match=r"^The model's answer '.+' has no pronoun; this page needs one of il, elle, ils, elles\.$"
+        InputError, match=r"^The model's answer “.+” has no pronoun; this page needs one of il, elle, ils, elles\.$"
     ):
         read(runs().pipeline("english-french"), "english-french", "the cat sleeps .")
 
