@@ -1,11 +1,12 @@
 """The steps of an answer as tokens and numbers, for the player, for the other parts of the page and for files."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from jaxtyping import Float
 
 from pages.decoding.settings import Settings
@@ -34,6 +35,7 @@ class Run:
     pipeline: TextPipeline
     written: Written
     settings: Settings
+    _distributions: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def chain(self) -> tuple[Hypothesis, ...]:
@@ -64,13 +66,18 @@ class Run:
         return self.written.steps[made.step]
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
-        """The probabilities of all tokens in the step and row that made a hypothesis, from the model's own on."""
-        # In double precision, as tokens are drawn: at a low temperature float32 would make improbable tokens 0, as if cut off.
-        return np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages])
+        """The probabilities of all tokens in the step and row that made a hypothesis, from the model's own on. Do not write to
+        them."""
+        place = made.step, made.row
+        if place not in self._distributions:
+            # In double precision, as tokens are drawn: in float32 a low temperature would make improbable tokens 0, as if cut.
+            stages = [stage.logits[made.row] for stage in self.step(made).stages]
+            self._distributions[place] = torch.stack(stages).double().softmax(-1).numpy()
+        return self._distributions[place]
 
     def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
         """The model's own probabilities there."""
-        return self.step(made).own.logits[made.row].double().softmax(-1).numpy()
+        return self.distributions(made)[0]
 
     def top(self, made: Hypothesis) -> list[int]:
         """The most probable tokens there, the most probable first, with the one that was written as the last if it is not
@@ -119,35 +126,35 @@ def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]
         run: what was written.
         layer, head: the attention that is shown; None for the mean over the heads.
     """
-    sent = []
+    sent, read = [], run.tokens_of(run.step(run.chain[-1]).read[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(run.given))
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
         bars = [
-            {"token": name, "share": _short(last[index]), "own": _short(own[index]), "chosen": index == made.token}
-            for index, name in zip(top, run.tokens_of(top), strict=True)
+            {"token": name, "share": after, "own": before, "chosen": index == made.token}
+            for index, name, after, before in zip(top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True)
         ]
         sent.append(
             {
-                "read": list(run.tokens_of(step.read[made.row].tolist())),
+                "read": list(read[: step.read.shape[1]]),  # each step reads what the one before it read, and one token more
                 "token": token,
                 "ended": made.ended,
                 "why": reason(run, made),
                 "bars": bars,
-                "rest": _short(max(0.0, 1 - last[top].sum())),
-                "self": [_short(weight) for weight in run.attention(made, "decoder", layer, head)],
+                "rest": _short(np.array([max(0.0, 1 - last[top].sum())]))[0],
+                "self": _short(run.attention(made, "decoder", layer, head)),
                 # A decoder alone reads its text by self-attention.
-                "cross": [_short(weight) for weight in run.attention(made, kind, layer, head)[:columns]],
+                "cross": _short(run.attention(made, kind, layer, head)[:columns]),
             }
         )
     return sent
 
 
-def _short(value: float) -> float:
-    """The value with five digits. A small one does not become 0, which stands for a token that was cut off."""
-    return float(f"{value:.5g}")
+def _short(values: Float[np.ndarray, " value"]) -> list[float]:
+    """The values with five digits. A small one does not become 0, which stands for a token that was cut off."""
+    return [float(f"{value:.5g}") for value in values.tolist()]
 
 
 def table(run: Run) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from transformer.network.tap import Edit, Scope, Tap, as_edits
 from transformer.pipeline.decoding.controls import Control, as_controls
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
 from transformer.tracing.interventions import Ablate, Replace, Scale
-from transformer.tracing.paths import Kind, TensorPath, find_tap
+from transformer.tracing.paths import Kind, find_tap
 
 # Names of the first two stages; the others are controls.
 OWN, ALLOWED = "own", "allowed"
@@ -119,7 +119,8 @@ class DecodingStep:
             InputError: no such kind, or the step was not traced.
         """
         kind = Kind.of(kind)
-        paths = [path for path in self.values if path.endswith(".weights") and TensorPath.parse(path).kind is kind]
+        stack, weights = f"{kind.stack}.", f".{kind.sublayer}.weights"
+        paths = [path for path in self.values if path.endswith(weights) and path.startswith(stack)]
         if not paths or kind.queries != "target":
             raise InputError("This step has no {kind} attention.", kind=str(kind))
         return torch.stack([self.values[path][row, :, -1] for path in paths])
