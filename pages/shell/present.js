@@ -2,7 +2,8 @@
 
 import { componentRoots, elementWithKey, headerHeight, pageScroller } from "../ui/compat.js";
 import { make, rootOf, viewOf } from "../ui/component.js";
-import { freeze, isFrozen, thaw } from "./still.js";
+import { fillIn } from "../ui/format.js";
+import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
 
 const AIR = 16; // px above a part that is stepped to
 const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
@@ -98,6 +99,17 @@ class Presenting {
     scroller.scrollTo(0, 0);
   }
 
+  /**
+   * While the page is frozen: prepare the next stop of the lesson, or the next part of the page; −1: the one before.
+   *
+   * @param {1 | -1} way
+   */
+  prepare(way) {
+    if (openStop(way)) return;
+    const part = partFrom(topAfterThaw(), way);
+    if (part) thawAt(part.top, fillIn(this.text.frozen_at, { part: part.name }));
+  }
+
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -107,8 +119,7 @@ class Presenting {
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => (this.covered ? this.cover(this.covered) : this.leave()) };
     if (!typing) Object.assign(acts, { b: () => this.cover("black"), f: () => this.cover("frozen") });
-    // The parts of a page that is frozen are not seen, but the next stop of a lesson can be prepared.
-    if (this.covered === "frozen") Object.assign(acts, { pageup: () => openStop(-1), pagedown: () => openStop(1) });
+    if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
     if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
     // Escape in a box or an open list is theirs.
     const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
@@ -133,13 +144,25 @@ class Presenting {
 function step(way) {
   if (openStop(way)) return;
   const scroller = pageScroller();
-  const tops = [...scroller.querySelectorAll("h1, h2, h3, h4")]
+  const part = partFrom(scroller.scrollTop, way);
+  if (part) scroller.scrollTo({ top: part.top, behavior: "instant" });
+}
+
+/**
+ * The next part of the page, and where the page is scrolled to it; −1: the one before.
+ *
+ * @param {number} now where the page is scrolled to, in px
+ * @param {1 | -1} way
+ */
+function partFrom(now, way) {
+  const scroller = pageScroller();
+  const parts = [...scroller.querySelectorAll("h1, h2, h3, h4")]
     .filter((heading) => heading.checkVisibility())
-    .map((heading) => scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR);
-  const places = [0, ...tops.slice(1)];
-  const now = scroller.scrollTop;
-  const next = way > 0 ? places.find((top) => top > now + BEGUN) : places.findLast((top) => top < now - BEGUN);
-  if (next !== undefined) scroller.scrollTo({ top: next, behavior: "instant" });
+    .map((heading, index) => {
+      const top = scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR;
+      return { top: index ? top : 0, name: heading.textContent?.trim() ?? "" };
+    });
+  return way > 0 ? parts.find(({ top }) => top > now + BEGUN) : parts.findLast(({ top }) => top < now - BEGUN);
 }
 
 /**

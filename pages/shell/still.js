@@ -97,6 +97,24 @@ export function thaw(page) {
   cover?.remove();
 }
 
+/** Where the page will be scrolled to when the picture is taken away, in px. */
+export function topAfterThaw() {
+  return Number(document.getElementById(NAME)?.dataset.top ?? 0);
+}
+
+/**
+ * Scroll the page elsewhere when the picture is taken away.
+ *
+ * @param {number} top in px
+ * @param {string} says for the label of the picture
+ */
+export function thawAt(top, says) {
+  const cover = document.getElementById(NAME);
+  if (!cover?.lastElementChild) return;
+  cover.dataset.top = String(top);
+  cover.lastElementChild.textContent = says;
+}
+
 /** Whether a picture covers the page. */
 export function isFrozen() {
   return document.getElementById(NAME) !== null;

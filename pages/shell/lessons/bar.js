@@ -7,7 +7,7 @@ import { moved, toggled } from "./bar_moves.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const PLACES = 6; // times to put that part into its place
-const GAP = 24; // px between the bar and that part
+const GAP = 8; // px between the bar and that part: more would show the end of what stands above it
 const BELOW = 8; // px below the bar where the page is seen
 const SETTLED = 1500; // ms after which the page that was left is gone
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "class", "language", "present"]; // of every address while a lesson is open
@@ -123,6 +123,8 @@ class Bar {
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
     root.classList.toggle("small", Boolean(data.class && data.notes));
+    root.classList.toggle("asks", data.questions.some((question) => question.open));
+    root.classList.toggle("covers", this.covers());
     section.scrollTop = before;
     if (focused) this.focus(focused);
   }

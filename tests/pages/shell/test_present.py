@@ -98,6 +98,13 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     page.keyboard.press("f")
     expect(page.get_by_text(words["frozen"])).to_be_visible()
     address = page.url
+    # The part that Page Down prepares is named, and seen once the picture is taken away.
+    page.keyboard.press("PageDown")
+    expect(page.locator("#still > p")).to_contain_text("Press F to show “")
+    named = page.locator("#still > p").inner_text()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageUp")
+    expect(page.locator("#still > p")).not_to_have_text(named)
     page.keyboard.press("PageDown")
     page.mouse.click(300, 300)
     visitor.settle()
@@ -111,7 +118,8 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     visitor.settle()
     assert page.locator(f"#still {chart}").first.locator(".ytick text").all_text_contents() == ["<sos>", *"hcrot"]
     page.keyboard.press("f")
-    expect(page.get_by_text(words["frozen"])).to_have_count(0)
+    expect(page.locator("#still")).to_have_count(0)
+    assert page.evaluate(SCROLL) > 0
     assert visitor.ticks(0, "y") == ["<sos>", *"pmal"]
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
