@@ -250,7 +250,8 @@ def _end(opened: _Open, lesson: Lesson) -> dict[str, Any]:
         "place": words["end_place"],
         "title": words["end_title"].format(title=lesson.title),
         "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
-        "questions": missed,
+        # One that is answered for the first time here stays, with its judgement.
+        "questions": [question for question in asked if question in missed or not question["open"]],
         "sheet": [_line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
 

@@ -318,6 +318,9 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     assert [question["stop"] for question in data["questions"]] == [2, 7]
     assert [question["open"] for question in data["questions"]] == [True, False]
     assert data["questions"][1]["right"]
+    # A question that had no answer before stays with its judgement, too.
+    late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~2"))["questions"]
+    assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
     marks = [[answer[-1] for answer in line[1:]] for line in data["sheet"]]
     assert marks == [["✓", "–", "–"], ["✗", "–", "–"], *[["✓", "–", "–"]] * 4, ["✗", "–", "✓"]]
     assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
@@ -411,7 +414,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     for key in ("t",):
         section.get_by_role("button", name=key, exact=True).press("Enter")
     section.get_by_role("button", name="Check").press("Enter")
-    section.get_by_text("Right.").wait_for()
+    section.get_by_text("Right.", exact=True).wait_for()
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
     page.keyboard.press("PageUp")
@@ -426,7 +429,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     assert "present=1" in page.url
     asked_again = section.locator('[data-question="2"]')
     asked_again.get_by_role("button").nth(1).press("Enter")
-    asked_again.get_by_text("Right.").wait_for()
+    asked_again.get_by_text("Right.", exact=True).wait_for()
     assert "answers=2~1~~2_3~9" in page.url
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
@@ -464,5 +467,5 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visito
         section.get_by_text(place).wait_for()
         assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.locator('[data-question="5"] button').nth(1).click()
-    section.get_by_text("Right.").wait_for()
+    section.locator('[data-question="5"]').get_by_text("Right.", exact=True).wait_for()
     expect(page).to_have_url(re.compile("answers=5~2"))
