@@ -59,6 +59,7 @@ class Film {
       () => this.paint(),
       (index) => this.send("frame", index),
     );
+    this.hint = make("p", { class: "hint" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
     this.tokens = make("ol", { class: "tokens" });
     this.bars = make("ol", { class: "bars" });
@@ -108,7 +109,9 @@ class Film {
     const steps = frames[frames.length - 1].step;
     this.moves = new PlaybackRow(this.playback, text, () => fillIn(text.place, { step: frames[this.frame].step, steps }));
     const reading = make("section", {}, this.answer, this.barsTitle, this.tokens, this.bars);
-    this.root.replaceChildren(this.moves.element, make("div", { class: "parts" }, this.curves, reading), this.gridRoot);
+    this.hint.textContent = text.hint;
+    const parts = make("div", { class: "parts" }, this.curves, reading);
+    this.root.replaceChildren(this.hint, this.moves.element, parts, this.gridRoot);
     this.cursors = [];
     this.curves.replaceChildren(this.curve("loss"), this.curve("accuracy"), this.legend());
   }
@@ -249,12 +252,18 @@ class Film {
       const parts = [...curve.children].map((part) => styledCopy(part).outerHTML).join("");
       sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${WIDE} ${HIGH}">${parts}</svg>`);
     }
-    sheet.image(this.grid.canvas);
-    for (const words of this.root.querySelectorAll(
-      "output, h3, .name, .share, .answer b, .answer small, .marks span, .legend b, .label",
-    )) {
-      sheet.write(words);
+    this.grid.drawOn(sheet);
+    for (const mark of this.root.querySelectorAll(".marks i")) {
+      const [x, y, width, height] = sheet.place(mark);
+      const style = getComputedStyle(mark);
+      if (mark.className === "line") sheet.rect([x, y, width, 2], { fill: style.borderTopColor });
+      else {
+        const circle = { cx: x + width / 2, cy: y + height / 2, r: (width - 2) / 2, fill: "none" };
+        sheet.add("circle", { ...circle, stroke: style.borderTopColor, "stroke-width": 2 });
+      }
     }
+    for (const node of this.answer.childNodes) sheet.write(node);
+    for (const words of this.root.querySelectorAll("output, h3, .name, .share, .marks span")) sheet.write(words);
     for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
     return sheet.svg();
   }

@@ -186,8 +186,10 @@ def _show_update(found: OpenedStep, rate: float) -> None:
         (words["adam"]["change"], f"−{number(rate, 4)} · m̂ / (√v̂ + {number(EPSILON, 2)})", update.change),
         (words["adam"]["after"], f"{number(found.value, 7)} + Δ", found.value_after),
     ]
+    numbers = {"before": number(found.value, 6), "after": number(found.value_after, 6), "change": number(update.change, 3)}
+    st.markdown(words["update_text"].format(**numbers))
     headings = words["adam_columns"]
-    table = pd.DataFrame([(name, formula, number(value, 6)) for name, formula, value in values], columns=list(headings))
+    table = pd.DataFrame([(name, number(value, 6), formula) for name, formula, value in values], columns=list(headings))
     st.dataframe(table, hide_index=True, width="stretch")
     st.caption(words["adam_caption"].format(number=update.number))
 
@@ -221,8 +223,8 @@ def show_schedule(frames: Frames, frame: int) -> None:
     show(figure, "learning-rate", words["rate_alt"], f"{frames.model}-learning-rate")
     caption = words["rate_caption"].format(warmup=recipe.warmup, rate=number(recipe.learning_rate, 3), steps=again)
     if recipe.hard_rate:
-        caption += " " + words["rate_again"].format(rate=number(recipe.hard_rate, 3), steps=recipe.steps)
-    st.caption(caption)
+        caption += " " + words["rate_again"].format(rate=number(recipe.hard_rate, 3), again=again, steps=recipe.steps)
+    st.markdown(caption)
 
 
 def show_smoothing(frames: Frames) -> None:

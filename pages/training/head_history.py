@@ -70,7 +70,11 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     if kind == Kind.CROSS and has_pronouns(frames):
         names.append(SHIFT)
     shares = {name: found[name][-1, layer, head] for name in SHARES if name in found}
-    first = "alignment" if "alignment" in shares else max(shares, key=lambda name: shares[name])
+    turning = frames.pipeline(-1).card.measures.get("pronouns", {})
+    if SHIFT in names and (layer + 1, head + 1) == (turning.get("layer"), turning.get("head")):
+        first = SHIFT
+    else:
+        first = "alignment" if "alignment" in shares else max(shares, key=lambda name: shares[name])
     picked = pick(words["measure"], names, "measure", first=first, as_list=True, labels=words["measure_names"])
     if picked == SHIFT:
         moved = waited(words["shift_running"], shifts, frames)

@@ -433,8 +433,18 @@ export class HeadGrid {
 
   /** All of it as an SVG, the cells as pixels. */
   drawn() {
-    const { data } = this;
     const sheet = new Sheet(this.sheet);
+    this.drawOn(sheet);
+    return sheet.svg();
+  }
+
+  /**
+   * Draw the grid where it stands on a sheet of an element around it.
+   *
+   * @param {Sheet} sheet
+   */
+  drawOn(sheet) {
+    const { data } = this;
     for (const words of this.legend.children) {
       for (const node of words.childNodes) {
         if (node instanceof Text || (node instanceof Element && node.matches("b"))) sheet.write(node);
@@ -450,6 +460,5 @@ export class HeadGrid {
       const [left, top, across, down] = sheet.place(this.frames.selected);
       sheet.rect([left - 2.5, top - 2.5, across + 5, down + 5], frame);
     }
-    return sheet.svg();
   }
 }

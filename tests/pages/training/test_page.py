@@ -145,6 +145,9 @@ def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_
             app = check(on_page(PAGE, 240, model=name))
             assert any(f"`{start}`" in shown(info.value) for info in app.info)
             assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
+            turning = [Pipeline.load(each).card.measures.get("pronouns") for each in (name, start)]
+            if turning[0] and turning[1] and all(turning[0][place] == turning[1][place] for place in ("layer", "head")):
+                assert app.selectbox(key="measure").value == "shift"  # when the head that turns did so
             told = [each.value for each in app.markdown if "rewards layer" in each.value]
             assert len(told) == bool(Pipeline.load(start).card.recipe.get("turning"))
 
@@ -185,7 +188,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
     adam = app.dataframe[-1].value
-    assert adam.iloc[:, -1].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
+    assert adam["value"].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
     assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
     # The smoothed target of the first place of the first pair.
@@ -301,6 +304,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert name == f"reverse-{steps[6]:06d}.svg"
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
+    assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the one that says what they are
     _, data = saved("Numbers as CSV")
     numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)
     assert numbers["step"].tolist()[-len(steps) :] == list(steps)
