@@ -41,7 +41,8 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)
-        _link_to_writing(view, phrases)
+        if view.writes:
+            _link_to_writing(view, phrases)
     else:
         st.info(words["none"], icon=":material/edit:")
     if view.writes:
@@ -82,13 +83,16 @@ def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
-    """Show both answers, the change of each token's probability, and the change of the viewed head's weights."""
+    """Show both answers, or both guesses of an encoder alone, the change of each token's probability, and the change of the
+    viewed head's weights."""
     words = text("whatif")
     if view.writes:
         _compare_answers(view, trace, edits)
     again = view.forced().trace(edits)
+    if not view.writes and "probabilities" in trace:
+        _compare_guesses(view, trace, again)
     st.markdown(f"**{words['difference']}**")
-    st.caption(words["difference_caption"])
+    st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
     change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
@@ -118,6 +122,30 @@ def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) 
         probability_change, tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels()
     )
     show(figure, "probability-change", words["forced_alt"])
+
+
+def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
+    """Show what an encoder alone puts in the place of each mask, or of each token without one, and how its probability
+    changes."""
+    words, mask = text("whatif"), view.pipeline.mask_token
+    tokens, vocabulary = trace.source_tokens[0], view.pipeline.vocabulary("source")
+    masks = [place for place, token in enumerate(tokens) if mask and token == mask]
+    places = masks or list(range(len(tokens)))
+    clean, edited = (run.probabilities[0].numpy()[places] for run in (trace, again))
+    rows, guesses = np.arange(len(places)), clean.argmax(-1)
+    names, changed = (list(vocabulary.tokens_of(ids)) for ids in (guesses, edited.argmax(-1)))
+    st.markdown(f"**{words['guesses_masked' if masks else 'guesses']}**")
+    differing = [
+        words["guess"].format(place=token_at(place, quoted(tokens[place])), before=quoted(before), after=quoted(after))
+        for place, before, after in zip(places, names, changed, strict=True)
+        if before != after
+    ]
+    st.caption(words["guesses_differ"].format(list=", ".join(differing)) if differing else words["guesses_same"])
+    legend = (words["clean"], words["edited"])
+    figure = chart(
+        probability_change, names, clean[rows, guesses], edited[rows, guesses], legend, written=True, labels=figure_labels()
+    )
+    show(figure, "probability-change", words["guesses_alt"])
 
 
 def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:

@@ -1,9 +1,11 @@
 """Models of Hugging Face in folders of the server: the list of them, and every page on one of each kind."""
 
+import json
 import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
@@ -12,9 +14,11 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import folders
+from pages.shell.runs import runs, trained_key
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
+from tests.transformer.figures.test_head_steps import array
 from tests.transformer.huggingface.tiny import folder_of
 from transformer.errors import HeadlightError
 from transformer.huggingface.vocabulary import PieceVocabulary
@@ -102,6 +106,27 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         assert "encoder alone" in app.info[0].value
     elif (page, kind) != ("masks", "bert"):  # where nothing is hidden, there is no mask to draw
         assert pictures
+
+
+@pytest.mark.usefixtures("named")
+def test_what_if_compares_the_guesses_of_an_encoder_alone() -> None:
+    """It writes no answer, so none is compared, and no link leads to the page on which a model writes."""
+    words = text("whatif")
+    edits = "silence encoder layer 1"
+    app = on_page("pages/attention/page.py", model="bert", source=KINDS["bert"], part="what-if", edits=edits)
+    assert shown_errors(app) == ""
+    assert words["write"] not in [link.proto.label for link in app.get("link_button")]
+    assert words["difference_caption_read"] in captions(app)
+    assert words["difference_caption"] not in captions(app)
+    bars = [
+        spec["data"] for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart")) if len(spec["data"]) == 2
+    ]
+    (clean, edited), *_ = [pair for pair in bars if pair[0]["type"] == "bar"]
+    assert len(clean["x"]) == 1  # the place of the mask
+    trace = runs().trace(trained_key("bert"), (KINDS["bert"],), (None,), ())
+    place = trace.source_tokens[0].index("<mask>")
+    np.testing.assert_allclose(array(clean["y"]), trace.probabilities[0, place].max(), atol=1e-4)
+    assert array(clean["y"]) != array(edited["y"])
 
 
 def captions(app: AppTest) -> list[str]:
