@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
 from pages.training.background import TRAININGS, Background
-from pages.training.film import ASKED, CHECKED
+from pages.training.film import ASKED, CHECKED, Film
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
@@ -96,6 +96,8 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert bars["b"] == pytest.approx(float(probabilities[right]), abs=1e-4)
         assert max(bars.values()) == pytest.approx(float(probabilities.max()), abs=1e-4)
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
+    # A target of one's own cuts no right answer.
+    assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1) == "cba"
     card = Pipeline.load("reverse").card
     assert data["history"] == [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in card.history]
 
