@@ -1,5 +1,5 @@
 // An answer that is written one token at a time. All steps come with the data, so moving between them asks the server nothing;
-// it is told the step once the player stands still, for the parts of the page below.
+// it is told the step once the player stands still, for the parts of the page below, and which of them are below the screen.
 
 import { cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, unchanged, viewOf } from "../ui/component.js";
@@ -12,19 +12,29 @@ import { alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
 const CELL = 21; // px of a cell of the alignment
+const AHEAD = 100; // px below the screen
 
 /** @typedef {import("./player_steps.js").Step} Step */
 
-/** The steps as JSON. @typedef {{ steps: string, step: number, source: string[], given: number, scale: string, text: Record<string, string> }} Data */
+/** The steps as JSON. @typedef {{ steps: string, step: number, parts: string[], source: string[], given: number, scale: string, text: Record<string, string> }} Data */
 
 /** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function player({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = rootOf(parentElement, "player");
   const view = viewOf(root, () => new Player(root));
-  view.tell = (step) => setStateValue("step", step);
+  view.tell = (step) => setStateValue("step", [step, ...data.parts.filter(isBelow)]);
   view.force = (place) => setTriggerValue("force", place);
   view.show(data);
   return () => root.isConnected || view.playback.halt();
+}
+
+/**
+ * Whether the heading with an anchor is below the screen, and not near it.
+ *
+ * @param {string} anchor
+ */
+function isBelow(anchor) {
+  return (document.getElementById(anchor)?.getBoundingClientRect().top ?? 0) > innerHeight + AHEAD;
 }
 
 class Player {

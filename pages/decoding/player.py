@@ -11,6 +11,7 @@ import streamlit as st
 from pages.decoding.forced import force
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
+from pages.shell.parts import put_away
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -25,6 +26,8 @@ from transformer.pipeline.export import step_file
 from transformer.tracing.paths import Kind
 
 KEY, STEP = "player", "step"
+# The parts of the page that show the step of the player, by their anchors. Each has a chart or buttons that a step changes.
+PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
@@ -52,6 +55,7 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
         data = {
             "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
             "step": step,
+            "parts": PARTS_OF_STEP,
             "source": list(trace.source_tokens[0] if crossed else run.given),
             "given": len(run.given),
             "scale": _scale(),
@@ -87,10 +91,15 @@ def _sent(name: str) -> Any:
 
 
 def _moved() -> None:
-    """Take over the step that the browser shows. What a browser sends is untrusted."""
-    step = _sent("step")
+    """Take over the step that the browser shows, and put away the parts of a step that it has below the screen. What a browser
+    sends is untrusted."""
+    sent = _sent("step")
+    if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
+        return
+    step, *below = sent
     if isinstance(step, int) and not isinstance(step, bool) and 1 <= step < 10_000:
         st.session_state[STEP] = step
+        put_away(part for part in PARTS_OF_STEP if part in below)
 
 
 def _forced() -> None:

@@ -3,12 +3,13 @@
     if seen("lens", 420):
         show_lens(run)
 
-A part that has been on screen stays until another page is opened. A page that would be too long draws one part at a time:
+A part that has been on screen stays until another page is opened, or until `put_away`. A page that would be too long
+draws one part at a time:
 
     part = pick_part(words["part"], words["parts"], {"rows": ["sentence"], "alike": ["alike"]})
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -55,6 +56,16 @@ def seen(part: str, height: int) -> bool:
     box = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}</div>')
     st.html(box.format(part, height, text("common")["unseen"]))
     return False
+
+
+def put_away(parts: Iterable[str]) -> None:
+    """Forget that these parts were seen, so that they are drawn again when they come on screen. Call it before the app runs
+    again, where a click changes charts below the screen: to redraw one takes the browser a tenth of a second.
+
+    Args:
+        parts: none above the screen, or what is on the screen would move.
+    """
+    st.session_state.get(SEEN, set()).difference_update(parts)
 
 
 def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from pages.decoding.player import PARTS_OF_STEP
 from pages.shell import parts
 from pages.shell.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
 from tests.pages.apps import on_page
@@ -51,6 +52,16 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     expect(lens).to_be_visible()
     visitor.see_all()
     assert page.evaluate(BOXES) == []
+    # A step redraws only what is on screen; what shows a step and is below waits until it is seen again.
+    page.get_by_label("Step", exact=True).press("ArrowRight")
+    page.wait_for_function(f"{BOXES}.length")
+    visitor.settle()
+    away = page.evaluate(BOXES)
+    assert {"pushed", "smoothing"} <= set(away) <= set(PARTS_OF_STEP)
+    expect(lens).to_be_visible()
+    visitor.see_all()
+    assert page.evaluate(BOXES) == []
+    expect(page.get_by_text("at step 2 (its logit)")).to_be_visible()
 
 
 @pytest.mark.browser
