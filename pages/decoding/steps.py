@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from jaxtyping import Float
 
 from pages.decoding.settings import Settings
@@ -71,8 +70,8 @@ class Run:
         place = made.step, made.row
         if place not in self._distributions:
             # In double precision, as tokens are drawn: in float32 a low temperature would make improbable tokens 0, as if cut.
-            stages = [stage.logits[made.row] for stage in self.step(made).stages]
-            self._distributions[place] = torch.stack(stages).double().softmax(-1).numpy()
+            stages = [stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages]
+            self._distributions[place] = np.stack(stages)
         return self._distributions[place]
 
     def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
