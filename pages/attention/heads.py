@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
-from pages.shell.lessons.player import linked_lesson
+from pages.shell.lessons.player import Marks, linked_lesson, marks_on
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
@@ -152,10 +152,18 @@ def show_map(view: View, trace: Trace, shown: Attending, kind: str, layer: int, 
             st.info(words["nothing_left"])
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels())
+    marks = None if hide else marks_on(queries, keys, kind, layer, head)
+    cells = _marked_cells(marks) if marks else {}
+    figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels(), **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+    if marks:
+        alt += " " + words["marked_alt"].format(
+            query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
+        )
     show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name, tells=True)
+    if marks:
+        st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view, trace)
     # Filled only while open: a closed table would still be sent with every click.
@@ -172,6 +180,12 @@ def show_map(view: View, trace: Trace, shown: Attending, kind: str, layer: int, 
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
+    """The cells with marks, as arguments of `head_map`."""
+    kinds = {"marks": marks.keys, "earlier_marks": marks.earlier}
+    return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys}
 
 
 def _not_special(view: View, shown: Attending, side: Side) -> list[int]:

@@ -25,6 +25,7 @@ SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
 BLACK = '<span style="color:black">{}</span>'
+INSET = 0.45  # of a cell, from its middle to the frame of a mark
 MOST_HATCHED = 32  # most tokens on the longer side for which masked cells are hatched, not only grey
 
 
@@ -41,6 +42,8 @@ def head_map(
     keys: Sequence[str],
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
+    marks: Sequence[tuple[int, int]] = (),
+    earlier_marks: Sequence[tuple[int, int]] = (),
 ) -> go.Figure:
     """One head as a heatmap with tokens on both axes; the exact weight is shown on hover, and in the cell if there is room.
 
@@ -50,6 +53,7 @@ def head_map(
         queries, keys: the tokens.
         wide: cells may be wider than high, for a map of few rows.
         labels: words of the figure.
+        marks, earlier_marks: (query, key) of cells that are framed, those marked earlier with dashes.
     """
     longer = max(weights.shape)
     figure = go.Figure()
@@ -71,7 +75,17 @@ def head_map(
             ygap=int(longer <= MOST_HATCHED),
         )
     )
-    return token_map(figure, queries, keys, wide, labels)
+    marked = ((earlier_marks, "dot"), (marks, "solid"))
+    frames = [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)]
+    # Without marks the layout has no shapes, so it is not larger to send.
+    return token_map(figure, queries, keys, wide, labels).update_layout(shapes=frames or None)
+
+
+def _frame(query: int, key: int, dash: str) -> list[dict[str, Any]]:
+    """The frame of a cell, which is seen on dark and on light cells: a black line on a white one."""
+    corners = {"x0": key - INSET, "x1": key + INSET, "y0": query - INSET, "y1": query + INSET}
+    lines = ({"color": "white", "width": 6}, {"color": "black", "width": 3, "dash": dash})
+    return [{"type": "rect", **corners, "line": line} for line in lines]
 
 
 def small_head_map(

@@ -4,10 +4,10 @@ The address has the lesson, the stop and the answers, on every page; nothing is 
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ from pages.shell.lessons.lesson import Lesson, LessonError, Question
 from pages.shell.lessons.library import lesson_of
 from pages.shell.lessons.prose import inline, prose
 from pages.shell.lessons.seat import CLASS, Seat, follow_class, hand_in, linked_class, seat, take_seat, teach
-from pages.shell.lessons.truths import Value, filled, truth_of
+from pages.shell.lessons.truths import Value, filled, head_of, place_of, truth_of
 from pages.shell.lessons.views import address, exists, view_of
 from pages.ui.compat import opens_from_history
 from pages.ui.component import mounted
@@ -70,6 +70,46 @@ def linked_lesson() -> dict[str, str]:
     given before the link is followed."""
     opened = _opened()
     return opened.parameters if opened else {}
+
+
+class Marks(NamedTuple):
+    """The tokens that were marked in the question of the stop that is open, once their row may be seen.
+
+    Attributes:
+        query: the row, by the position of its token.
+        keys: positions of the marked tokens.
+        earlier: those of the first answer, if it was changed; otherwise empty.
+    """
+
+    query: int
+    keys: tuple[int, ...] = ()
+    earlier: tuple[int, ...] = ()
+
+
+def marks_on(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
+    """The marks that belong on the map of a head; None if the open stop does not ask about this head, or is not settled.
+
+    Args:
+        queries, keys: the tokens of the map.
+        kind, layer, head: of the map; layer and head counted from 0.
+    """
+    opened = _opened()
+    if opened is None:
+        return None
+    try:
+        lesson = _lesson_of(opened)
+        stop = lesson.stops[opened.stop] if opened.stop < len(lesson.stops) else None
+        question, answer = stop and stop.question, opened.answers.get(opened.stop)
+        if not (stop and question and question.kind == "tokens" and question.truth and answer):
+            return None
+        shown = _question(lesson, opened.stop, answer)
+        if not shown or not shown["settled"] or shown["tokens"] != list(keys) or head_of(stop) != (kind, layer, head):
+            return None
+        query = place_of(question.truth.query, tuple(queries))
+    except HeadlightError:
+        return None
+    first, last = (tuple(places(given) or ()) for given in (answer.first, answer.before_end))
+    return Marks(query, last, first if answer.second else ())
 
 
 def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
@@ -467,6 +507,9 @@ def _set(opened: _Open, index: int, answer: Answer) -> None:
     hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer})
     _publish()
+    question = lesson_of(opened.name).stops[index].question
+    if question and question.kind == "tokens":
+        st.rerun()  # all of the app: the marks are drawn on the page's picture, too
 
 
 def _teach() -> None:

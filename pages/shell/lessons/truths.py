@@ -47,11 +47,21 @@ def truth_of(stop: Stop) -> Value | None:
     question = stop.question
     if question is None or question.truth is None:
         return None
-    truth, view = question.truth, view_of(stop)
-    kind = truth.kind or kind_of(stop)
-    layer, head = (given or _whole(view.get(name, "1")) for name, given in (("layer", truth.layer), ("head", truth.head)))
+    kind, layer, head = head_of(stop)
     run = run_of(stop)
-    return _truth(run.key, run.source, run.target, truth, kind, layer, head)
+    return _truth(run.key, run.source, run.target, question.truth, kind, layer + 1, head + 1)
+
+
+def head_of(stop: Stop) -> tuple[str, int, int]:
+    """The kind of attention, the layer and the head that a stop is about, the last two counted from 0; −1 for an invalid one.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    truth, view = stop.question and stop.question.truth, view_of(stop)
+    given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
+    layer, head = (value or _whole(view.get(name, "1")) for name, value in given.items())
+    return (truth and truth.kind) or kind_of(stop), layer - 1, head - 1
 
 
 def filled(stop: Stop, words: str) -> str:

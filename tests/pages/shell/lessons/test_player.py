@@ -292,6 +292,38 @@ def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
     assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no second way on below
 
 
+def frames(app: AppTest) -> list[tuple[float, float, str]]:
+    """The middle of each framed cell of a map, as (key, query), and the dashes of its line."""
+    (spec,) = [
+        each.proto.spec for each in app.get("plotly_chart") if "head-map" in each.proto.id and "picked" not in each.proto.id
+    ]
+    shapes = json.loads(spec)["layout"].get("shapes", [])
+    black = [shape for shape in shapes if shape["line"]["color"] == "black"]
+    return [((s["x0"] + s["x1"]) / 2, (s["y0"] + s["y1"]) / 2, s["line"]["dash"]) for s in black]
+
+
+@pytest.mark.parametrize(
+    ("answers", "others", "expected"),
+    [
+        ("3~1-9~", {}, [(1, 0, "solid"), (9, 0, "solid")]),
+        ("3~1~9", {}, [(1, 0, "dot"), (9, 0, "solid")]),
+        ("3~1", {}, []),  # can still be changed
+        ("3~99~", {}, []),  # fits no row
+        ("3~1~9", {"head": "2"}, []),  # asked about another head
+        ("3~1~9", {"source": "lamp"}, []),
+        ("3~1~9", {"hide_special": "true"}, []),
+    ],
+)
+def test_the_marks_of_an_answer_are_framed_on_the_map(
+    answers: str, others: dict[str, str], expected: list[tuple[float, float, str]]
+) -> None:
+    view = view_of(stop_of("first-look", 2)) | others
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", answers=answers, **view)
+    assert not app.exception
+    assert frames(app) == expected
+    assert any("you marked" in caption.value for caption in app.main.caption) == bool(expected)
+
+
 def test_a_wrong_answer_can_be_changed_once_and_both_stay() -> None:
     question = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1"))["questions"][0]
     assert (question["right"], question["may_change"], question["settled"]) == (False, True, False)
@@ -417,6 +449,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_text("Right.", exact=True).wait_for()
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
+    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the picture, too
     page.keyboard.press("PageUp")
     section.get_by_text("2 of 7").wait_for()
     for stop in range(3, len(lesson.stops) + 1):
