@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pages.home.links import Link, packed
+from pages.home.links import Link, kept_query, packed
 from pages.ui.component import mounted
 
 _mount = mounted(Path(__file__).with_suffix(""))
@@ -33,8 +33,9 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
         cards: the cards.
         key: of the component.
         label: their name for screen readers.
-        base: parameters that every card's address has besides its own (`links.packed`).
+        base: parameters that every card's address has besides its own and `kept_query()`.
         ordered: whether to number them.
     """
+    base = {**kept_query(), **base}
     data = [{**card._asdict(), "link": link} for card in cards if (link := packed(card.link, base))]
     _mount(key=key, data={"cards": data, "label": label, "ordered": ordered})

@@ -41,14 +41,19 @@ def sidebar_query() -> dict[str, Any]:
     return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
 
+def kept_query() -> dict[str, Any]:
+    """The parameters that keep the language and the lesson. Read once for all links of a component: the map has forty."""
+    return {**linked_language(), **linked_lesson()}
+
+
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link as a component takes it, or None where its page does not exist.
 
     Args:
         link: the link.
-        base: further parameters of its address: `sidebar_query()`, or nothing for a link with a model and texts of its own.
+        base: further parameters of its address: `kept_query()`, with `sidebar_query()` for a link without a model and texts of
+            its own.
     """
     if not link.exists:
         return None
-    base = {**linked_language(), **linked_lesson(), **base}
     return {"page": link.page, "query": link.query, "part": link.part, "base": base}

@@ -10,7 +10,7 @@ import streamlit as st
 from jaxtyping import Float
 from plotly.colors import sample_colorscale
 
-from pages.home.links import Link, packed, sidebar_query
+from pages.home.links import Link, kept_query, packed, sidebar_query
 from pages.shell.glossary import meaning
 from pages.shell.view import View
 from pages.ui import component
@@ -53,7 +53,7 @@ def show_map(view: View, trace: Trace) -> None:
         st.header(words["map_heading"], anchor="map", width="content")
         numbered = _is_numbered()
     st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
-    base = sidebar_query()
+    base = {**kept_query(), **sidebar_query()}
     nodes = {"encoder": _encoder, "decoder": _decoder}
     columns = [
         {"name": words[stack], "kind": stack, "nodes": nodes[stack](view, trace, config)} for stack in view.pipeline.stacks
