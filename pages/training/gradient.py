@@ -188,6 +188,7 @@ def _show_update(found: OpenedStep, rate: float) -> None:
     ]
     numbers = {"before": number(found.value, 6), "after": number(found.value_after, 6), "change": number(update.change, 3)}
     st.markdown(words["update_text"].format(**numbers))
+    st.space(20)  # else the buttons of the table cover the end of the sentence on a phone
     headings = words["adam_columns"]
     table = pd.DataFrame([(name, number(value, 6), formula) for name, formula, value in values], columns=list(headings))
     st.dataframe(table, hide_index=True, width="stretch")
