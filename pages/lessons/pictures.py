@@ -20,6 +20,8 @@ from transformer.pipeline.snapshots import snapshot_name
 
 # Probabilities that are drawn.
 MOST_BARS = 5
+# Numbers of a position's vector that are drawn.
+DIMENSIONS = 16
 # The parts of a training at which one head is drawn, and how large.
 MOMENTS, MOMENT_SCALE = (0.0, 0.5, 1.0), 0.8
 
@@ -159,6 +161,25 @@ def _ids(view: _View) -> tuple[Markup, str]:
     return texts((tokens, ids), np.ones((2, len(tokens)), bool), " ".join(tokens)), words["ids"]
 
 
+def _positions(view: _View) -> tuple[Markup, str]:
+    """The vector that is added at each place of the text: its first numbers, the smallest white and the largest black."""
+    trace, words = view.trace, text("lessons")["pictures"]
+    side = trace.sides[0]
+    path = f"{side}_embedding.position"
+    if path not in trace:
+        raise LessonError("The model of this stop adds no vectors for positions.")
+    vectors = trace[path].numpy()
+    vectors = vectors.reshape(-1, *vectors.shape[-2:])[0][:, :DIMENSIONS]
+    tokens = trace.tokens_of(side)[0]
+    low, high = float(vectors.min()), float(vectors.max())
+    shades = (vectors - low) / ((high - low) or 1.0)
+    alt = words["positions_alt"].format(tokens=" ".join(tokens))
+    names = [f"{place} {token}" for place, token in enumerate(tokens)]
+    columns = [str(dimension) for dimension in range(vectors.shape[1])]
+    drawn = cells(shades, np.ones(shades.shape, bool), names, columns, alt)
+    return drawn, words["positions"].format(count=vectors.shape[1], low=fixed(low, 2), high=fixed(high, 2))
+
+
 def _whole(view: _View) -> tuple[Markup, str]:
     """What the model reads and writes; without a decoder, or an encoder, nothing can be drawn so."""
     trace = view.trace
@@ -172,6 +193,7 @@ Draw = Callable[[_View], tuple[Markup, str]]
 DRAWN: Mapping[str, Draw] = {
     "home": _whole,
     "tokens": _ids,
+    "positions": _positions,
     "masks": _batch,
     "attention": _head,
     "layers": _whole,

@@ -106,6 +106,11 @@ def test_the_sheet_draws_each_stop_and_leaves_out_what_is_asked() -> None:
     number_of_tokens = shipped()["one-lesson"].stops[1]
     assert not picture(number_of_tokens, False)
     assert picture(number_of_tokens, True)
+    # The vectors that a model adds for places.
+    places = Stop(title="a", say="b", page="positions", view=(("model", "reverse"), ("source", "abc")))
+    drawn = read(picture(places, False))
+    assert "0 &lt;sos&gt;" in drawn
+    assert "white is −0.99, black is 1.00" in drawn  # cosines of places 3 and 0
     # Words of another person are text in a drawing, too; what cannot be run has none.
     view = (("model", "english-french"), ("source", f"the cat {HOSTILE}"))
     hostile = Stop(title="a", say="b", page="home", view=view)
