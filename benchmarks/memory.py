@@ -1,0 +1,84 @@
+"""Does the memory of a server stay flat while visitors come and go, each with texts that nobody typed before?
+
+    python -m benchmarks.memory [--reruns 10000]
+
+Four visitors at a time. Each opens a random page with a random trained model by a link, types new texts, and leaves; then
+another one comes. The server's resident memory is noted after every thousandth rerun. Promised: from 2,000 to 10,000 reruns it
+stays within ±5 % of what it is after 2,000.
+"""
+
+import argparse
+import asyncio
+import random
+
+from benchmarks.server import ROOT, Server, serving
+from benchmarks.session import Session
+from pages.shell.navigation import name_of, page_files
+from transformer import Pipeline
+
+VISITORS, CLICKS = 4, 10  # visitors at a time; new texts of one visitor
+EVERY, SETTLED, MOST = 1000, 2000, 0.05  # reruns between two notes; reruns until memory has settled; what it may change by then
+
+
+class Visits:
+    """What all visitors did so far."""
+
+    def __init__(self, server: Server, reruns: int) -> None:
+        self.server, self.most, self.reruns, self.errors = server, reruns, 0, 0
+        self.dice = random.Random(1)
+        self.noted: dict[int, float] = {}
+        self.worlds = {name: Pipeline.load(name).card.world for name in Pipeline.available()}
+        self.words = sorted(Pipeline.load("english-french").source_vocabulary.words)
+
+    def count(self) -> None:
+        self.reruns += 1
+        if self.reruns % EVERY == 0:
+            self.noted[self.reruns] = self.server.megabytes
+            print(f"| {self.reruns:,} | {self.server.megabytes:.0f} |", flush=True)
+
+    async def visit(self) -> None:
+        """One visitor after another, until there were enough reruns."""
+        pages = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
+        while self.reruns < self.most:
+            model = self.dice.choice(list(self.worlds))
+            session = Session(self.server, self.dice.choice(pages), {"model": model, "source": self.text(model)})
+            await session.open()
+            self.count()
+            for _ in range(CLICKS):
+                await session.click(source=self.text(model))
+                self.count()
+            self.errors += any("Fault" in text for text in session.texts)
+            await session.close()
+
+    def text(self, model: str) -> str:
+        """A text that the model reads, and that most probably nobody typed before."""
+        world = self.worlds[model]
+        if world == "addition":
+            return f"{self.dice.randrange(1000)}+{self.dice.randrange(1000)}"
+        if world == "dates":
+            return f"{self.dice.randrange(1, 29)}/{self.dice.randrange(1, 13)}/{self.dice.randrange(1900, 2100)}"
+        if world.startswith("english"):
+            return " ".join(self.dice.choices(self.words, k=self.dice.randrange(3, 12)))
+        return "".join(self.dice.choices("abcdefghijklmnopqrstuvwxyz", k=self.dice.randrange(1, 13)))
+
+
+async def run(server: Server, reruns: int) -> Visits:
+    visits = Visits(server, reruns)
+    await asyncio.gather(*(visits.visit() for _ in range(VISITORS)))
+    return visits
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reruns", type=int, default=10_000)
+    options = parser.parse_args()
+    with serving(ROOT / "app.py") as server:
+        print("| reruns | MB |\n| --- | --- |")
+        visits = asyncio.run(run(server, options.reruns))
+    settled = [megabytes for reruns, megabytes in visits.noted.items() if reruns >= SETTLED]
+    change = max((abs(megabytes / settled[0] - 1) for megabytes in settled), default=0.0)
+    print(f"\nAfter {SETTLED:,} reruns it changed by {change:.1%} at most (promised: {MOST:.0%}); {visits.errors} faults.")
+
+
+if __name__ == "__main__":
+    main()
