@@ -220,7 +220,7 @@ def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, str
     other = Visitor(stranger, visitor.url)
     fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
     assert fresh.get_by_test_id("stMetricValue").all_text_contents() == shown
-    assert fresh.get_by_text("later word chien").first.is_visible()
+    assert fresh.get_by_text("changed word: chien").first.is_visible()
     other.close()
     assert other.complaints == []
 
