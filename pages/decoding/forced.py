@@ -54,6 +54,11 @@ def forced_tokens(view: View, run: Run) -> Forced:
             problems.append(read_phrase)
             continue
         step, token = read_phrase
+        if step in tokens:
+            problems.append(
+                text("decoding")["step_again"].format(phrase=literal(phrase), step=step + 1, used=literal(phrases[step]))
+            )
+            continue
         tokens[step], phrases[step] = token, phrase
         current = with_forced(view, run, tuple(tokens.items()))
     return Forced(tuple(tokens.items()), phrases, tuple(problems))
@@ -87,10 +92,10 @@ def _read(run: Run, phrase: str) -> tuple[int, int] | str:
     such step, or the model no such token."""
     words, vocabulary = text("decoding"), run.pipeline.vocabulary("target")
     step, token = _step(phrase), phrase.strip().partition(" ")[2].strip()
-    if not 1 <= step <= len(run.chain):
+    if not token or not 1 <= step <= len(run.chain):
         return words["no_step"].format(phrase=literal(phrase), count=len(run.chain))
     if token in vocabulary.tokens:
         return step - 1, vocabulary.tokens.index(token)
-    closest = vocabulary.closest_to(token) if vocabulary.framed and token else ()
+    closest = vocabulary.closest_to(token) if vocabulary.framed else ()
     hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
     return words["no_token"].format(token=literal(token)) + hint

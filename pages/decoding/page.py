@@ -12,7 +12,7 @@ from pages.decoding.forced import forced_tokens, with_forced
 from pages.decoding.insides import show_contributions, show_lens
 from pages.decoding.player import picked_step, show_player
 from pages.decoding.prediction import NEXT, show_guess
-from pages.decoding.settings import pick_settings, write
+from pages.decoding.settings import Settings, pick_settings, write
 from pages.decoding.steps import Run
 from pages.decoding.training import show_forcing, show_smoothing
 from pages.shell.error_boundary import explained
@@ -20,14 +20,14 @@ from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.run_banner import show_run
 from pages.ui.compat import PageEnd
-from pages.ui.escaping import literal
+from pages.ui.escaping import literal, quoted
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
-from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.methods import Beam, Greedy
 from transformer.pipeline.decoding.write import write as write_steps
 
 words = text("decoding")
@@ -54,6 +54,8 @@ with explained():
     made = shown.chain[step]
     hides = show_guess(view, shown, step)
     if not hides:
+        if hides is None and shown.settings != Settings(Greedy()):
+            st.markdown(words["written"].format(answer=quoted(shown.text) or text("common")["empty_answer"]))
         show_player(view, trace, shown)
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")

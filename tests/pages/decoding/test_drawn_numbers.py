@@ -144,6 +144,7 @@ def opened(visitor: Visitor, model: str, choice: int, step: int, whole: bool, **
 def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model: str, choice: int, step: int) -> None:
     page, answer = opened(visitor, model, choice, step, whole=False, draws="true")
     check_player(page, answer)
+    page.locator("#stages").scroll_into_view_if_needed()  # it may be below the screen, and is drawn only when it is seen
     page.locator(".st-key-stages").scroll_into_view_if_needed()
     visitor.settle()
     check_stages(page, answer)

@@ -11,6 +11,7 @@ from pages.decoding.beam import tree_table
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, reason, table
 from pages.shell.runs import runs
+from pages.ui.escaping import quoted
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
@@ -72,6 +73,9 @@ def test_a_link_shows_what_the_library_writes(
     expected = Written.of(pipeline.write(example(model), method, controls))
     chain, steps = expected.chain(expected.best), player(app)["steps"]
     assert [step["token"] for step in steps] == list(pipeline.target_vocabulary.tokens_of(made.token for made in chain))
+    told = [markdown.value for markdown in app.markdown if markdown.value.startswith("With these settings the model writes")]
+    assert len(told) == (method != Greedy())
+    assert all(f"**{quoted(pipeline.target_vocabulary.text_of(expected.ids()))}**" in sentence for sentence in told)
     for made, step in zip(chain, steps, strict=True):
         own = expected.steps[made.step].own.probabilities[made.row]
         last = expected.steps[made.step].stages[-1].probabilities[made.row]
@@ -170,7 +174,8 @@ def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
         ("99 a", "“99 a” must start with a step, a number from 1 to 5; then a space and a token."),
         ("a", "“a” must start with a step, a number from 1 to 5; then a space and a token."),
         ("1 ab", "“ab” is no token of this model's output."),
-        ("2", "“” is no token of this model's output."),
+        ("2", "“2” must start with a step, a number from 1 to 5; then a space and a token."),
+        ("1 a, 1 b", "“1 b” is left out: step 1 already has “1 a”."),
     ],
 )
 def test_what_cannot_be_forced_is_said(force: str, problem: str) -> None:
