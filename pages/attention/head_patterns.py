@@ -8,8 +8,8 @@ from jaxtyping import Bool
 from pages.shell.view import View
 from pages.ui.format import fixed, share
 from pages.ui.text import text
+from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
-from transformer.analysis.words import Attending
 from transformer.worlds import WORLDS, world
 
 # A pattern with a smaller share than this gets no sentence.
@@ -19,18 +19,18 @@ TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "l
 METRIC_WIDTH = 140
 
 
-def head_measures(view: View, shown: Attending, kind: str) -> dict[str, PerHead]:
+def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, for the text of this run."""
     return measure(shown.attention(kind)[:, 0].numpy(), _aligned(view, shown, kind))
 
 
-def measure_names(view: View, shown: Attending, kind: str) -> list[str]:
+def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
     """The names of `head_measures`, which every click needs, without their values."""
     aligned = _aligned(view, shown, kind)
     return [name for name in MEASURES if name != "alignment" or (aligned is not None and aligned.any())]
 
 
-def _aligned(view: View, shown: Attending, kind: str) -> Bool[np.ndarray, "query key"] | None:
+def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:
     """True where a query needs a key for the task, as far as the model's world tells; otherwise None."""
     if kind != "cross" or view.pipeline.card.world not in WORLDS:
         return None
@@ -62,7 +62,7 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
     return words["spread"].format(entropy=fixed(entropy, 2), keys=fixed(2**entropy, 1))
 
 
-def show_doing(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
+def show_doing(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show the sentence and the numbers of this head, and the table of all heads of the kind."""
     words = text("head_patterns")
     measures = head_measures(view, shown, kind)

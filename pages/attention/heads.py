@@ -25,7 +25,7 @@ from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import rollout
-from transformer.analysis.words import Attending, WordAttention, in_pieces
+from transformer.analysis.words import WordTrace
 from transformer.figures import KIND_COLORS, head_map, small_head_map
 from transformer.figures.reduction import Reduced, most_cells, reduced
 from transformer.pipeline.export import trace_file
@@ -41,28 +41,14 @@ MOST_SAID = 5
 THRESHOLD = 0.05
 
 
-def pick_words(trace: Trace) -> Attending:
-    """What is drawn: the trace, or where tokens are pieces of words and the person wants it, its attention between words."""
-    words = text("attention")
-    if in_pieces(trace) and st.toggle(words["join"], key="join", bind="query-params", help=words["joined"]):
-        return WordAttention(trace)
-    return trace
-
-
-def say_joined(trace: Trace, shown: Attending) -> None:
-    """Say below a heading that the pictures show words, and how their weights were made."""
-    if shown is not trace:
-        st.caption(f":material/join: {text('attention')['joined']}")
-
-
-def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
+def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show every head of a kind as a small heatmap; a click on a tile opens that head."""
     words = text("attention")
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     queries, keys = shown.tokens(kind)
     small, few = None, most_cells(weights.shape[0], weights.shape[1], GRID_BYTES)
     if max(weights.shape[2:]) > few:
-        small = _reduced_heads(view, kind, isinstance(shown, WordAttention), few)
+        small = _reduced_heads(view, kind, isinstance(shown, WordTrace), few)
     # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
     beside = weights.shape[1] <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
@@ -103,7 +89,7 @@ def show_overview(view: View, shown: Attending, kind: str, layer: int, head: int
 def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
     """The weights of all heads with at most so many rows and columns each. `joined`: between words."""
     trace = view.trace()
-    shown = WordAttention(trace) if joined else trace
+    shown = WordTrace.of(trace) if joined else trace
     return reduced(shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)
 
 
@@ -132,8 +118,8 @@ def _open_head() -> None:
         st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
 
 
-def show_map(view: View, trace: Trace, shown: Attending, kind: str, layer: int, head: int) -> None:
-    """Show one head as a heatmap, with its numbers and downloads. `shown` is the trace, or has its words (`pick_words`)."""
+def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Show one head as a heatmap, with its numbers and downloads. `shown` is the trace, or that of its words (`pick_words`)."""
     words = text("attention")
     weights, allowed = shown.weights(kind, layer)[0, head].numpy(), shown.allowed(kind)[layer, 0, head].numpy()
     queries, keys = shown.tokens(kind)
@@ -188,7 +174,7 @@ def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
     return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys}
 
 
-def _not_special(view: View, shown: Attending, side: Side) -> list[int]:
+def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
     """The positions of the first text that have no special token."""
     special = set(view.pipeline.vocabulary(side).specials)
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
@@ -224,7 +210,7 @@ def _show_writing(view: View, trace: Trace) -> None:
     st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))
 
 
-def show_lines(view: View, shown: Attending, kind: str, layer: int, head: int) -> None:
+def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show the heads of a layer as lines between two columns of tokens; locks, heads and threshold are kept in the URL.
 
     The picked head is always among the heads that are on (unless all are off), because the heading above names it.
@@ -263,7 +249,7 @@ def _follow_heads(on: Sequence[int], head: int) -> None:
         st.session_state["head"] = on[0] + 1
 
 
-def show_combined(shown: Attending, kind: str, layer: int, head: int) -> None:
+def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers; the way to combine them is picked."""
     words = text("attention")
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()

@@ -10,7 +10,7 @@ from pages.ui.component import packed
 from pages.ui.head_grid import grid_data
 from pages.ui.offline import offline_page, place
 from pages.ui.text import text
-from transformer.analysis.words import Attending
+from transformer import Trace
 from transformer.figures.attention import quantized
 from transformer.figures.theme import KIND_COLORS
 
@@ -25,7 +25,7 @@ BODY = Markup("""<h1>{title}</h1>
 """)
 
 
-def offline_view(view: View, shown: Attending, kind: str, layer: int, head: int, state: LinesState) -> str:
+def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
     """The page.
 
     Args:

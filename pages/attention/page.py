@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.attention.head_patterns import show_doing
-from pages.attention.heads import pick_words, say_joined, show_combined, show_lines, show_map, show_overview
+from pages.attention.heads import show_combined, show_lines, show_map, show_overview
 from pages.attention.prediction import SILENCE, head_question, show_question
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.steps import show_steps
@@ -11,6 +11,7 @@ from pages.attention.whatif import show_whatif
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
+from pages.shell.pieces import pick_words, say_joined
 from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.shell.training_link import show_training_link
@@ -44,13 +45,13 @@ with explained():
         hides = show_question(question, title)
         if not hides:
             st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
-            say_joined(trace, shown)
+            say_joined(shown)
             show_overview(view, shown, kind, layer, head)
     if not hides:
         st.header(title, anchor="head")
     if not hides and (is_open(SILENCE) or seen("head", 920)):
         show_training_link(view.model, view.source, view.target, kind, layer, head)
-        say_joined(trace, shown)
+        say_joined(shown)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
         if look in ("map", "lines"):

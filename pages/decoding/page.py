@@ -15,9 +15,11 @@ from pages.decoding.prediction import NEXT, show_guess
 from pages.decoding.settings import Settings, pick_settings, write
 from pages.decoding.steps import Run
 from pages.decoding.training import show_forcing, show_smoothing
+from pages.decoding.words import text_words
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
+from pages.shell.pieces import pick_words
 from pages.shell.run_banner import show_run
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
@@ -26,6 +28,7 @@ from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.words import Group
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy
 from transformer.pipeline.decoding.write import write as write_steps
@@ -53,10 +56,15 @@ with explained():
     step = picked_step(len(shown.chain))
     made = shown.chain[step]
     hides = show_guess(view, shown, step)
+    of: tuple[Group, ...] = ()
     if not hides:
         if hides is None and shown.settings != Settings(Greedy()):
             st.markdown(words["written"].format(answer=quoted(shown.text) or text("common")["empty_answer"]))
-        show_player(view, trace, shown)
+        drawn = pick_words(trace)
+        of = text_words(trace, drawn, len(run.given))
+        if of:
+            st.caption(f":material/join: {words['joined']}")
+        show_player(view, trace, shown, of)
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
@@ -67,7 +75,7 @@ with explained():
     if hides is None:
         st.header(words["beam_title"], anchor="beam")
         if seen("beam", 520 if isinstance(settings.method, Beam) else 90):
-            show_beam(view, trace, shown)
+            show_beam(view, trace, shown, of)
 
         st.header(words["branch_title"], anchor="branch")
         if seen("branch", 300):

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.decoding.forced import force
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
+from pages.decoding.words import joined_tokens
 from pages.shell.parts import put_away
 from pages.shell.runs import Key, runs
 from pages.shell.view import View
@@ -21,6 +22,7 @@ from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import language, text
 from transformer import Trace
+from transformer.analysis.words import Group
 from transformer.figures.panels import shades
 from transformer.pipeline.export import step_file
 from transformer.tracing.paths import Kind
@@ -32,13 +34,14 @@ PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
 
-def show_player(view: View, trace: Trace, run: Run) -> int:
+def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) -> int:
     """Draw the player and what can be saved of it; returns the step that it shows, counted from 0.
 
     Args:
         view: of the sidebar.
         trace: names the tokens of the source, and the layers and heads.
         run: what was written.
+        of: the positions of each word of the text, if its pieces are joined.
     """
     words, count = text("decoding"), len(run.chain)
     place = st.container()
@@ -53,11 +56,13 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
     with place:
         texts = words["player"] | ({} if crossed else words["player_alone"])
         data = {
-            "steps": _steps(view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, language()),
+            "steps": _steps(
+                view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, of, language()
+            ),
             "step": step,
             "parts": PARTS_OF_STEP,
-            "source": list(trace.source_tokens[0] if crossed else run.given),
-            "given": len(run.given),
+            "source": joined_tokens(trace.source_tokens[0] if crossed else run.given, of),
+            "given": len(run.given if crossed else joined_tokens(run.given, of)),
             "scale": _scale(),
             "text": texts | (words["player_controlled"] if run.settings.controls else {}),
         }
@@ -66,9 +71,9 @@ def show_player(view: View, trace: Trace, run: Run) -> int:
 
 
 @cached
-def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, _: str) -> str:
+def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, of: tuple[Group, ...], _: str) -> str:
     """`player_steps` as JSON, made once for all who look at them. The last argument is the language of its sentences."""
-    return json.dumps(player_steps(Run(runs().pipeline(key), written(key, source, settings), settings), layer, head))
+    return json.dumps(player_steps(Run(runs().pipeline(key), written(key, source, settings), settings), layer, head, of))
 
 
 def picked_step(count: int) -> int:

@@ -1,6 +1,7 @@
 """The steps of an answer as tokens and numbers, for the player, for the other parts of the page and for files."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +10,11 @@ import pandas as pd
 from jaxtyping import Float
 
 from pages.decoding.settings import Settings
+from pages.decoding.words import joined_tokens, joined_weights
 from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.text import text
+from transformer.analysis.words import Group
 from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
@@ -118,16 +121,18 @@ def reason(run: Run, made: Hypothesis) -> str:
     return sentence
 
 
-def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]:
+def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:
     """The steps of the answer for `player.js`.
 
     Args:
         run: what was written.
         layer, head: the attention that is shown; None for the mean over the heads.
+        of: the positions of each word of the text, if its pieces are joined.
     """
     sent, read = [], run.tokens_of(run.step(run.chain[-1]).read[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
-    kind, columns = ("cross", None) if crossed else ("decoder", len(run.given))
+    kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))
+    joined = () if crossed else of  # of what the decoder reads, where that is the text
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
@@ -137,15 +142,16 @@ def player_steps(run: Run, layer: int, head: int | None) -> list[dict[str, Any]]
         ]
         sent.append(
             {
-                "read": list(read[: step.read.shape[1]]),  # each step reads what the one before it read, and one token more
+                # Each step reads what the one before it read, and one token more.
+                "read": joined_tokens(read[: step.read.shape[1]], joined),
                 "token": token,
                 "ended": made.ended,
                 "why": reason(run, made),
                 "bars": bars,
                 "rest": _short(np.array([max(0.0, 1 - last[top].sum())]))[0],
-                "self": _short(run.attention(made, "decoder", layer, head)),
+                "self": _short(joined_weights(run.attention(made, "decoder", layer, head), joined)),
                 # A decoder alone reads its text by self-attention.
-                "cross": _short(run.attention(made, kind, layer, head)[:columns]),
+                "cross": _short(joined_weights(run.attention(made, kind, layer, head), of)[:columns]),
             }
         )
     return sent

@@ -21,9 +21,10 @@ from transformer.figures.panels import TensorView
 KEY = "film"
 
 
-def show_filmstrip(view: View, trace: Trace) -> None:
-    """Show the tensors of a picked part of the network as miniatures; a click opens that tensor in the walk."""
-    words, stops = text("filmstrip"), walk(trace)
+def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
+    """Show the tensors of a picked part of the network as miniatures; a click opens that tensor in the walk. Drawn is the trace
+    itself, or `drawn`: that of its words."""
+    words, stops, drawn = text("filmstrip"), walk(trace), drawn or trace
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Layers come first, because a filmstrip is opened mainly to see a layer.
     layers = sorted(groups, key=lambda group: " " not in group)
@@ -36,7 +37,7 @@ def show_filmstrip(view: View, trace: Trace) -> None:
     flows: list[Flow] = []
     for part, part_stops in groupby(members, lambda stop: stop.part):
         of_part = list(part_stops)
-        parts[titles_of.get(part, "")] = [tensor_of(view.pipeline, trace, stop, item, None) for stop in of_part]
+        parts[titles_of.get(part, "")] = [tensor_of(view.pipeline, drawn, stop, item, None) for stop in of_part]
         flows.append(flow_of(of_part))
     frames = [frame for part in parts.values() for frame in part]
     sources = {path: _source(by_path[path]) for flow in flows for path in flow.sources}

@@ -10,6 +10,7 @@ from pages.layers.residual import show_stream
 from pages.layers.walk import show_walk
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_next
+from pages.shell.pieces import pick_words, say_joined
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -25,12 +26,15 @@ with explained():
     part = pick(words["part"], list(words["parts"]), "part")
     if words["parts"][part]:
         st.caption(words["parts"][part])
+    # The other parts compute with the numbers of the run itself.
+    shown = pick_words(trace) if part in ("walk", "filmstrip", "residual-stream") else trace
+    say_joined(shown)
     if part == "walk":
-        show_walk(view, trace)
+        show_walk(view, trace, shown)
     elif part == "filmstrip":
-        show_filmstrip(view, trace)
+        show_filmstrip(view, trace, shown)
     elif part == "residual-stream":
-        show_stream(trace, view.pipeline.card.measures)
+        show_stream(shown, view.pipeline.card.measures)
     elif part == "arithmetic":
         show_arithmetic(view, trace)
     elif part == "ledger":

@@ -33,7 +33,7 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
     if step.axes[-1] == "vocab":
         by_axis["vocab"] = pipeline.vocabulary("target").tokens
     return TensorView(
-        stop.path, title(stop), shape(stop.shape), shown, shown.limit, color, by_axis, branch=branch_of(stop.path)
+        stop.path, title(stop), shape(step.shape), shown, shown.limit, color, by_axis, branch=branch_of(stop.path)
     )
 
 

@@ -50,8 +50,9 @@ SHORT = (
 )
 
 
-def show_walk(view: View, trace: Trace) -> None:
-    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops."""
+def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
+    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. The picture is of `drawn`: the
+    trace itself, or that of its words."""
     stops = _stops(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # What is set once stands below the picture: on a phone, the picture is to be on the first screen.
@@ -61,7 +62,7 @@ def show_walk(view: View, trace: Trace) -> None:
     current = by_path[path]
     place = f"{steps.index(path) + 1}/{len(steps)} · " if len(steps) < len(stops) else ""
     with shown:
-        _picture(view, trace, by_path, current, place)
+        _picture(view, drawn or trace, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])

@@ -14,6 +14,7 @@ from pages.ui.pickers import pick_text, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
+from transformer.analysis.words import join_allowed, word_groups
 from transformer.figures.masks import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
@@ -93,9 +94,9 @@ def more_sentences(view: View) -> list[str]:
     return [" ".join(part) for part in [tokens[:length] for length in sorted(parts)] or [tokens * 3]]
 
 
-def show_masks(batch: Batch, names: tuple[str, str]) -> None:
+def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
     """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`), tokens on both axes, with their
-    shapes."""
+    shapes. `shown` is the trace, or that of its words."""
     words, trace, item = text("masks"), batch.trace, batch.item
     assert batch.target is not None
     sources, targets = trace.source_tokens[item], trace.target_tokens[item]
@@ -114,6 +115,10 @@ def show_masks(batch: Batch, names: tuple[str, str]) -> None:
             st.markdown(f"**{title}**")
             if mask is not None:
                 keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+                if shown is not trace:
+                    side = "source" if name == "source" else "target"
+                    of = word_groups(trace, side, item)
+                    keep, tokens = join_allowed(keep, of, of), shown.tokens_of(side)[item][: len(of)]
                 if keep.all():
                     st.markdown(words["all_allowed"].format(looks=keep.size))
                 else:
@@ -129,10 +134,10 @@ def show_masks(batch: Batch, names: tuple[str, str]) -> None:
             )
 
 
-def show_recorded(batch: Batch) -> None:
+def show_recorded(batch: Batch, shown: Trace) -> None:
     """Draw the masks that the attentions used, one for each kind and each that differs: a layer with a sliding window has its
-    own."""
-    words, trace, item = text("masks"), batch.trace, batch.item
+    own. `shown` is the trace, or that of its words."""
+    words, trace, item = text("masks"), shown, batch.item
     st.markdown(words["recorded"])
     for kind in trace.kinds:
         queries, keys = trace.tokens(kind, item)

@@ -10,6 +10,7 @@ from pages.masks.prediction import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
+from pages.shell.pieces import pick_words
 from pages.shell.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -23,15 +24,18 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run(batch=True)
     batch = show_batch(view, trace)
+    shown = pick_words(trace)
+    if shown is not trace:
+        st.caption(f":material/join: {words['joined']}")
 
     first = st.container()
     st.header(words["pictures"], anchor="pictures")
     hides = "target" in trace.sides and show_drawing(batch)
     if batch.target is None:
-        show_recorded(batch)
+        show_recorded(batch, shown)
     elif not hides and seen("target", 1000):
-        show_masks(batch, ("source", "padding"))
-        show_masks(batch, ("causal", "combined"))
+        show_masks(batch, shown, ("source", "padding"))
+        show_masks(batch, shown, ("causal", "combined"))
         show_numbers(batch)
 
     if not hides:

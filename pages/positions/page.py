@@ -9,6 +9,7 @@ from pages.positions.views import show_distances, show_rotation, show_waves
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import pick_part
+from pages.shell.pieces import pick_words, say_joined
 from pages.shell.run_banner import show_run
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
@@ -28,7 +29,9 @@ with explained():
         show_swap(view, trace)
     elif part == "sum":
         st.header(words["sum"], anchor="sum")
-        show_sum(view, trace)
+        shown = pick_words(trace)
+        say_joined(shown)
+        show_sum(view, shown)
     else:
         st.header(words["table"], anchor="table")
         table = pick_table(view, trace)

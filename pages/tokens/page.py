@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import pick_part
+from pages.shell.pieces import pick_words
 from pages.shell.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
@@ -13,6 +14,9 @@ from transformer.analysis.token_geometry import cosines
 from transformer.network.embedding import Embedding
 from transformer.text.vocabulary import Vocabulary
 
+# Parts that can show words in place of their pieces.
+WORDS = ("sentence", "scaling", "alike")
+
 words = text("tokens")
 st.title(words["title"])
 st.markdown(words["sentence"])
@@ -20,16 +24,20 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run(batch=True)
     part = pick_part(words["part_label"], words["parts"], words["anchors"])
-    sentence = pick_sentence(view, trace)
+    # The other parts show the vocabulary, which has pieces only.
+    shown = pick_words(trace) if part in WORDS else trace
+    sentence = pick_sentence(view, trace, shown)
+    if shown is not trace:
+        st.caption(f":material/join: {words['joined']}")
 
     if part == "sentence":
         st.header(words["flow"], anchor="flow")
-        show_flow(view, trace, sentence)
+        show_flow(view, trace, shown, sentence)
         st.header(words["rows"], anchor="rows")
         show_rows(sentence)
     elif part == "scaling":
         st.header(words["scaling"], anchor="scaling")
-        show_scaling(trace, sentence)
+        show_scaling(shown, sentence)
     elif part == "alike":
         st.header(words["alike"], anchor="alike")
         left, right = st.columns([3, 2], gap="large")

@@ -1,5 +1,6 @@
 """A sentence as the model's input: tokens, ids, rows of the embedding table, scaling and padding."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from pages.ui.pickers import pick, pick_text, unfolding
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Trace
+from transformer.analysis.words import Group, word_groups
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
 from transformer.pipeline.protocol import TextPipeline, Tokens
@@ -31,10 +33,12 @@ class Sentence(NamedTuple):
     Attributes:
         side: `source` or `target`.
         item: its place in the batch, counted from 0.
-        tokens, ids: the model's input, with padding.
+        tokens: the model's input, with padding; its words, if their pieces are joined.
+        ids: the model's input, with padding.
         vocabulary: the vocabulary of that side.
         classes: the class of each token of the vocabulary, in words.
         table: the embedding table of that side.
+        of: the positions of the pieces of each word, if they are joined.
     """
 
     side: Side
@@ -44,6 +48,13 @@ class Sentence(NamedTuple):
     vocabulary: Tokens
     classes: tuple[str, ...]
     table: Float[np.ndarray, "vocab d_model"]
+    of: tuple[Group, ...] = ()
+
+    @property
+    def rows(self) -> Float[np.ndarray, "token d_model"]:
+        """The row of the table for each token; for a word of several pieces, the mean of their rows."""
+        rows = self.table[list(self.ids)]
+        return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
 
     @property
     def first_word(self) -> int:
@@ -51,16 +62,19 @@ class Sentence(NamedTuple):
         return next((token for token in self.ids if token not in self.vocabulary.specials), self.ids[0])
 
 
-def pick_sentence(view: View, trace: Trace) -> Sentence:
-    """The sentence picked by side and, in a batch, by number."""
+def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
+    """The sentence picked by side and, in a batch, by number; `shown` is the trace, or that of its words."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
         side = pick(words["side"], trace.sides, "side", help=words["side_help"])
         item = pick_text(trace, words["item_help"])
     vocabulary = pipeline.vocabulary(side)
-    tokens, ids = trace.tokens_of(side)[item], trace.ids_of(side)[item]
+    tokens, ids = shown.tokens_of(side)[item], trace.ids_of(side)[item]
+    of = word_groups(trace, side, item) if shown is not trace else ()
     table = as_array(pipeline.token_table(side))
-    return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table)
+    # In a batch, words end in filled positions, which stand for no piece.
+    tokens = tokens[: len(of)] if of else tokens
+    return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table, of)
 
 
 def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
@@ -71,8 +85,9 @@ def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
     return tuple(words["special"] if token_id in specials else name or words["no_class"] for token_id, name in enumerate(names))
 
 
-def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
-    """Draw every sentence of the batch as chips: each token, with its id and row below."""
+def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> None:
+    """Draw every sentence of the batch as chips: each token, with its id and row below; or each word, with the ids of its
+    pieces."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, ids in enumerate(trace.ids_of(sentence.side)):
@@ -81,7 +96,11 @@ def show_flow(view: View, trace: Trace, sentence: Sentence) -> None:
         typed = () if own else view.reading(sentence.side, item).typed
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
-        st.html(STYLE + chips(sentence.vocabulary, ids, typed))
+        if shown is trace:
+            st.html(STYLE + chips(sentence.vocabulary, ids, typed))
+        else:
+            of = word_groups(trace, sentence.side, item)
+            st.html(STYLE + word_chips(shown.tokens_of(sentence.side)[item][: len(of)], ids, of))
     if sentence.side == "target":
         st.caption(words["flow_target" if "source" in trace.sides else "flow_joined"])
 
@@ -107,9 +126,22 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
     return template.format(words["chips"], Markup("").join(items))
 
 
+def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -> Markup:
+    """The words as an HTML list, each with the ids of its pieces."""
+    words = text("tokens")
+    items = [
+        Markup('<li class="known"><b>{}</b><small>{}</small></li>').format(
+            token, words["chip_pieces"].format(ids=" ".join(str(ids[place]) for place in group))
+        )
+        for token, group in zip(tokens, of, strict=True)
+    ]
+    template = Markup('<ol class="tokens" style="padding: 0" aria-label="{}">{}</ol>')
+    return template.format(words["chips"], Markup("").join(items))
+
+
 def show_rows(sentence: Sentence) -> None:
     """Draw the rows of the embedding table that the ids select, as a figure and as numbers."""
-    words, rows = text("tokens"), sentence.table[list(sentence.ids)]
+    words, rows = text("tokens"), sentence.rows
     st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
     figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
@@ -123,13 +155,13 @@ def show_rows(sentence: Sentence) -> None:
 def show_scaling(trace: Trace, sentence: Sentence) -> None:
     """Draw the rows before and after × √d_model; if the variant does not scale, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
-    before = sentence.table[list(sentence.ids)]
+    before = sentence.rows
     position = _position_length(trace, sentence)
     if not trace.config.scale_embedding:
         st.markdown(words["unscaled"])
         _lengths({"length_token": np.linalg.norm(before, axis=1).mean()} | position)
         return
-    after = trace[f"{path}.scaled"].numpy()[sentence.item]
+    after = trace[f"{path}.scaled"].numpy()[sentence.item][: len(before)]
     factor = fixed(d_model**0.5, 3)
     st.markdown(words["scaled"].format(d_model=d_model, factor=factor))
     names = (words["before"], words["after"].format(factor=factor))

@@ -29,7 +29,7 @@ def show_similarity(sentence: Sentence) -> None:
     """Draw the cosine similarity of every pair of tokens of the sentence."""
     words = text("tokens")
     st.markdown(words["alike_text"])
-    rows = sentence.table[list(sentence.ids)]
+    rows = sentence.rows
     similarities = cosines(rows, rows)
     show(
         chart(similarity_map, similarities, sentence.tokens, labels=figure_labels()),

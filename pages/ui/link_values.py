@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 # and the training of the session.
 OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
-SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head"})
+SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
 # Session keys: the chosen values as written in an address, the names that the page has drawn in this run, and those drawn
 # before that can still be in the address.
 CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"

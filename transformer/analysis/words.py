@@ -1,12 +1,13 @@
-"""Attention between words, from attention between the pieces of words that a tokenizer makes.
+"""A trace between words, from one between the pieces of words that a tokenizer makes.
 
-The weights on the pieces of a word, as keys, are added up: together they are what the word gets. The rows of its pieces, as
-queries, are averaged. A row then still sums to 1.
+The attention weights on the pieces of a word, as keys, are added up: together they are what the word gets. The rows of its
+pieces, as queries, are averaged. A row then still sums to 1. Of any other tensor, the rows of the pieces are averaged; a mask
+hides a word that it hides wholly.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import starmap
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,11 +16,17 @@ from torch import Tensor
 
 from transformer.analysis.checks import check_array, check_trace
 from transformer.errors import InputError
+from transformer.network.masks import hidden_keys, last_scores
 from transformer.text.pieces import joined_label
-from transformer.tracing.paths import Kind, Side
-from transformer.tracing.trace import Trace
+from transformer.tracing.paths import Side, TensorPath
+from transformer.tracing.trace import Ids, Step, Trace, Words, as_array
 
 Group = tuple[int, ...]
+# Of each text of a batch, the positions of each word.
+Groups = tuple[tuple[Group, ...], ...]
+# What fills the row of a text with fewer words than another of its batch.
+FILLER, FILLER_ID = "<pad>", -1
+Value = TypeVar("Value")
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
@@ -61,77 +68,178 @@ def join(
     return rows / np.array([len(group) for group in queries], weights.dtype)[:, None]
 
 
-@dataclass(frozen=True, eq=False)
-class WordAttention:
-    """The attention of the first text of a trace, with the pieces of each word joined. It has the methods of a trace that are
-    about attention.
+def join_allowed(
+    allowed: Bool[np.ndarray, "query key"], queries: Sequence[Group], keys: Sequence[Group]
+) -> Bool[np.ndarray, "query_word key_word"]:
+    """True where any piece of a word may attend to any piece of another."""
+    return _merged(_merged(allowed, keys, 1, False), queries, 0, False)
 
-    Attributes:
-        trace: of pieces; it has their words.
+
+class WordTrace(Trace):
+    """A trace whose tokens are words: the pieces of each are joined when a tensor is read. It is read as any trace is.
+
+    The id of a word is that of its first piece. In a batch, a text with fewer words than another ends in filled positions, as
+    one with fewer tokens does; they are masked.
     """
 
-    trace: Trace
+    @classmethod
+    def of(cls, trace: Trace) -> "WordTrace":
+        """The words of a trace; made once for each trace.
 
-    def __post_init__(self) -> None:
-        check_trace(self.trace)
+        Raises:
+            InputError: not a trace.
+        """
+        check_trace(trace)
+        if "words" not in trace.derived:
+            trace.derived["words"] = cls._joined(trace)
+        words = trace.derived["words"]
+        assert isinstance(words, cls)
+        return words
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that ran."""
-        return self.trace.kinds
+    @classmethod
+    def _joined(cls, trace: Trace) -> "WordTrace":
+        groups_of: dict[Side, Groups] = {side: tuple(starmap(_row_groups, _rows(trace, side))) for side in trace.sides}
+        ids, tokens = {}, {}
+        for side, rows in groups_of.items():
+            longest = max(map(len, rows))
+            ids[side] = tuple(
+                _filled([row[group[0]] for group in of], longest, FILLER_ID)
+                for row, of in zip(trace.ids_of(side), rows, strict=True)
+            )
+            tokens[side] = tuple(
+                _filled([joined_label([row[place] for place in group]) for group in of], longest, FILLER)
+                for row, of in zip(trace.tokens_of(side), rows, strict=True)
+            )
+        steps, masks, config = trace.steps, trace.used_masks, trace.config  # not the trace, which keeps this one
 
-    @cached_property
-    def _groups(self) -> dict[Side, tuple[Group, ...]]:
-        return {side: groups(self.trace.words_of(side)[0]) for side in self.trace.sides}
+        def step(path: str) -> Step:
+            given, place = steps[path], TensorPath.parse(path)
+            values = as_array(given.values)
+            if str(place.owner) in masks and place.last in ("masked_scores", last_scores(config)):
+                # A finite fill would count in the mean of a word that is hidden in part.
+                hidden = hidden_keys(masks[str(place.owner)], given.values).numpy()
+                values = np.where(hidden, np.asarray(-np.inf, values.dtype), values)
+            axes, values = _joined_values(path, given.axes, values, groups_of)
+            return Step(given.path, axes, torch.from_numpy(values))
 
-    def groups_of(self, side: Side) -> tuple[Group, ...]:
-        """The positions of each word of a side."""
-        return self._groups[side]
+        def mask(path: str) -> Tensor:
+            scores = steps[str(TensorPath.parse(path) / last_scores(config))].values
+            axes = ("batch", "head", "query", "key")
+            allowed = (~hidden_keys(masks[path], scores)).numpy()
+            return torch.from_numpy(_joined_values(path, axes, allowed, groups_of)[1])
 
-    def tokens(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words of the queries and of the keys of a kind of attention. Raises as `Trace.tokens`."""
-        of, both = Kind.of(kind), self.trace.tokens(kind)
-        queries, keys = (
-            tuple(joined_label([tokens[place] for place in group]) for group in self.groups_of(side))
-            for side, tokens in zip((of.queries, of.keys), both, strict=True)
+        return cls(
+            config,
+            _Computed(tuple(steps), step),
+            ids.get("source", ()),
+            ids.get("target", ()),
+            tokens.get("source", ()),
+            tokens.get("target", ()),
+            _Computed(tuple(masks), mask),
         )
-        return queries, keys
 
-    def ids_of(self, side: Side) -> tuple[tuple[int, ...], ...]:
-        """The id of the first piece of each word, of the first text."""
-        ids = self.trace.ids_of(side)[0]
-        return (tuple(ids[group[0]] for group in self.groups_of(side)),)
-
-    def layers(self, kind: str) -> int:
-        """The number of layers with that kind of attention. Raises as `Trace.layers`."""
-        return self.trace.layers(kind)
-
-    def heads(self, kind: str) -> int:
-        """The number of heads in each layer of that kind. Raises as `Trace.heads`."""
-        return self.trace.heads(kind)
-
-    def attention(self, kind: str) -> Float[Tensor, "layer 1 head query key"]:
-        """The weights between words of every layer and head of a kind. Raises as `Trace.attention`."""
-        return torch.from_numpy(join(self.trace.attention(kind)[:, :1].numpy(), *self._sides(kind)))
-
-    def weights(self, kind: str, layer: int) -> Float[Tensor, "1 head query key"]:
-        """The weights between words in one layer. Raises as `Trace.weights`."""
-        return torch.from_numpy(join(self.trace.weights(kind, layer)[:1].numpy(), *self._sides(kind)))
-
-    def allowed(self, kind: str) -> Bool[Tensor, "layer 1 head query key"]:
-        """True where any piece of a word may attend to any piece of another. Raises as `Trace.allowed`."""
-        return torch.from_numpy(join(self.trace.allowed(kind)[:, :1].float().numpy(), *self._sides(kind)) > 0)
-
-    def _sides(self, kind: str) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-        of = Kind.of(kind)
-        return self.groups_of(of.queries), self.groups_of(of.keys)
+    def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
+        """True where no piece of a word may attend to any piece of another. Raises as `Trace.hidden`."""
+        return ~self.used_masks[str(self[TensorPath.parse(attention) / "weights"].path).removesuffix(".weights")]
 
 
-# What has attention to be drawn: between tokens, or between words.
-Attending = Trace | WordAttention
+class _Computed(Mapping[str, Value]):
+    """A mapping whose values are computed when they are first read, and kept."""
+
+    def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
+        self._keys, self._compute, self._values = dict.fromkeys(keys), compute, {}
+
+    def __getitem__(self, key: str) -> Value:
+        if key not in self._keys:
+            raise KeyError(key)
+        if key not in self._values:
+            self._values[key] = self._compute(key)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+
+def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
+    """The positions of each word of a text; each position alone where every token is a word."""
+    return _row_groups(*_rows(trace, side)[item])
+
+
+def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
+    """The numbers of the words of each text, and its length."""
+    ids: Ids = trace.ids_of(side)
+    words: Words = trace.words_of(side) or ((),) * len(ids)
+    return [(of, len(row)) for row, of in zip(ids, words, strict=True)]
+
+
+def _row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
+    return groups(words) if len(words) == count else tuple((place,) for place in range(count))
+
+
+def _filled(row: Sequence[Value], count: int, filler: Value) -> tuple[Value, ...]:
+    return (*row, *[filler] * (count - len(row)))
+
+
+def _joined_values(
+    path: str, axes: Sequence[str], values: np.ndarray, groups_of: Mapping[Side, Groups]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The axes and the values of a tensor between words; unchanged if it has no axis of tokens."""
+    place = TensorPath.parse(path)
+    sides: dict[str, Side] = {"source": "source", "target": "target", "position": place.side}
+    if place.kind is not None:
+        sides |= {"query": place.kind.queries, "key": place.kind.keys}
+    sides = {name: side for name, side in sides.items() if side in groups_of}
+
+    def of_tokens(item: int) -> list[int]:
+        """The axes with a position for each token of a text."""
+        return [
+            index
+            for index, name in enumerate(axes)
+            if name in sides and values.shape[index] == sum(map(len, groups_of[sides[name]][item]))
+        ]
+
+    if not of_tokens(0):
+        return tuple(axes), values
+    if "batch" not in axes:
+        axes, values = ("batch", *axes), values[None]
+    batch = axes.index("batch")
+    count = len(next(iter(groups_of.values())))
+    rows = []
+    for item in range(count):
+        row = values.take([item if values.shape[batch] > 1 else 0], axis=batch)
+        for index in reversed(of_tokens(item)):
+            of = groups_of[sides[axes[index]]]
+            row = _merged(row, of[item], index, place.last == "weights" and axes[index] == "key")
+            fill = [(0, max(map(len, of)) - len(of[item]) if other == index else 0) for other in range(row.ndim)]
+            row = np.pad(row, fill)
+        rows.append(row)
+    return tuple(axes), np.concatenate(rows, axis=batch)
+
+
+def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:
+    """The values with one position for each word: the sum over its pieces, or their mean without what is −∞; of truth values,
+    whether any is true."""
+    starts = [group[0] for group in of]
+    if values.dtype == bool:
+        return np.logical_or.reduceat(values, starts, axis=axis)
+    if summed:
+        return np.add.reduceat(values, starts, axis=axis)
+    finite = np.isfinite(values)
+    if finite.all():
+        counts = np.array([len(group) for group in of], values.dtype)
+        return np.add.reduceat(values, starts, axis=axis) / np.expand_dims(counts, [*range(1, values.ndim - axis)])
+    counts = np.add.reduceat(finite, starts, axis=axis, dtype=values.dtype)
+    sums = np.add.reduceat(np.where(finite, values, 0), starts, axis=axis)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.asarray(-np.inf, values.dtype))
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether a word of the first text of a trace has several pieces. Raises `InputError` for anything but a trace."""
+    """Whether a word of a trace has several pieces. Raises `InputError` for anything but a trace."""
     check_trace(trace)
-    return any(len(group) > 1 for side in trace.sides for row in trace.words_of(side)[:1] for group in groups(row))
+    return any(len(group) > 1 for side in trace.sides for row in trace.words_of(side) for group in groups(row))

@@ -81,6 +81,7 @@ class Trace:
         used_masks: path of an attention → the mask it used, after all edits: True where a query may attend to a key. Sizes of
             1 stand for "the same for all".
         source_words, target_words: the words that the tokens are pieces of; no rows where every token is a word.
+        derived: what other modules have made of the trace and keep as long as it is kept, by name.
     """
 
     config: Any
@@ -95,6 +96,7 @@ class Trace:
     # Results of `attention` and `allowed`, one tensor of all layers for each kind.
     _weights: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
+    derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps.values())

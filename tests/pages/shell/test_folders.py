@@ -133,16 +133,40 @@ def captions(app: AppTest) -> list[str]:
     return [caption.value for caption in app.caption]
 
 
+# Page and kind of model → where the page says that words are drawn, what stands in its picture, and settings of the page.
+JOINED = {
+    ("attention", "gpt2"): ("common", "sleeps.", {}),
+    ("layers", "marian"): ("common", "sleeps.", {"stop": "decoder.layers.0.cross_attention.weights"}),
+    ("decoding", "marian"): ("decoding", "sleeps.", {}),
+    ("decoding", "gpt2"): ("decoding", "sleeps.", {}),
+    ("tokens", "bert"): ("tokens", "thecat", {}),
+    ("masks", "gpt2"): ("masks", "sleeps.", {}),
+    ("positions", "gpt2"): ("common", "sleeps.", {"part": "sum"}),
+}
+
+
 @pytest.mark.usefixtures("named")
-def test_pieces_are_joined_to_words_on_wish(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = text("attention")["joined"]
-    plain = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .")
-    assert not [toggle for toggle in plain.toggle if toggle.key == "join"]  # its tokens are words
+@pytest.mark.parametrize(("page", "kind"), JOINED)
+def test_pieces_are_joined_to_words_on_wish(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    group, word, settings = JOINED[page, kind]
+    script = f"pages/{page}/page.py"
+    if page == "attention":
+        plain = on_page(script, model=kind, source="the cat sleeps .")
+        assert not [toggle for toggle in plain.toggle if toggle.key == "join"]  # its tokens are words
     monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
     RESULTS.clear()
-    app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true")
-    assert sum(said in caption for caption in captions(app)) == 2
-    maps = [chart.proto.spec for chart in app.get("plotly_chart") if "sleeps." in chart.proto.spec]
-    assert maps
-    assert not [spec for spec in maps if '"cat"' in spec]
+    app = on_page(script, model=kind, source="the cat sleeps .", join="true", **settings)
+    assert shown_errors(app) == ""
+    assert app.toggle(key="join").value
+    assert any(text(group)["joined"] in caption for caption in captions(app))
+    assert word in pictures(app)
+    app.toggle(key="join").set_value(False).run()
+    assert word not in pictures(app)
     RESULTS.clear()
+
+
+def pictures(app: AppTest) -> str:
+    """All that a page draws, as text."""
+    charts = [chart.proto.spec for chart in app.get("plotly_chart")]
+    drawn = [str(part.proto) for part in app.get("bidi_component") if part.key not in FRAME]
+    return " ".join([*charts, *drawn, *(html.proto.body for html in app.get("html"))])

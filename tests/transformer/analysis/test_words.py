@@ -1,11 +1,16 @@
 """Pieces of words joined to words: labels, sums over keys and means over queries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from transformer.analysis.words import groups, join
+from tests.transformer.small import SOURCE, TARGET, small
+from transformer import Trace
+from transformer.analysis.words import WordTrace, groups, in_pieces, join
 from transformer.errors import InputError
 from transformer.text.pieces import joined_label
+from transformer.tracing.trace import run_traced
 
 # A special token, a word of two pieces, a word of one, a special token.
 QUERIES = ((0,), (1, 2), (3,), (4,))
@@ -39,3 +44,51 @@ def test_weights_are_summed_over_keys_and_averaged_over_queries() -> None:
 def test_other_positions_are_refused() -> None:
     with pytest.raises(InputError, match="does not fit the words"):
         join(np.ones((5, 3)), QUERIES, KEYS)
+
+
+@pytest.fixture(scope="module")
+def trace_of_two() -> Trace:
+    return run_traced(small(), SOURCE, TARGET)
+
+
+def in_words(trace: Trace, source: int, target: int) -> Trace:
+    """The trace of two texts, as if pairs of their tokens were pieces of one word; the first text has one word fewer."""
+    words = {"source": source, "target": target}
+    rows = {
+        f"{side}_words": tuple(tuple(max(0, place - (item == 0)) // 2 for place in range(words[side])) for item in range(2))
+        for side in words
+    }
+    return replace(trace, **rows)
+
+
+def test_a_trace_of_words_is_read_as_a_trace(trace_of_two: Trace) -> None:
+    lengths = [len(trace_of_two.tokens_of(side)[0]) for side in ("source", "target")]
+    trace = in_words(trace_of_two, *lengths)
+    joined = WordTrace.of(trace)
+    assert in_pieces(trace)
+    assert not in_pieces(joined)
+    for item in range(2):
+        for kind in trace.kinds:
+            pieces, words = trace.attention(kind)[:, item], joined.attention(kind)[:, item]
+            of = [groups(trace.words_of(side)[item]) for side in (kind.queries, kind.keys)]
+            queries, keys = map(len, of)
+            assert words[..., :queries, :keys].numpy() == pytest.approx(join(pieces.numpy(), *of), abs=1e-6)
+            sums = words[..., :queries, :].sum(-1)
+            assert sums.numpy() == pytest.approx(pieces.sum(-1).numpy()[..., [group[0] for group in of[0]]], abs=1e-5)
+            # Where a text has fewer words than the other, the rest is hidden.
+            assert not joined.allowed(kind)[:, item, :, queries:].any()
+            assert not joined.allowed(kind)[:, item, :, :, keys:].any()
+        (group, *_) = [group for group in groups(trace.source_words[item]) if len(group) == 2]
+        at = groups(trace.source_words[item]).index(group)
+        for path in ("source_embedding.sum", "encoder.output", "encoder.layers.0.feed_forward.hidden"):
+            mean = trace[path].values[item, list(group)].mean(0)
+            assert joined[path].values[item, at].numpy() == pytest.approx(mean.numpy(), abs=1e-6)
+    assert all(len(step.axes) == step.values.ndim for step in joined)
+
+
+def test_scores_that_a_mask_hides_do_not_count_in_a_mean(trace_of_two: Trace) -> None:
+    trace = in_words(trace_of_two, *(len(trace_of_two.tokens_of(side)[0]) for side in ("source", "target")))
+    joined, path = WordTrace.of(trace), "decoder.layers.0.self_attention"
+    scores, hidden = joined[f"{path}.masked_scores"].values, joined.hidden(path)
+    assert hidden.any()
+    assert (scores[~hidden] > -1e6).all()

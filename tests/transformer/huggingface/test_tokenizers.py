@@ -15,7 +15,7 @@ from tokenizers import ByteLevelBPETokenizer
 from transformers import GPT2TokenizerFast
 
 from tests.transformer.huggingface.tiny import folder_of, save_model
-from transformer.analysis.words import WordAttention, in_pieces
+from transformer.analysis.words import WordTrace, in_pieces
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.pieces import readable
 
@@ -78,7 +78,9 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     assert pipeline.source_vocabulary.text(reading.ids) == "the cat déjà"
     trace = pipeline.trace("the cat sleeps, déjà.", "")
     assert in_pieces(trace)
-    joined = WordAttention(trace)
+    joined = WordTrace.of(trace)
+    assert joined is WordTrace.of(trace)
+    assert not in_pieces(joined)
     assert joined.tokens("decoder")[0] == ("the", "cat", "sleeps", ",", "déjà", ".")
     weights = joined.attention("decoder")
     assert weights.shape == (2, 1, 2, 6, 6)
