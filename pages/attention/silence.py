@@ -49,23 +49,21 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     edits = (Ablate(str(Kind.of(kind).path(layer)), heads=heads),)
-    silenced = view.forced().trace(edits)
     ids = view.expected(trace)
-    rows = np.arange(len(ids))
-    before, after = (run.probabilities[0].numpy() for run in (trace, silenced))
-    losses = (before - after)[rows, ids]
+    before, after = trace.probabilities[0].numpy()[np.arange(len(ids)), ids], view.edited(edits, ids)
+    losses = before - after.given
     most = int(losses.argmax())
     numbers = {
         "token": quoted(vocabulary.tokens_of([ids[most]])[0]),
-        "before": share(float(before[most, ids[most]]), 1),
-        "after": share(float(after[most, ids[most]]), 1),
+        "before": share(float(before[most]), 1),
+        "after": share(float(after.given[most]), 1),
     }
     said = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
     if view.target is not None:
         return said, False
     # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
     first = view.first_row()
-    unchanged = bool((after.argmax(-1)[first : len(ids)] == np.array(ids)[first:]).all())
+    unchanged = bool((after.best[first:] == np.array(ids)[first:]).all())
     answer = view.answer(() if unchanged else edits).text
     same = answer == view.answer().text
     return said + " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–")), same

@@ -6,11 +6,13 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 import streamlit as st
+from jaxtyping import Bool, Float
 
 from pages.shell.edit_list import KEY as EDITS
 from pages.shell.edit_list import edit_button, fits, show_edit_list
 from pages.shell.lessons.player import linked_lesson
 from pages.shell.view import View, sizes_of
+from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, linked_token, number, share, token_at
@@ -88,18 +90,27 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     words = text("whatif")
     if view.writes:
         _compare_answers(view, trace, edits)
-    again = view.forced().trace(edits)
     if not view.writes and "probabilities" in trace:
-        _compare_guesses(view, trace, again)
+        _compare_guesses(view, trace, view.forced().trace(edits))
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
-    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
+    change, allowed = _difference(view, edits, kind, layer, head)
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
     queries, keys = trace.tokens(kind)
-    allowed = (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
     show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
+
+
+@cached
+def _difference(
+    view: View, edits: tuple[Intervention, ...], kind: str, layer: int, head: int
+) -> tuple[Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
+    """The change of the weights of a head by edits, and where either run allows a weight. Kept, because the trace of a large
+    model with edits is not."""
+    trace, again = view.trace(), view.forced().trace(edits)
+    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
+    return change, (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
 
 
 def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
@@ -113,11 +124,10 @@ def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) 
             st.markdown(f"**{quoted(answer.text) or '–'}**")
     _answers(clean.tokens, edited.tokens)
 
-    again = view.forced().trace(edits)
     st.markdown(f"**{words['forced']}**")
     st.caption(words["forced_caption"])
     tokens, before = _written(view, trace)
-    _, after = _written(view, again)
+    after = view.edited(edits, view.expected(trace)).given
     figure = chart(
         probability_change, tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels()
     )

@@ -12,7 +12,7 @@ from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
 from transformer import ConfigError, InputError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
-from transformer.analysis.importance import head_importance
+from transformer.analysis.importance import Predictions, head_importance, predictions
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import parse_snapshot_name
@@ -45,6 +45,7 @@ class Runs:
         self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
         self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
         self.agreement: Callable[[Key, Sources, Targets], Agreement] = cache.cached(self._agreement)
+        self.edited: Callable[[Key, str, str | Answer | None, Edits, tuple[int, ...]], Predictions] = cache.cached(self._edited)
         self.importance: Callable[[Key, str, str | Answer, Edits, int, Report], tuple[float, Drops]] = cache.cached(
             self._importance, ignored=1
         )
@@ -113,6 +114,12 @@ class Runs:
             return guess if guess is not None and self.reading(key, "target", guess) else None
         except InputError:  # longer than the model's positions, or a model of one's own with other words
             return None
+
+    def _edited(self, key: Key, source: str, target: str | Answer | None, edits: Edits, wanted: tuple[int, ...]) -> Predictions:
+        """What a run with edits gives to the wanted tokens, on the target that the run without edits reads. Of the trace of a
+        large model, which is not kept beside the one without edits, only this stays."""
+        pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), ())
+        return predictions(pipeline.network, *as_batches(pipeline, trace.source_ids, trace.target_ids), wanted, edits)
 
     def _importance(
         self, key: Key, source: str, target: str | Answer, edits: Edits, position: int, report: Report

@@ -1,6 +1,6 @@
 """The view of a session: the model and the texts set in the sidebar."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import InputError, Trace
+from transformer.analysis.importance import Predictions
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
@@ -130,6 +131,11 @@ class View:
         """How the logits of `trace()` compare with those of the model without taps; from the shared cache."""
         with self.work():
             return runs().agreement(self.key, self.sources[:1], self.targets[:1])
+
+    def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
+        """What a run with edits gives to the wanted tokens of the first sentence, from the shared cache. The decoder reads the
+        same as without edits."""
+        return self.computed(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""

@@ -34,6 +34,44 @@ class Progress(NamedTuple):
     drops: dict[str, Float[np.ndarray, "layer head"]]
 
 
+class Predictions(NamedTuple):
+    """What a run gives to the tokens of a text, without the tensors of the run.
+
+    Attributes:
+        given: the probability of each wanted token.
+        best: the most probable token of each row.
+    """
+
+    given: Float[np.ndarray, " row"]
+    best: Int[np.ndarray, " row"]
+
+
+@torch.inference_mode()
+def predictions(
+    model: Network,
+    source: Int[Tensor, "1 source"] | None,
+    target: Int[Tensor, "1 target"],
+    wanted: Sequence[int],
+    edits: Sequence[Edit] = (),
+) -> Predictions:
+    """The probabilities of wanted tokens under edits. One forward pass that keeps no tensor, however large the model.
+
+    Args:
+        model: ours, or another with taps, in evaluation mode; only run, never changed.
+        source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
+        wanted: the id that each row of the logits should predict, from the first row on.
+        edits: interventions.
+
+    Raises:
+        InputError: not a model.
+        PathError: an edit that does not fit the model.
+    """
+    check_network(model)
+    with tracing(model, edits, keep=False):
+        rows = model(source, target)[0, : len(wanted)].softmax(-1)
+    return Predictions(rows[torch.arange(len(rows)), list(wanted)].numpy(), rows.argmax(-1).numpy())
+
+
 @torch.inference_mode()
 def head_importance(
     model: Network,

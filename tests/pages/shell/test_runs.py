@@ -1,12 +1,15 @@
 """The shared caches of models and traces: keys, limits and errors."""
 
+from typing import Any
+
 import pytest
 
 from pages.shell import runs
 from pages.shell.view import FIELDS
 from pages.ui.caches import Store
 from pages.ui.limits import CACHE_MEGABYTES, PARAMETERS, SIZES
-from transformer import ConfigError, InputError
+from transformer import Ablate, ConfigError, InputError
+from transformer.analysis.importance import Predictions, predictions
 from transformer.pipeline.untrained import Untrained
 
 
@@ -52,3 +55,20 @@ def test_a_right_answer_is_found_from_the_trace_that_the_page_draws(monkeypatch:
     trace = own.trace("reverse", ("lamp",), (None,), ())
     assert trace is own.trace("reverse", ("lamp",), (expected["lamp"],), ())
     assert trace.target_tokens == (("<sos>", *"pmal"),)
+
+
+def test_an_edited_run_is_kept_where_its_trace_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[object] = []
+
+    def counted(network: Any, source: Any, target: Any, wanted: Any, edits: Any) -> Predictions:
+        computed.append(edits)
+        return predictions(network, source, target, wanted, edits)
+
+    monkeypatch.setattr(runs, "predictions", counted)
+    own = runs.Runs(Store(200_000))  # bytes; a trace is larger
+    edits = [(Ablate("decoder.layers.0.cross_attention", heads=(head,)),) for head in (0, 1)]
+    asked = [own.edited("reverse", "abcdefgh", None, some, (3, 4)) for some in (*edits, *edits)]
+    assert own.trace("reverse", ("abcdefgh",), (None,), ()).nbytes > 200_000
+    assert computed == edits
+    assert asked[0] is asked[2]
+    assert asked[0].given.tolist() != asked[1].given.tolist()

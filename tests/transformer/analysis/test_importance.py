@@ -6,7 +6,7 @@ import torch
 
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer import Ablate, InputError, Pipeline
-from transformer.analysis.importance import head_importance
+from transformer.analysis.importance import head_importance, predictions
 from transformer.tracing.paths import Kind
 
 
@@ -48,3 +48,12 @@ def test_a_report_does_not_change_after_it_was_yielded() -> None:
 def test_a_missing_position_or_token_is_refused_with_the_allowed_ones(position: int, token: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))
+
+
+def test_predictions_are_those_of_a_trace_with_the_edits() -> None:
+    pipeline, edits = Pipeline.load("reverse"), [Ablate("decoder.layers.0.cross_attention", (1,))]
+    trace = pipeline.trace("light", "thgil", edits)
+    wanted = [*trace.target_ids[0][1:], 2]
+    made = predictions(pipeline.network, torch.tensor(trace.source_ids), torch.tensor(trace.target_ids), wanted, edits)
+    assert made.given.tolist() == [trace.probabilities[0, row, token].item() for row, token in enumerate(wanted)]
+    assert made.best.tolist() == trace.logits[0].argmax(-1).tolist()
