@@ -55,6 +55,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("BartForConditionalGeneration", _BOTH),
     "t5": ("T5ForConditionalGeneration", {**_T5, **IDS}),
     "t5-gated": ("T5ForConditionalGeneration", {**_T5, **IDS, "feed_forward_proj": "gated-gelu"}),
+    "pegasus": ("PegasusForConditionalGeneration", {**_BOTH, "scale_embedding": True}),
+    "mt5": ("MT5ForConditionalGeneration", {**_T5, **IDS}),
     "gpt2": ("GPT2LMHeadModel", _GPT2),
     "bert": ("BertForMaskedLM", _ONE),
     "llama": ("LlamaForCausalLM", _GROUPED),
@@ -65,6 +67,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "mistral": ("MistralForCausalLM", {**_GROUPED, "sliding_window": 4}),
     "gemma": ("GemmaForCausalLM", {**_GROUPED, "head_dim": 8}),
     "gemma2": ("Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}),
+    "smollm3": ("SmolLM3ForCausalLM", {**_GROUPED, "no_rope_layers": [1, 0]}),
     "opt": ("OPTForCausalLM", {**_OPT, **IDS, "word_embed_proj_dim": 16, "max_position_embeddings": 64}),
     "opt-post-norm": (
         "OPTForCausalLM",
@@ -72,12 +75,13 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "phi": ("PhiForCausalLM", _GROUPED),
     "roberta": ("RobertaForMaskedLM", {**_ONE, "pad_token_id": 1, "bos_token_id": 0}),
+    "xlm-roberta": ("XLMRobertaForMaskedLM", {**_ONE, "pad_token_id": 1, "bos_token_id": 0}),
     "distilbert": ("DistilBertForMaskedLM", _DISTILBERT),
     "electra": ("ElectraForMaskedLM", {**_ONE, "embedding_size": 8}),
     "modernbert": ("ModernBertForMaskedLM", {**_ONE, **_MODERNBERT}),
 }
 # Where its pages of positions follow the id of padding, that id is 1 as in the real models.
-PAD_IS_ONE = ("m2m_100", "roberta")
+PAD_IS_ONE = ("m2m_100", "roberta", "xlm-roberta")
 
 
 def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = True) -> None:
