@@ -17,7 +17,7 @@ from pages.shell.own_models import PREFIX, own_models
 from pages.shell.runs import available, runs, snapshot_of, trained, trained_key
 from pages.shell.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
-from pages.ui.escaping import literal
+from pages.ui.escaping import literal, quoted
 from pages.ui.limits import SENTENCES, SIZES, TEXT_CHARACTERS
 from pages.ui.link_values import publish
 from pages.ui.text import KEY, default_language, languages, text
@@ -40,9 +40,13 @@ def sidebar() -> None:
         if downloaded:
             st.session_state["model"] = downloaded
             _start_anew()
+        models = [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES]
+        asked = st.query_params.get("model")
+        if asked and asked not in models:
+            _refuse(asked)
         model = st.selectbox(
             words["model"],
-            [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES],
+            models,
             key="model",
             bind="query-params",
             help=_models(),
@@ -68,23 +72,29 @@ def sidebar() -> None:
 
 
 def _open_snapshot() -> list[str]:
-    """The name of the snapshot that is open or that the address asks for; the others are not in the list of models. One that
-    does not exist is refused on the page, and so are another session's own model and a folder that cannot be opened."""
-    asked = st.query_params.get("model")
-    if asked and asked.startswith(PREFIX) and asked not in own_models():
+    """The name of the snapshot that is open or that the address asks for; the others are not in the list of models."""
+    asked = (st.session_state.get("model"), st.query_params.get("model"))
+    names = dict.fromkeys(name for name in asked if name and name not in available())
+    return [name for name in names if snapshot_of(name)]
+
+
+def _refuse(asked: str) -> None:
+    """Say why the model that the address asks for is not in the list of models."""
+    problem = problem_of(asked)
+    if asked.startswith(PREFIX):
         st.warning(text("sidebar")["not_own"].format(name=literal(asked)), icon=":material/person_off:")
-    problem = problem_of(asked) if asked and asked not in folder_models() else None
-    if problem is not None:
+    elif problem is not None:
         st.error(literal(sentence(problem)), icon=":material/folder_off:")
-    names = dict.fromkeys(name for name in (st.session_state.get("model"), asked) if name and name not in available())
-    if asked and "/" in asked and not hub_allowed():
-        st.warning(text("hub")["refused"].format(name=literal(asked)), icon=":material/cloud_off:")
-    if asked and asked not in available() and SIGN in asked and "/" not in asked and snapshot_of(asked) is None:
+    elif "/" in asked:
+        if not hub_allowed():  # otherwise the box of the hub says what it does
+            st.warning(text("hub")["refused"].format(name=literal(asked)), icon=":material/cloud_off:")
+    elif SIGN in asked:
         try:
             Pipeline.load(asked)
         except HeadlightError as error:
             st.error(literal(sentence(error)), icon=":material/error:")
-    return [name for name in names if snapshot_of(name)]
+    else:
+        st.warning(text("sidebar")["no_model"].format(name=quoted(asked)), icon=":material/error:")
 
 
 def _opens(model: str) -> bool:

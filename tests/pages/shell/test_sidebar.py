@@ -9,7 +9,7 @@ from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
 from pages.ui.text import text
-from tests.pages.apps import LINKED, shown_errors, unfold
+from tests.pages.apps import LINKED, shown, shown_errors, unfold
 from transformer import PRESETS, Pipeline
 from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Untrained
 from transformer.tracing.phrases import interventions
@@ -75,6 +75,14 @@ def test_worked_example_is_offered_as_a_button(model: str) -> None:
     }
     assert view_of(app).batch_trace().logits.shape == (2, 7, 10)
     assert any("7 616 010" in info.value for info in app.sidebar.info)
+
+
+def test_a_model_that_does_not_exist_is_named_above_the_list() -> None:
+    warned = [warning.value for warning in opened(model="<b>none").warning]
+    assert [shown(warning) for warning in warned] == [WORDS["no_model"].format(name="<b>none")]
+    assert "<b>" not in warned[0].replace("\\<", "")
+    for model in ("reverse", "vanilla", "own-sizes", "reverse@000316"):
+        assert not opened(model=model, source="abc").warning
 
 
 def test_batch_without_further_texts_is_the_first_sentence() -> None:
