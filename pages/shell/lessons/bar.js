@@ -123,7 +123,10 @@ class Bar {
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
     root.classList.toggle("small", Boolean(data.class && data.notes));
-    root.classList.toggle("asks", data.questions.some((question) => question.open));
+    root.classList.toggle(
+      "asks",
+      data.questions.some((question) => question.open),
+    );
     root.classList.toggle("covers", this.covers());
     section.scrollTop = before;
     if (focused) this.focus(focused);
