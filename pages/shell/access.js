@@ -22,10 +22,11 @@ export function keepAccessible(scrollable) {
       // Else a screen reader is told of a list without items, and of items without a list.
       for (const part of navigationLists()) part.setAttribute("role", "presentation");
       for (const box of scrollBoxes()) letFocus(box, scrollable);
-      if (opened?.querySelector("button, textarea") && !isRunning()) {
+      if (!opened?.open) opened = null;
+      else if (opened.querySelector("button, textarea") && !isRunning()) {
         opened.scrollIntoView({ block: "nearest" });
         opened = null;
-      }
+      } else look(); // the end of a run may change nothing that is observed
     }, QUIET);
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
