@@ -1,4 +1,4 @@
-"""The door: page settings, the shared sidebar, navigation. Everything else is a page.
+"""The script that Streamlit runs for each visitor: page settings, the shared sidebar, navigation, then a page.
 
 streamlit run app.py
 """
@@ -15,7 +15,9 @@ from pages.shell.body import COMPLETE, draw_page
 from pages.shell.former_links import read_former_link
 from pages.shell.glossary import show_glossary
 from pages.shell.lessons.keeping import show_keep
-from pages.shell.lessons.player import follow_lesson, lesson_bar, lesson_is_open
+from pages.shell.lessons.open_lesson import follow_lesson, lesson_is_open
+from pages.shell.lessons.picture import lesson_picture
+from pages.shell.lessons.player import lesson_bar
 from pages.shell.navigation import foot, navigation
 from pages.shell.present import present_bar, present_button, start_presenting
 from pages.shell.server import middleware, routes
@@ -48,6 +50,8 @@ def visit() -> None:
     sidebar()
     present_bar()
     lesson_bar()
+    if lesson_is_open():
+        lesson_picture()
     draw_page(page)
     with st.container(key="ending"):  # below the screen while the page is drawn, so that it does not jump (app.css)
         if not lesson_is_open():  # its bar has the way on

@@ -8,7 +8,7 @@ as a class does that opened one link; the others type a text of their own before
 picker of the page; with `--page mix` every fifth opens another page.
 
 Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
-connecting to the end of the first run. With `--heavy`, one more person asks without a pause for work that is dear (the largest
+connecting to the end of the first run. With `--heavy`, one more person asks without a pause for expensive work (the largest
 model that can be built, the importance of every head); the figures are of all the others. With `--training`, the same people
 come again, beside one more person whose model is in training all the time.
 
@@ -117,7 +117,7 @@ def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
 
 
 async def heavy_work(server: Server | Replicas) -> None:
-    """One person who asks for the dearest things there are, again and again, until cancelled."""
+    """One person who asks for the most expensive work there is, again and again, until cancelled."""
     texts = new_texts(10**6)
     session = Session(server, "attention", {"model": "vanilla", "source": "one two three"})
     await session.open()

@@ -92,7 +92,7 @@ class CheckpointError(HeadlightError):
 
 
 def shortened(value: object, limit: int = 60) -> str:
-    """`repr(value)` on one line, cut to `limit` characters, so that a pasted novel does not become the error message."""
+    """`repr(value)` on one line, cut to `limit` characters, so that a long value does not fill the error message."""
     try:
         text = re.sub(r"\n\s*", " ", repr(value))  # of a tensor or a model, which has a line for each row or module
     except (ValueError, RecursionError):  # a number of thousands of digits, a list thousands deep

@@ -62,7 +62,7 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
     return words["spread"].format(entropy=fixed(entropy, 2), keys=fixed(2**entropy, 1))
 
 
-def show_doing(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
+def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show the sentence and the numbers of this head, and the table of all heads of the kind."""
     words = text("head_patterns")
     measures = head_measures(view, shown, kind)

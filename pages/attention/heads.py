@@ -12,7 +12,9 @@ from jaxtyping import Bool, Float
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
-from pages.shell.lessons.player import Marks, linked_lesson, marks_on
+from pages.shell.lessons.marks import Marks, marks_on
+from pages.shell.lessons.open_lesson import linked_lesson
+from pages.shell.training_link import training_address
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
@@ -48,7 +50,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
     queries, keys = shown.tokens(kind)
     small, few = None, most_cells(weights.shape[0], weights.shape[1], GRID_BYTES)
     if max(weights.shape[2:]) > few:
-        small = _reduced_heads(view, kind, isinstance(shown, WordTrace), few)
+        small = view.computed(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
     # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
     beside = weights.shape[1] <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
@@ -57,7 +59,9 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         figure = chart(small_head_map, weights[layer, head], allowed[layer, head], queries, keys, labels=figure_labels())
         alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
         show_small(figure, "picked-head", f"{alt} {strongest_rows(weights[layer, head], queries, keys)}")
-        st.caption(words["rows_and_columns"].format(head=title))
+        says = words["rows_and_columns"].format(head=title)
+        learnt = training_address(view.model, view.source, view.target, kind, layer, head)
+        st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
     by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
     order = captions = None
     if by != "layer":

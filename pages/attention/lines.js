@@ -190,7 +190,7 @@ class View {
   writeTokens() {
     const { data, root } = this;
     const longest = Math.max(data.queries.length, data.keys.length);
-    // Few tokens can be read from the back of a room; many have to fit.
+    // Few tokens are drawn large, to be read on a projector; many have to fit.
     this.row = (longest <= 16 ? 32 : longest <= 32 ? 28 : 24) * textScale();
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);

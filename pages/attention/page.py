@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.attention.head_patterns import show_doing
+from pages.attention.head_patterns import show_pattern
 from pages.attention.heads import show_combined, show_lines, show_map, show_overview
 from pages.attention.prediction import SILENCE, head_question, show_question
 from pages.attention.silence import show_other_need, show_silence
@@ -66,7 +66,7 @@ with explained():
         elif look == "lines":
             show_lines(view, shown, kind, layer, head)
         elif look == "pattern":
-            show_doing(view, shown, kind, layer, head)
+            show_pattern(view, shown, kind, layer, head)
         elif look == "steps":
             model = own_network(view)
             if model is not None:

@@ -14,10 +14,10 @@ from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, on_e
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
-from transformer.analysis.telling_row import telling_row
+from transformer.analysis.query_to_show import query_to_show
 from transformer.tracing.paths import Kind, Side
 
-# The second question is asked once the first is answered: where a head looks, then whether the answer hangs on it.
+# The second question is asked once the first is answered: where a head looks, then whether the answer depends on it.
 ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
 # A share of the largest possible one from which a prediction has found where the head looks; and how far the largest possible
@@ -58,7 +58,7 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     prediction = asked(ROW, subject, len(keys), len(queries))
     if prediction is not None:
         special = [_special(view, trace, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys)]
-        row = telling_row(weights, allowed, *special) if prediction.place is None else prediction.place
+        row = query_to_show(weights, allowed, *special) if prediction.place is None else prediction.place
         return Question(ROW, prediction, (row,), weights[[row]], allowed[[row]], queries, keys)
     prediction = asked(MAP, subject, weights.size) if weights.size <= MOST_MAP_CELLS else None
     if prediction is not None:

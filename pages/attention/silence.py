@@ -1,4 +1,4 @@
-"""What the answer would be without the head in view: a picture shows where a head looks, only this shows whether it matters."""
+"""The answer without the head in view. A picture shows where a head looks; only this shows whether the answer depends on it."""
 
 import numpy as np
 import streamlit as st
@@ -11,7 +11,7 @@ from pages.ui.pickers import pick_or_none
 from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace
-from transformer.analysis.telling_row import telling_cell
+from transformer.analysis.query_to_show import cell_to_show
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
@@ -70,14 +70,14 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 
 
 def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Say what another head of the layer looks at in the telling row of this head, which one head alone would have to average,
-    and let a person silence one of the two or both; nothing where no other head clearly looks elsewhere.
+    """Say what another head of the layer looks at in the row of this head that is shown first, where one head alone would
+    have to average both, and let a person silence one of the two or both; nothing where no other head clearly looks elsewhere.
 
     Args:
         view, trace: the run shown.
         kind, layer, head: the head; layer and head counted from 0.
     """
-    words, (row, key) = text("silence"), telling_cell(trace, kind, layer, head)
+    words, (row, key) = text("silence"), cell_to_show(trace, kind, layer, head)
     weights = trace.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)
     other = int(elsewhere.argmax())

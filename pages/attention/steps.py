@@ -17,7 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
-from transformer.analysis.telling_row import telling_cell
+from transformer.analysis.query_to_show import cell_to_show
 from transformer.figures import KIND_COLORS
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps
 
@@ -45,8 +45,8 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     queries, keys = map(numbered_tokens, trace.tokens(kind))
     sides = {"query": queries, "key": keys}
     st.markdown(words["intro"])
-    telling, _ = telling_cell(trace, kind, layer, head)
-    row = pick_position(words["row"], trace.tokens(kind)[0], "query", first=telling, on_change=_follow)
+    first, _ = cell_to_show(trace, kind, layer, head)
+    row = pick_position(words["row"], trace.tokens(kind)[0], "query", first=first, on_change=_follow)
     overview = st.container()
     name = _pick_step(steps)
     step = next((step for step in steps if step.name == name), None)

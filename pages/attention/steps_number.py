@@ -24,7 +24,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
     words, summed = text("steps"), explained.operation == "sum of products"
     st.markdown(_sentence(step, explained, sides))
-    formula = _worked_out(explained)
+    formula = _formula_with_numbers(explained)
     if formula:
         st.latex(formula)
     terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
@@ -67,7 +67,7 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def _worked_out(explained: Explanation) -> str:
+def _formula_with_numbers(explained: Explanation) -> str:
     """The formula with its numbers, as LaTeX; empty if nothing is computed."""
     if explained.operation == "quotient":
         (term,) = explained.terms

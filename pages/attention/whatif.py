@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.shell.edit_list import KEY as EDITS
 from pages.shell.edit_list import edit_button, fits, show_edit_list
-from pages.shell.lessons.player import linked_lesson
+from pages.shell.lessons.open_lesson import linked_lesson
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -94,7 +94,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         _compare_guesses(view, trace, view.forced().trace(edits))
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
-    change, allowed = _difference(view, edits, kind, layer, head)
+    change, allowed = view.computed(_difference, view, edits, kind, layer, head)
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return

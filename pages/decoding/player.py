@@ -14,6 +14,7 @@ from pages.decoding.steps import Run, as_json, player_steps, table
 from pages.decoding.words import joined_tokens
 from pages.shell.parts import put_away
 from pages.shell.runs import Key, runs
+from pages.shell.training_link import show_training_link
 from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.component import PLAYBACK_STYLE, mounted, packed
@@ -34,8 +35,8 @@ PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
 
-def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) -> int:
-    """Draw the player and what can be saved of it; returns the step that it shows, counted from 0.
+def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) -> None:
+    """Draw the player and what can be saved of it.
 
     Args:
         view: of the sidebar.
@@ -51,6 +52,8 @@ def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) 
         layers, heads = trace.layers(kind), trace.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
+        if head != "mean":
+            show_training_link(view.model, view.source, view.target, kind, layer, int(head) - 1)
         _save(view, run)
     step = picked_step(count)
     with place:
@@ -67,7 +70,6 @@ def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) 
             "text": texts | (words["player_controlled"] if run.settings.controls else {}),
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
-    return step
 
 
 @cached
@@ -77,7 +79,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 
 def picked_step(count: int) -> int:
-    """The step of the session or of the link, counted from 0; the last by default."""
+    """The step of the session or of the link, counted from 0; the first by default."""
 
     def read(asked: str | None) -> int:
         return (

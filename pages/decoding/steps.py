@@ -198,6 +198,7 @@ def as_json(run: Run, source: str) -> str:
         "method": repr(run.settings.method),
         "controls": [repr(control) for control in run.settings.controls],
         "forced": [[step + 1, token] for step, token in run.settings.forced],
+        "edits": [repr(edit) for edit in run.settings.edits],
     }
     whole = {"source": source, "answer": run.text, "ended": run.written.ended, **settings, "steps": rows}
     return json.dumps(whole, ensure_ascii=False, indent=1)

@@ -64,7 +64,7 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     words, recipe = text("decoding"), run.pipeline.card.recipe
     smoothing = recipe.get("label_smoothing")
     if not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
-        st.info(words["no_smoothing"], icon=":material/shuffle:")
+        st.info(words["unknown_smoothing" if run.pipeline.trained else "no_smoothing"], icon=":material/shuffle:")
         return
     own, top = run.own(made), run.top(made)
     target = smoothed_target(len(own), made.token, smoothing)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.shell.examples import TEXTS
-from pages.shell.lessons.player import linked_lesson
+from pages.shell.lessons.open_lesson import linked_lesson
 from pages.shell.navigation import name_of, page_files
 from pages.shell.view import sizes_of
 from pages.ui.text import linked_language

@@ -26,6 +26,7 @@ from transformer.figures.decoding import percent
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
+from transformer.text.vocabulary import SPECIALS
 from transformer.tracing.paths import TensorPath
 
 TIP_TOKENS = 5
@@ -33,8 +34,6 @@ TIP_TOKENS = 5
 NUMBERED = "numbered"
 # Name of a mask in the texts → its term in the glossary.
 MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
-# Special tokens that the glossary explains.
-SPECIAL_TOKENS = ("<sos>", "<eos>", "<pad>", "<unk>")
 
 _mount = component.mounted(Path(__file__).with_suffix(""))
 
@@ -96,7 +95,7 @@ def _nodes(columns: list[Node]) -> Iterator[Node]:
 def _meanings(columns: list[Node]) -> dict[str, str]:
     """What the glossary says of every term that a block names."""
     named = [term for node in _nodes(columns) for name in ("terms", "mask_terms", "heads_terms") for term in node.get(name, [])]
-    special = [token for node in _nodes(columns) for token in node.get("tokens", []) if token in SPECIAL_TOKENS]
+    special = [token for node in _nodes(columns) for token in node.get("tokens", []) if token in SPECIALS]
     return {term: says for term in (*named, *special) if (says := meaning(term))}
 
 
@@ -322,7 +321,7 @@ def _inputs(config: NetworkConfig, side: Side, callout: str) -> list[Node]:
             "title": words["position" if added else "position_inside"],
             "note": words[config.position],
             "link": Link("positions", {"side": side}),
-            "terms": ["position encoding"],
+            "terms": ["positional encoding"],
         },
     ]
 

@@ -8,7 +8,7 @@ from pages.home.cards import Card, show_cards
 from pages.home.links import Link, sidebar_query
 from pages.shell.examples import TEXTS
 from pages.shell.lessons.library import shipped
-from pages.shell.lessons.player import lesson_is_open, start_of
+from pages.shell.lessons.open_lesson import lesson_is_open, start_of
 from pages.shell.lessons.views import card_head
 from pages.shell.models import open_description
 from pages.shell.navigation import name_of, tour
@@ -71,14 +71,14 @@ def _query(start: dict[str, Any]) -> dict[str, str]:
     return start["query"] | ({name: str(value) for name, value in named._asdict().items()} if named else {})
 
 
-def show_way_in() -> None:
-    """Draw a link to the first lesson; nothing while a lesson is open, or before a room, which came for the picture below."""
+def show_first_lesson() -> None:
+    """Draw a link to the first lesson; nothing while a lesson is open, or while presenting."""
     lesson = shipped().get(FIRST_LESSON)
     if lesson and not lesson_is_open() and not presenting():
         label = text("home")["first_lesson"].format(
             title=lesson.title, count=_counted(len(lesson.stops)).lower(), minutes=round(lesson.minutes)
         )
-        show_cards([Card(label, lesson.about, "", Link(*start_of(FIRST_LESSON, lesson)))], "way_in", label, base={})
+        show_cards([Card(label, lesson.about, "", Link(*start_of(FIRST_LESSON, lesson)))], "first_lesson", label, base={})
 
 
 def show_tour() -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.home.map import show_map
-from pages.home.overview import show_numbers, show_starts, show_tour, show_way_in
+from pages.home.overview import show_first_lesson, show_numbers, show_starts, show_tour
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
@@ -14,7 +14,7 @@ from transformer import Transformer
 words = text("home")
 st.title(words["heading"])
 st.markdown(words["sentence"])
-show_way_in()
+show_first_lesson()
 
 try:
     with explained():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.positions import telling_position
+from pages.layers.positions import position_to_show
 from pages.layers.stops import title
 from pages.layers.tensors import picture
 from pages.shell.recorded import own_network
@@ -19,7 +19,7 @@ from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
+from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
 from transformer.figures.panels import Panel, TensorView
 from transformer.figures.residual import unit_bars
@@ -40,7 +40,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     inside = {stop.part: str(TensorPath.parse(stop.path).whole) for stop in sublayers if stop.group == layer}
     part = pick(words["part"], list(inside), "sublayer")
     side = TensorPath.parse(inside[part]).side
-    first = telling_position(trace, view.pipeline.card.measures, side, item)
+    first = position_to_show(trace, view.pipeline.card.measures, side, item)
     position = pick_position(words["position"], trace.tokens_of(side)[item], first=first)
     st.caption(text("tensors")["picture"]["hint"])
     # In the order this variant computes them.
@@ -89,23 +89,26 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
 
 
 def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
-    words = text("arithmetic")["feed_forward"]
+    activation = trace.config.activation
+    part = "feed_forward" if activation == "relu" else "feed_forward_smooth"
+    words = text("arithmetic")["feed_forward"] | text("arithmetic")[part]
     worked = feed_forward(runs().own_network(view.key), trace, sublayer, position, item)
     st.header(words["title"], anchor=False)
-    st.markdown(words["why"])
+    st.markdown(words["why"].format(activation=activation))
     most = float(np.abs(worked.hidden).max())
     hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]
     picture(
         [_row(hidden, worked.hidden, most)],
-        words["sign"],
+        words["sign"].format(activation=activation),
         _row(activated, worked.activated, most),
-        words["says"],
+        words["says"].format(activation=activation),
         "work_ff",
         False,
     )
     fires = int(worked.fires.sum())
     _numbers(words["numbers"], [whole(fires), share(worked.share, 1), number(float(np.linalg.norm(worked.result)), 4)])
-    st.latex(r"H = x\,W_1 + b_1 \qquad H' = \max(0, H) \qquad y = H'\,W_2 + b_2")
+    formula = words["formula"].format(activation=activation)
+    st.latex(rf"H = x\,W_1 + b_1 \qquad H' = {formula} \qquad y = H'\,W_2 + b_2")
     units = worked.strongest(MOST_UNITS)
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
@@ -114,7 +117,7 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
             "work_units",
             words["units_alt"].format(count=len(units)),
         )
-    _table("feed_forward", worked.hidden, worked.activated, worked.push, worked.traced_hidden)
+    _table(part, worked.hidden, worked.activated, worked.push, worked.traced_hidden)
     _agrees(worked)
     _source("feed_forward", FeedForward)
 
@@ -148,8 +151,8 @@ def _source(part: str, module: Callable[..., Any]) -> None:
             show_source(module)
 
 
-def _agrees(worked: Worked) -> None:
+def _agrees(worked: Recomputed) -> None:
     words = text("arithmetic")
     size = float(np.abs(worked.traced).max(initial=1e-9))
-    agrees = worked.off <= 1e-4 * max(1.0, size)
-    st.caption(words["agrees" if agrees else "differs"].format(path=worked.path, off=number(worked.off, 1)))
+    agrees = worked.largest_difference <= 1e-4 * max(1.0, size)
+    st.caption(words["agrees" if agrees else "differs"].format(path=worked.path, off=number(worked.largest_difference, 1)))

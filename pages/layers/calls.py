@@ -13,12 +13,13 @@ from pages.shell.recorded import own_network
 from pages.shell.runs import Key, as_batches, runs
 from pages.shell.view import View
 from pages.ui.caches import cached
+from pages.ui.component import picked
 from pages.ui.format import setting
 from pages.ui.pickers import pick
 from pages.ui.source import show_source
 from pages.ui.style import style
 from pages.ui.text import text
-from pages.ui.tree import Line, picked, tree
+from pages.ui.tree import Line, tree
 from transformer import PRESETS, Trace, TransformerConfig
 from transformer.analysis.call_tree import Call, constructor_calls, explanation, find, forward_calls
 from transformer.tracing.paths import TensorPath

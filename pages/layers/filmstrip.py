@@ -7,16 +7,19 @@ import streamlit as st
 from pages.layers.flow import Flow, flow_of
 from pages.layers.offline_strip import offline_strip
 from pages.layers.stops import group_title, heading
-from pages.layers.tensors import all_numbers, picked, strip, strip_data
+from pages.layers.tensors import all_numbers, strip, strip_data
 from pages.layers.views import tensor_of
 from pages.layers.walk import STOP
+from pages.shell.training_link import training_address
 from pages.shell.view import View
+from pages.ui.component import picked
 from pages.ui.export_menu import saving
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.walk import Stop, walk
 from transformer.figures.panels import TensorView
+from transformer.tracing.paths import TensorPath
 
 KEY = "film"
 
@@ -53,6 +56,19 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
         lambda: offline_strip(view, group_title(group), {**data, "selected": ""}),
     )
     st.caption(words["caption"].format(count=len(members)))
+    _link_trainings(view, item, members)
+
+
+def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
+    """Draw a link to the training of the heads of each attention in a part of the network, if snapshots show it."""
+    common, kinds, links = text("common"), text("attention")["kinds"], []
+    paths = (TensorPath.parse(stop.path) for stop in members)
+    for kind, layer in dict.fromkeys((path.kind, path.layer) for path in paths):
+        if kind is not None and layer is not None:
+            address = training_address(view.model, view.sources[item], view.targets[item], kind, layer, None)
+            links.append(f"{kinds[kind]}: [{common['heads_being_learnt']}]({address})" if address else "")
+    if any(links):
+        st.markdown(" · ".join(links))
 
 
 def _source(stop: Stop) -> tuple[str, str]:

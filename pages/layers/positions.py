@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from transformer import Trace
-from transformer.analysis.telling_row import telling_cell
+from transformer.analysis.query_to_show import cell_to_show
 from transformer.tracing.paths import Kind
 
 
-def telling_position(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
+def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
     """The position that the head of a model's card looks from (`target`) or looks at (`source`). Without such a head, the same
     of the first head of the last kind of attention.
 
@@ -20,5 +20,5 @@ def telling_position(trace: Trace, measures: Mapping[str, Any], side: str, item:
     """
     named = measures.get("pronouns", {})
     kind = "cross" if named else str(trace.kinds[-1])
-    query, key = telling_cell(trace, kind, named.get("layer", 1) - 1, named.get("head", 1) - 1, item)
+    query, key = cell_to_show(trace, kind, named.get("layer", 1) - 1, named.get("head", 1) - 1, item)
     return query if Kind.of(kind).queries == side else key

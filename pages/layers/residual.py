@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.positions import telling_position
+from pages.layers.positions import position_to_show
 from pages.shell.footer import show_computed
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -34,7 +34,7 @@ def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})
     side = STACK_SIDES[stack]
     tokens = trace.tokens_of(side)[item]
     numbered = numbered_tokens(tokens)
-    followed = pick_position(words["follow"], tokens, first=telling_position(trace, measures, side, item))
+    followed = pick_position(words["follow"], tokens, first=position_to_show(trace, measures, side, item))
     stream = residual_stream(trace, stack, item)
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)
@@ -42,7 +42,7 @@ def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})
     figure = chart(token_lines, values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
     show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
     st.caption(words["legend"])
-    _in_words(stream, numbered[followed], followed, steps)
+    _in_words(stream, numbered[followed], followed)
     table = unfolding(words["numbers"], ":material/table:", "numbers")
     if table:
         with table:
@@ -60,15 +60,16 @@ def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, 
     return (stream.added_norm if name == "added" else stream.cosine), steps
 
 
-def _in_words(stream: Stream, token: str, position: int, steps: list[str]) -> None:
-    """Show which sub-layer added most to the followed token, and how similar its last vector is to its first."""
-    words = text("residual")
+def _in_words(stream: Stream, token: str, position: int) -> None:
+    """Show which sub-layer changed the followed token most, and how similar its last vector is to its first."""
+    words, parts = text("residual"), text("walk")["parts"]
     # Relative to the vector it is added to, because the same addition changes a long vector less than a short one.
-    share = stream.added_norm[:, position] / np.maximum(stream.norm[: len(steps), position], 1e-12)
+    share = stream.added_norm[:, position] / np.maximum(stream.norm[: len(stream.places), position], 1e-12)
     most = int(share.argmax())
+    layer, part = stream.places[most]
     sentence = words["sentence"].format(
         token=literal(token),
-        step=steps[most],
+        step=words["sublayer"].format(layer=layer, part=parts[part]),
         added=fixed(float(stream.added_norm[most, position]), 2),
         norm=fixed(float(stream.norm[most, position]), 2),
         cosine=fixed(stream.cosine[most, position], 2),

@@ -20,8 +20,10 @@ def group_title(group: str) -> str:
 
 def title(stop: Stop) -> str:
     """The title of a kind of tensor; of one that only a model of others has, its own name."""
-    kinds = text("walk")["kinds"]
-    return kinds[stop.kind]["title"] if stop.kind in kinds else TensorPath.parse(stop.path).name or stop.path
+    words = text("walk")
+    if stop.kind in words["other_titles"] and (stop.recorded or stop.operation in ("GELU", "swish")):
+        return words["other_titles"][stop.kind]
+    return words["kinds"][stop.kind]["title"] if stop.kind in words["kinds"] else TensorPath.parse(stop.path).name or stop.path
 
 
 def heading(stop: Stop) -> str:
@@ -46,6 +48,7 @@ def written(stop: Stop, config: Any) -> tuple[str, str]:
         "divisor": number(config.score_scale, 4),
         "fill": latex(config.mask_fill),
         "eps": latex(config.norm_eps, 3),
+        "activation": config.activation,
         "bias_o": " + b^O" if config.output_bias else "",
         **{f"bias_{sign}": f" + b^{sign.upper()}" if config.projection_bias else "" for sign in "qkv"},
     }
@@ -63,6 +66,7 @@ def _variant(kind: str, config: TransformerConfig) -> str:
         "attention.scaled_scores": "wide" if config.score_divisor == "d_model" else "",
         "add_norm.sum": "first" if config.norm_first else "",
         "add_norm.normalized": "first" if config.norm_first else "",
+        "feed_forward.activated": "" if config.activation == "relu" else "smooth",
         "encoder.output": "norm" if config.final_norm else "",
         "decoder.output": "norm" if config.final_norm else "",
     }

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from pages.layers.flow import Flow
 from pages.ui.component import mounted, packed, parcel
@@ -84,7 +83,8 @@ def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
 
 
 def strip(data: Mapping[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw a strip, made by `strip_data`; `on_pick` is called when a miniature is clicked, and `picked` returns its path."""
+    """Draw a strip, made by `strip_data`; `on_pick` is called when a miniature is clicked, and `component.picked` returns its
+    path."""
     _strip(key=key, data=data, on_pick_change=on_pick)
 
 
@@ -151,13 +151,6 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
         "selected": selected,
     }
     _outline(key=key, data=data, on_pick_change=on_pick)
-
-
-def picked(key: str, paths: Sequence[str]) -> str | None:
-    """The path just clicked in a strip or an outline, or None. Values from the browser are untrusted: only `paths` count."""
-    state = st.session_state.get(key)
-    path = state.get("pick") if isinstance(state, Mapping) else None
-    return path if isinstance(path, str) and path in paths else None
 
 
 def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:

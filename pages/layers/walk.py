@@ -3,7 +3,6 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -11,12 +10,13 @@ import streamlit as st
 
 from pages.layers.details import show_details
 from pages.layers.stops import group_title, heading, title, written
-from pages.layers.tensors import numbers, outline, picked, picture
+from pages.layers.tensors import numbers, outline, picture
 from pages.layers.views import in_one_scale, inputs, tensor_of
 from pages.shell.training_link import show_training_link
 from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import offline
+from pages.ui.component import picked
 from pages.ui.export_menu import saving
 from pages.ui.format import shape
 from pages.ui.link_values import publish, seed
@@ -27,7 +27,7 @@ from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
 from transformer.figures import stop_figure
 from transformer.network.config import NetworkConfig
-from transformer.tracing.paths import Kind, TensorPath
+from transformer.tracing.paths import TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 # Key of the switch between the short walk and all tensors.
@@ -206,9 +206,8 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
 
     saving(PICTURE, current.path, lambda: numbers(result), page)
     path = TensorPath.parse(current.path)
-    for kind in Kind:
-        if head is not None and path.layer is not None and kind.path(path.layer) == replace(path, name=""):
-            show_training_link(view.model, view.sources[item], view.targets[item], kind, path.layer, head)
+    if head is not None and path.layer is not None and path.kind is not None:
+        show_training_link(view.model, view.sources[item], view.targets[item], path.kind, path.layer, head)
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:

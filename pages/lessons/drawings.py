@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from pages.ui.format import fixed
 
-# px: side of a cell, height of a line of text, width of a letter in it (monospace), and the air around.
+# px: side of a cell, height of a line of text, width of a letter in it (monospace), and the space around.
 CELL, LINE, LETTER, AIR = 20, 16, 7.3, 4
 LEVELS = 10  # of darkness
 MOST_TOKENS, MOST_LETTERS = 24, 14

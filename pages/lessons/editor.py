@@ -10,8 +10,8 @@ from pages.shell.error_boundary import sentence
 from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import add_own
+from pages.shell.lessons.open_lesson import NAME, start_lesson
 from pages.shell.lessons.packing import pack
-from pages.shell.lessons.player import NAME, start_lesson
 from pages.shell.lessons.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS

@@ -7,8 +7,8 @@ from pages.shell.error_boundary import sentence
 from pages.shell.lessons.classes import classes
 from pages.shell.lessons.lesson import LessonError
 from pages.shell.lessons.library import shipped
+from pages.shell.lessons.open_lesson import start_lesson
 from pages.shell.lessons.packing import PACKED, pack
-from pages.shell.lessons.player import start_lesson
 from pages.shell.lessons.seat import Seat, join, seat
 from pages.ui.escaping import literal
 from pages.ui.limits import CLASS_MINUTES

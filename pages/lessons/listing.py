@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.lesson import Lesson, LessonError
 from pages.shell.lessons.library import add_own, own_lessons, shipped
-from pages.shell.lessons.player import start_lesson
+from pages.shell.lessons.open_lesson import start_lesson
 from pages.shell.lessons.reading import read_toml
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES

@@ -11,8 +11,8 @@ from pages.lessons.pictures import picture
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.grading import judge
 from pages.shell.lessons.lesson import Lesson, Question, Stop
-from pages.shell.lessons.player import shuffled
 from pages.shell.lessons.prose import as_html, line_as_html
+from pages.shell.lessons.question_data import shuffled
 from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.ui.format import number, share
 from pages.ui.pickers import pick

@@ -1,5 +1,6 @@
 """The masks of a batch: its texts with their padding, and the four masks of one text."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ class Batch(NamedTuple):
     """A traced batch and the sentence picked from it.
 
     Attributes:
-        view: the model and texts of the sidebar.
+        view: the model and the texts that are read together.
         trace: trace of the whole batch.
         item: the picked sentence, counted from 0.
         target: the causal and padding parts of the target mask; None for a network of others, whose masks are only recorded.
@@ -49,20 +50,30 @@ class Batch(NamedTuple):
         return ids[: real + 1]
 
 
+def beside_an_example(view: View) -> View:
+    """The view with an example of another length beside its text, so that there is padding to see. A view of several texts
+    stays as it is, and that of a model without a world, of which nobody knows what it costs to read more."""
+    if len(view.sources) > 1 or view.problem or view.pipeline.card.world not in WORLDS:
+        return view
+    return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)
+
+
 def show_batch(view: View, trace: Trace) -> Batch:
     """Draw every text with its padding and a picker of one text; return the batch with that text picked."""
     words, pipeline = text("masks"), view.pipeline
     count = trace.batch_size
     ids = {side: pipeline.batch(trace.ids_of(side), side) for side in trace.sides}
     real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in trace.sides}
-    # Start at the text with the most padding: its masks hide the most.
-    first = int(np.sum([(~places).sum(1) for places in real.values()], axis=0).argmax())
+    # Start at the typed text with the most padding: its masks hide the most.
+    first = int(np.sum([(~places[: view.typed]).sum(1) for places in real.values()], axis=0).argmax())
     item = pick_text(trace, words["pick_item_help"], first)
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
     for side in trace.sides:
         kind = "encoder" if side == "source" else "decoder"
         st.markdown(f"**{words[f'batch_{side}']}** `{named_shape(('batch', side), real[side].shape)}`")
         st.html(batch_table(trace.tokens_of(side), real[side], names, words["position"], KIND_COLORS[kind], item))
+    if view.examples:
+        st.caption(words["example"].format(number=count))
     if all(places.all() for places in real.values()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(words["no_padding"], width="content")

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
+from pages.shell.training_link import show_training_link
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
@@ -41,6 +42,8 @@ def pick_head(batch: Batch) -> Head:
     with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer") - 1
         head = pick(words["head"], range(1, trace.heads(kind) + 1), "head") - 1
+    view, item = batch.view, batch.item
+    show_training_link(view.model, view.sources[item], view.targets[item], kind, layer, head)
     return Head(Kind.of(kind), layer, head)
 
 

@@ -15,18 +15,17 @@ from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
 from pages.ui.pickers import pick, pick_position
 from pages.ui.text import figure_labels, text
-from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, furthest_change, padded_answer
+from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
 from transformer.figures.mask_conventions import written_number
 from transformer.figures.whatif import probability_change
 from transformer.tracing.phrases import interventions
 
 LEAKS_HEIGHT = 480  # px of the two runs side by side
 NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
-MOST_TRIED = 3
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
 EXPERIMENTS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (change_later, furthest_change, append_padding, fill_padding, padded_answer)
+    function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
 }
 
 
@@ -39,14 +38,13 @@ def show_future(batch: Batch) -> None:
         st.info(words["too_short"], icon=":material/short_text:")
         return
     st.markdown(words["future_text"])
-    first_place, first_token = _furthest(batch)
     left, right = st.columns(2)
     with left:
         position = pick_position(
-            words["change"], tokens, "position", range(1, len(tokens)), first_place, words["change_help"], as_list=False
+            words["change"], tokens, "position", range(1, len(tokens)), len(tokens) - 1, words["change_help"], as_list=False
         )
     others = _others(batch, position)
-    first = first_token if position == first_place else next((token for token in target if token in others), others[0])
+    first = next((token for token in target if token in others), others[0])
     with right:
         options = list(pipeline.vocabulary("target").tokens_of(others))
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
@@ -136,18 +134,6 @@ def _others(batch: Batch, position: int) -> list[int]:
     vocabulary = batch.view.pipeline.vocabulary("target")
     never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
     return [token for token in range(len(vocabulary)) if token not in never]
-
-
-def _furthest(batch: Batch) -> tuple[int, int]:
-    """The change to show first, as (position, token). For a trained model, the one that moves a prediction most, so that the
-    leak is easy to see; only words of the target itself are tried."""
-    pipeline, source, target = batch.view.pipeline, batch.alone("source"), batch.alone("target")
-    last = len(target) - 1
-    others = _others(batch, last)
-    if not pipeline.trained:
-        return last, next((token for token in target if token in others), others[0])
-    own = tuple(dict.fromkeys(token for token in target if token in others))
-    return _measured(batch.view, "furthest_change", (NO_CAUSAL,), source, target, own[:MOST_TRIED] or tuple(others[:1]))
 
 
 def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.masks.batch import show_batch, show_masks, show_numbers, show_recorded
+from pages.masks.batch import beside_an_example, show_batch, show_masks, show_numbers, show_recorded
 from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leaks import show_future, show_padding
@@ -22,7 +22,7 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view, trace = show_run(batch=True)
+    view, trace = show_run(batch=True, beside=beside_an_example)
     batch = show_batch(view, trace)
     shown = pick_words(trace)
     if shown is not trace:

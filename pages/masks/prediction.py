@@ -12,7 +12,7 @@ from transformer.analysis.prediction_scores import DrawnMask, drawn_mask
 from transformer.figures.theme import KIND_COLORS
 
 MASK = "mask"
-MOST_TOKENS = 12  # of a longer text only the first are drawn: more cells are no pleasure to click
+MOST_TOKENS = 12  # of a longer text only the first are drawn: more cells take too long to click
 
 
 def show_drawing(batch: Batch) -> bool:

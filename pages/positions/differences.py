@@ -1,4 +1,4 @@
-"""Differences that are 0 but for rounding, drawn so that nobody takes the rounding for a result."""
+"""Differences that are 0 but for rounding, drawn so that rounding is not taken for a result."""
 
 import streamlit as st
 

@@ -40,7 +40,7 @@ def show_likeness(view: View, table: Table) -> bool:
     # Similarities can be negative; the shade is that of the value from 0 to 1, and the number is written beside it.
     truth = weights_truth(similar.values[None], np.ones((1, count), bool), "") if prediction.shown else None
     label = words["alt"].format(position=position)
-    marking(ALIKE, label, [""], names, prediction, truth, np.flatnonzero(~others).tolist(), True, f"{position}|{count}")
+    marking(ALIKE, label, [""], names, prediction, truth, np.flatnonzero(~others).tolist(), 1, f"{position}|{count}")
     if prediction.shown:
         st.markdown(on_each_answer(prediction, lambda answer: _sentence(vectors, position, answer)))
         st.caption(words[f"why_{table.kind}"])

@@ -1,4 +1,4 @@
-"""Two swapped words: the change of the encoder's output, with position encodings and without."""
+"""Two swapped words: the change of the encoder's output, with positional encodings and without."""
 
 from collections.abc import Sequence
 
@@ -94,6 +94,6 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 
 @cached
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
-    """The effect of a swap on a model, with its position encodings or without."""
+    """The effect of a swap on a model, with its positional encodings or without."""
     pipeline = runs().pipeline(key)
     return swap(runs().own_network(key), ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())

@@ -1,4 +1,4 @@
-"""Position encodings added to the tokens, and a table of positions of any kind and size."""
+"""Positional encodings added to the tokens, and a table of positions of any kind and size."""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ DIGITS = 6
 
 
 class Table(NamedTuple):
-    """A table of position encodings that was picked.
+    """A table of positional encodings that was picked.
 
     Attributes:
         values: one row for each position.
@@ -48,10 +48,12 @@ class Table(NamedTuple):
 
     @property
     def positions(self) -> int:
+        """Rows of the table."""
         return self.values.shape[0]
 
     @property
     def d_model(self) -> int:
+        """Columns of the table."""
         return self.values.shape[1]
 
 

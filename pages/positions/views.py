@@ -13,7 +13,7 @@ from pages.ui.charts import chart, show
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import TransformerConfig
-from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, spread, turned, wave
+from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, rotation_errors, spread, wave
 from transformer.figures.position_geometry import distance_lines, product_map, rotation_map, turning_circle, waves
 from transformer.pipeline.checkpoint import read_metadata
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
@@ -104,7 +104,7 @@ def show_rotation(table: Table) -> None:
     with st.container(horizontal=True):
         shift = whole("shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
         row, column = pick_cell(table)
-    errors, matrix = turned(table.values, shift), rotation(shift, table.d_model)
+    errors, matrix = rotation_errors(table.values, shift), rotation(shift, table.d_model)
     numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
     shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
     for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):

@@ -44,7 +44,8 @@ export function keepAccessible(scrollable) {
  * @param {string} label
  */
 function letFocus(box, label) {
-  const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  const larger = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  const scrolls = larger && getComputedStyle(box).overflowX !== "visible";
   if (scrolls === box.hasAttribute("tabindex")) return;
   for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": label })) {
     if (scrolls) box.setAttribute(name, value);

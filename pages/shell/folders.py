@@ -7,13 +7,13 @@ import importlib.util
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pages.shell.own_models import PREFIX
-from pages.ui.caches import Store
+from pages.ui.caches import Absent, Store
 from pages.ui.limits import OPEN_MEGABYTES
 from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
 from transformer.huggingface import hub
@@ -26,6 +26,8 @@ from transformer.pipeline.snapshots import SIGN
 # Environment variable with the folders, with `os.pathsep` between them. Each is a model, or has models in it.
 VARIABLE = "HEADLIGHT_MODELS"
 PACKAGES = ("transformers", "tokenizers")
+# The family that our own network holds (`transformer.huggingface.own_network`), and the end of its second name.
+OWN_FAMILY, IN_OWN_NETWORK = "marian", " (own network)"
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,13 @@ class FolderModel:
         name: of the folder, in the picker and in links.
         path: of the folder.
         about: its family and size, from its files.
+        own_network: whether its weights run in our own network.
     """
 
     name: str
     path: str
     about: Summary = field(compare=False)
+    own_network: bool = False
 
     @property
     def parameters(self) -> int:
@@ -78,14 +82,26 @@ def hub_allowed() -> bool:
 
 
 def folder_models() -> dict[str, FolderModel]:
-    """The models that can be opened as far as their files tell, by name."""
-    return {name: folder.model for name, folder in folders().items() if folder.model}
+    """The models that can be opened as far as their files tell, by name. A Marian is there twice: it runs in the classes of
+    Hugging Face, where its logits are the same bit for bit, or in our own network, which can compute each step again."""
+    models = {name: folder.model for name, folder in folders().items() if folder.model}
+    own = {}
+    for name, model in models.items():
+        other = own_network_name(name)
+        if model.about.family == OWN_FAMILY and other not in models:
+            own[other] = replace(model, name=other, own_network=True)
+    return models | own
+
+
+def own_network_name(name: str) -> str:
+    """The name in the picker, and in links, of a model of a folder in our own network."""
+    return f"{name}{IN_OWN_NETWORK}"
 
 
 def problem_of(name: str) -> HeadlightError | None:
     """Why a folder cannot be opened; None for one that can, or that nobody has tried to open."""
-    folder = folders().get(name)
-    return folder and (folder.problem or (_FAILED.get(folder.model) if folder.model else None))
+    folder, model = folders().get(name), folder_models().get(name)
+    return (folder and folder.problem) or (_FAILED.get(model) if model else None)
 
 
 def open_folder(key: FolderModel) -> TextPipeline:
@@ -104,11 +120,16 @@ def is_open(key: FolderModel) -> bool:
     return key in _FAILED or OPEN.has(_opened, key)
 
 
+def kept_folder(key: FolderModel) -> TextPipeline | Literal[Absent.ABSENT]:
+    """The pipeline of a model that is open; `ABSENT` if it would have to be opened."""
+    return OPEN.kept(_opened, key)
+
+
 def _open(key: FolderModel) -> TextPipeline:
     OPEN.make_room(key.about.nbytes)
     hub.used(Path(key.path))
     try:
-        return Pipeline.open(key.path)
+        return Pipeline.open(key.path, own_network=key.own_network)
     except CheckpointError as error:
         _FAILED[key] = error
         raise

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.folders import folder_models, folders, hub_allowed
+from pages.shell.folders import IN_OWN_NETWORK, folder_models, folders, hub_allowed
 from pages.shell.hub_downloads import Download, leave, start
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size
@@ -46,8 +46,8 @@ def arrived() -> str | None:
     """The model that this session waited for, once; None if there is none. Call it before the picker of models is drawn, which
     takes a name that it does not have out of the address."""
     asked = st.query_params.get("model", "")
-    if "/" in asked and hub_allowed() and asked not in folders():
-        st.session_state[LINKED] = asked
+    if "/" in asked and hub_allowed() and asked not in folders() and asked not in folder_models():
+        st.session_state[LINKED] = asked.removesuffix(IN_OWN_NETWORK)
     one: Download | None = st.session_state.get(DOWNLOAD)
     if one is None or not one.name:
         return None

@@ -43,7 +43,8 @@ def question_of(model: str) -> str:
 def about_folder(model: FolderModel) -> str:
     """The family of a model in a folder of the server, its parameters, and the memory that it takes."""
     family, parameters, nbytes = model.about
-    return text("sidebar")["folder_model"].format(family=family, parameters=amount(parameters), memory=byte_size(nbytes))
+    sentence = text("sidebar")["folder_model_own" if model.own_network else "folder_model"]
+    return sentence.format(family=family, parameters=amount(parameters), memory=byte_size(nbytes))
 
 
 def accepts(model: str) -> str:

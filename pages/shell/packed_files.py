@@ -9,6 +9,7 @@ import mimetypes
 import re
 from collections.abc import Mapping
 
+import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -28,7 +29,7 @@ class PackedFiles:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        file = FILE.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        file = FILE.fullmatch(below_base(scope["path"])) if scope["type"] == "http" and scope["method"] == "GET" else None
         if file and reads_gzip(dict(scope["headers"])):
             body = await run_in_threadpool(packed, file[1])
             if body is not None:
@@ -36,6 +37,13 @@ class PackedFiles:
                 await Response(body, 200, headers, mimetypes.guess_type(file[1])[0])(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+
+def below_base(path: str) -> str:
+    """A request's path without `server.baseUrlPath`, below which an operator can put the app; the path itself if it is not
+    below."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:

@@ -39,6 +39,7 @@ export default function mount({ setTriggerValue }) {
     timer = setTimeout(report, QUIET);
   }
 
+  followAnchor();
   const scroller = pageScroller();
   // What is drawn above a box moves it without a scroll. Observing a size reports it once at first.
   const sizes = new ResizeObserver(reportWhenQuiet);
@@ -51,6 +52,16 @@ export default function mount({ setTriggerValue }) {
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);
   };
+}
+
+/** The address whose anchor was followed to a heading in a box: Streamlit follows those to its own headings. */
+let followed = "";
+
+function followAnchor() {
+  if (followed === location.href || !location.hash) return;
+  followed = location.href;
+  const heading = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (heading?.closest(".unseen")) heading.scrollIntoView();
 }
 
 /**

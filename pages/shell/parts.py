@@ -11,6 +11,7 @@ draws one part at a time:
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from markupsafe import Markup
@@ -49,12 +50,34 @@ def seen(part: str, height: int) -> bool:
         part: its name, one for each part of a page.
         height: about its height in px, so that what follows hardly moves when it is drawn.
     """
+    return _is_seen(part) or _show_box(part, height)
+
+
+def section(title: str, anchor: str, height: int) -> bool:
+    """Draw the heading of a part; whether to draw the part below it, as `seen`. Until then the box holds the heading, too,
+    because each element costs a click a quarter of a millisecond, and the headings below the screen were six.
+
+    Args:
+        title: plain text.
+        anchor: of the heading, and the name of the part.
+        height: as for `seen`.
+    """
+    if not _is_seen(anchor):
+        return _show_box(anchor, height, Markup('<h2 id="{}">{}</h2>').format(anchor, title))
+    st.header(title, anchor=anchor)
+    return True
+
+
+def _is_seen(part: str) -> bool:
     state = st.session_state
-    if SEEN not in state or part in state[SEEN] or state.get(ALL):
-        return True
-    state[UNSEEN].append(part)
-    box = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}</div>')
-    st.html(box.format(part, height, text("common")["unseen"]))
+    return SEEN not in state or part in state[SEEN] or state.get(ALL, False)
+
+
+def _show_box(part: str, height: int, heading: Markup | None = None) -> Literal[False]:
+    """Draw the box in the place of a part that has not been on screen."""
+    st.session_state[UNSEEN].append(part)
+    box = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{}</p></div>')
+    st.html(box.format(part, height, heading or "", text("common")["unseen"]))
     return False
 
 

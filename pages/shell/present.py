@@ -1,4 +1,4 @@
-"""Presenting to a room: no sidebar, large type, the source text above the page, and keys for a clicker."""
+"""Presenting on a projector: no sidebar, large type, the source text above the page, and keys for a clicker."""
 
 from pathlib import Path
 
@@ -30,20 +30,21 @@ def start_presenting() -> None:
 
 
 def present_bar() -> None:
-    """Draw the bar above the page while presenting: the source text, and buttons for the parts of the page, for a dark screen,
-    for a frozen one, and to leave. Call it after the sidebar, which has the same text."""
+    """Draw the bar above the page while presenting: the source text if the page reads it, and buttons for the parts of the
+    page, for a dark screen, for a frozen one, and to leave. Call it after the sidebar, which has the same text."""
     if not presenting():
         return
     words, state = text("present"), st.session_state
     with explained(), st.container(horizontal=True, vertical_alignment="bottom", key="present_bar"):
-        state[SOURCE] = state["source"]
-        st.text_input(
-            text("sidebar")["source"],
-            key=SOURCE,
-            max_chars=TEXT_CHARACTERS,
-            on_change=_take_source,
-            label_visibility="collapsed",
-        )
+        if text(state["page"]).get("reads_source", True):  # otherwise the page has boxes of its own, or reads no text
+            state[SOURCE] = state["source"]
+            st.text_input(
+                text("sidebar")["source"],
+                key=SOURCE,
+                max_chars=TEXT_CHARACTERS,
+                on_change=_take_source,
+                label_visibility="collapsed",
+            )
         _mount(key="present", data={"text": words["bar"]}, on_leave_change=_leave, width="content")
 
 

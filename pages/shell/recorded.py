@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shell.folders import folder_models, own_network_name
 from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.text import text
@@ -11,7 +12,10 @@ from transformer import Transformer
 def own_network(view: View) -> Transformer | None:
     """The network of a view, of which every step can be computed again; for a network of others, say in a sentence why this
     part is not drawn, and return None."""
-    model = view.pipeline.model
+    model, words = view.pipeline.model, text("common")
     if model is None:
-        st.info(text("common")["recorded"].format(model=literal(view.model)), icon=":material/info:")
+        sentences, other = [words["recorded"].format(model=literal(view.model))], own_network_name(view.model)
+        if other in folder_models():
+            sentences.append(words["recorded_own"].format(model=literal(other)))
+        st.info(" ".join(sentences), icon=":material/info:")
     return model

@@ -1,11 +1,14 @@
 """The run that a page draws, and a banner above it: warnings about the texts, and the model's answers."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
+from pages.shell.folders import FolderModel
 from pages.shell.models import accepts
 from pages.shell.runs import right_answer
 from pages.shell.view import View, current_view
@@ -20,28 +23,42 @@ from transformer.pipeline.untrained import Untrained
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
 
+Result = TypeVar("Result")
+
 # Session key of the view that was drawn last.
 LAST = "last_drawn"
 
 
-class Run(NamedTuple):
-    """The results of running a model on a view, each computed once. All but the trace have one entry for each text.
+class Texts(NamedTuple):
+    """The texts of a view as its model reads them.
 
     Attributes:
-        view: the model and texts of the run.
-        sources, targets: the texts as the model reads them; a target is None if the decoder reads the answer.
-        answers: the texts the model writes; in place of one, the reason why it writes none.
-        trace: trace of one forward pass.
+        view: the model and texts.
+        sources, targets: one for each text that the learner typed; a target is None if the decoder reads the answer.
     """
 
     view: View
     sources: tuple[Reading, ...]
     targets: tuple[Reading | None, ...]
+
+
+class Run(NamedTuple):
+    """The results of running a model on a view, each computed once.
+
+    Attributes:
+        texts: what the model reads.
+        answers: the texts the model writes; in place of one, the reason why it writes none.
+        trace: trace of one forward pass.
+    """
+
+    texts: Texts
     answers: tuple[Answer | InputError, ...]
     trace: Trace
 
 
-def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace]:
+def show_run(
+    batch: bool = False, with_answer: bool = True, beside: Callable[[View], View] = lambda view: view
+) -> tuple[View, Trace]:
     """Draw the banner and return the view and trace that the page draws.
 
     If the text cannot be read, the error is shown and the page draws the view that was drawn last in this session.
@@ -49,9 +66,34 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
     Args:
         batch: show and trace every sentence, instead of the first alone.
         with_answer: whether the banner tells what the model answers; not while the learner guesses it.
+        beside: gives a view with texts of the page's own after those of a view. They are traced, and not in the banner.
 
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
+    """
+    run = _of_view_or_last(partial(_run, batch=batch, beside=beside))
+    _show_warnings(run.texts)
+    for item in range(len(run.answers) if with_answer else 0):
+        _show_answer(run, item)
+    if isinstance(run.texts.view.key, FolderModel):
+        _show_agreement(run.texts.view)
+    return run.texts.view, run.trace
+
+
+def show_texts() -> View:
+    """Draw the banner of a page that does not run the model of the view: the warnings about its first text. Otherwise as
+    `show_run`; returns the view."""
+    texts = _of_view_or_last(_first_text)
+    _show_warnings(texts)
+    return texts.view
+
+
+def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
+    """What is computed of the present view. If its text cannot be read, the error is shown, and the view that was drawn last is
+    taken.
+
+    Raises:
+        HeadlightError: a text cannot be read, and nothing was drawn before.
     """
     view = current_view()
     # Before the run, which may take seconds: what comes late pushes the page down under a reader. Kept for a trained model,
@@ -60,7 +102,7 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
     with note:
         _note_untrained(view)
     try:
-        run = _run(view, batch)
+        result = compute(view)
     except HeadlightError as error:
         note.empty()
         last = st.session_state.get(LAST)
@@ -69,35 +111,43 @@ def show_run(batch: bool = False, with_answer: bool = True) -> tuple[View, Trace
         with note:
             _note_untrained(last)
         try:
-            run = _run(last, batch)
+            result = compute(last)
         except HeadlightError:  # this page cannot draw the last view either
             raise error from None
         st.error(literal(sentence(error)), icon=":material/error:")
         notice = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
         st.info(notice, icon=":material/history:")
-    st.session_state[LAST] = replace(run.view, problem=None)
-    _show(run, with_answer)
-    return run.view, run.trace
+        view = last
+    st.session_state[LAST] = replace(view, problem=None)
+    return result
 
 
-def _run(view: View, batch: bool) -> Run:
-    """The run of all texts of a view, or of its first alone.
+def _run(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
+    """The run of all texts of a view and of those beside them, or of its first alone.
 
     Raises:
         HeadlightError: a text, or with `batch` the batch, cannot be read.
     """
+    with view.work():
+        view = beside(view)
+        texts = _texts(view, batch)
+        trace = view.batch_trace() if batch else view.trace()
+        return Run(texts, tuple(_answer(view, item) for item in range(len(texts.sources))), trace)
+
+
+def _first_text(view: View) -> Texts:
+    with view.work():
+        return _texts(view, False)
+
+
+def _texts(view: View, batch: bool) -> Texts:
+    """All typed texts of a view as its model reads them, or its first alone. Raises as `_run`."""
     if view.problem and batch:
         raise view.problem
-    with view.work():
-        return _computed(view, batch)
-
-
-def _computed(view: View, batch: bool) -> Run:
-    items = range(len(view.sources) if batch else 1)
+    items = range(view.typed if batch else 1)
     sources = tuple(_read(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
-    trace = view.batch_trace() if batch else view.trace()
-    return Run(view, sources, targets, tuple(_answer(view, item) for item in items), trace)
+    return Texts(view, sources, targets)
 
 
 def _answer(view: View, item: int) -> Answer | InputError:
@@ -128,49 +178,49 @@ def _note_untrained(view: View) -> None:
         st.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
 
 
-def _show(run: Run, with_answer: bool) -> None:
-    """Draw the banner: warnings, and the answer to each text."""
-    words, view, several = text("common"), run.view, len(run.sources) > 1
+def _show_warnings(texts: Texts) -> None:
+    """Draw the warnings about each text."""
+    words, view, several = text("common"), texts.view, len(texts.sources) > 1
     if view.problem:
         st.warning(words["first_alone"].format(problem=literal(sentence(view.problem))), icon=":material/view_agenda:")
-    for item in range(len(run.sources)):
-        _warn(run, item, item + 1 if several else None)
-    for item in range(len(run.sources) if with_answer else 0):
-        _show_answer(run, item)
-    if not view.pipeline.model:
-        _show_agreement(view)
+    for item in range(len(texts.sources)):
+        _warn(texts, item, item + 1 if several else None)
 
 
 def _show_agreement(view: View) -> None:
-    """Say whether this run, in which every tensor was seen, gave the numbers that the model gives when nobody looks."""
+    """Say whether this run, in which every tensor was recorded, gave the logits of the model in `transformers`, untraced."""
     words, agreement = text("common"), view.agreement()
-    if agreement.equal:
+    if isinstance(view.key, FolderModel) and view.key.own_network and agreement.rounding:
+        st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
+    elif agreement.equal:
         st.caption(words["agrees"])
     else:
         st.warning(words["differs"].format(difference=number(agreement.difference, 2)), icon=":material/balance:")
 
 
-def _warn(run: Run, item: int, number: int | None) -> None:
+def _warn(texts: Texts, item: int, number: int | None) -> None:
     """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
-    words, pipeline, target = text("common"), run.view.pipeline, run.targets[item]
-    read = accepts(run.view.model) if pipeline.card.accepts else ""  # of a model of others, nobody knows what it was trained on
-    if not (pipeline.trained and _remark_names_unknown(run, item)):
-        warn_unknown("source", _with_fitting(pipeline, run.sources[item]), read, number)
+    words, pipeline, target = text("common"), texts.view.pipeline, texts.targets[item]
+    read = (
+        accepts(texts.view.model) if pipeline.card.accepts else ""
+    )  # of a model of others, nobody knows what it was trained on
+    if not (pipeline.trained and _remark_names_unknown(texts, item)):
+        warn_unknown("source", _with_fitting(pipeline, texts.sources[item]), read, number)
     if target is not None:
         warn_unknown("target", target.unknown, read, number)
     if pipeline.trained:
-        warn_remark(pipeline.card.world, run.view.sources[item])
-    length = len(run.sources[item].typed)
+        warn_remark(pipeline.card.world, texts.view.sources[item])
+    length = len(texts.sources[item].typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)
         warning = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
         st.warning(warning, icon=":material/straighten:")
 
 
-def _remark_names_unknown(run: Run, item: int) -> bool:
+def _remark_names_unknown(texts: Texts, item: int) -> bool:
     """Whether the remark of the model's world names all unknown words of a source, so that a second warning would repeat it."""
-    remark = remark_on(run.view.pipeline.card.world, run.view.sources[item])
-    unknown = [token.token for token in run.sources[item].unknown]
+    remark = remark_on(texts.view.pipeline.card.world, texts.view.sources[item])
+    unknown = [token.token for token in texts.sources[item].unknown]
     return remark is not None and any(all(token in str(value) for token in unknown) for value in remark.values.values())
 
 
@@ -187,18 +237,19 @@ def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ..
 
 
 def _show_answer(run: Run, item: int) -> None:
-    words, answer, target = text("common"), run.answers[item], run.view.targets[item]
+    words, view, answer = text("common"), run.texts.view, run.answers[item]
+    target = view.targets[item]
     if isinstance(answer, InputError):
         st.caption(literal(sentence(answer)))
         return
-    source, written = quoted(run.view.sources[item]), quoted(answer.text) or words["empty_answer"]
+    source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
     st.markdown(words["answer"].format(source=source, answer=written))
-    if run.view.pipeline.trained:
-        warn_wrong(run.view.pipeline.card.world, run.view.sources[item], answer.text)
+    if view.pipeline.trained:
+        warn_wrong(view.pipeline.card.world, view.sources[item], answer.text)
     # A decoder alone goes on as long as it may.
-    if run.view.pipeline.trained and not answer.ended and len(run.view.pipeline.stacks) > 1:
+    if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
-    if run.view.pipeline.trained and target is None and run.view.writes and "probabilities" in run.trace:
+    if view.pipeline.trained and target is None and view.writes and "probabilities" in run.trace:
         _show_hesitation(run, item, answer)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
@@ -214,8 +265,8 @@ def warn_wrong(world_name: str, source: str, written: str) -> None:
 
 def _show_hesitation(run: Run, item: int, answer: Answer) -> None:
     """Say of which token of the answer the model was not sure, if there is one."""
-    vocabulary = run.view.pipeline.vocabulary("target")
-    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item, run.view.first_row(item))
+    vocabulary = run.texts.view.pipeline.vocabulary("target")
+    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item, run.texts.view.first_row(item))
     if unsure is not None:
         token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
         shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}

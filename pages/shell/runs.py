@@ -3,12 +3,13 @@
 When a whole class opens one link, the run is computed once: sessions that request the same result wait for one computation.
 """
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
-from pages.shell.folders import FolderModel, folder_models, open_folder
+from pages.shell.folders import FolderModel, folder_models, kept_folder, open_folder
 from pages.shell.own_models import OwnModel, load_own, own_models
-from pages.ui.caches import RESULTS, Store, cached
+from pages.ui.caches import ABSENT, RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
 from transformer import ConfigError, InputError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
@@ -16,13 +17,15 @@ from transformer.analysis.importance import Predictions, head_importance, predic
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import parse_snapshot_name
-from transformer.pipeline.untrained import Untrained
+from transformer.pipeline.untrained import LARGEST_ID, LEAST_IDS, Untrained, Weights
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 from transformer.worlds import WORLDS, world
 
 # Of a parameter.
 BYTES_EACH = 4
+# Untrained models that stay built, of each preset and sizes; beside the weights that they share, each has a few megabytes.
+BUILT = 4
 # Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one, or of a model that one
 # session alone has its digest, or of one in a folder of the server its path.
 Key = str | Untrained | OwnModel | FolderModel
@@ -34,13 +37,46 @@ Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
 
+class UntrainedModels:
+    """The untrained models of one preset and sizes, which share all weights but those of their vocabularies. Without that, each
+    new text would build 44 million parameters anew, and drop what is cached for everybody else.
+
+    Args:
+        preset, sizes: as in `Untrained`.
+
+    Attributes:
+        nbytes: the most memory that they take.
+    """
+
+    def __init__(self, preset: str, sizes: tuple[tuple[str, int], ...]) -> None:
+        least, most = (Untrained(preset, ids, ids, sizes).parameters for ids in (LEAST_IDS, LARGEST_ID + 1))
+        self.nbytes = BYTES_EACH * (least + BUILT * (most - least))
+        RESULTS.make_room(self.nbytes)
+        self._weights, self._lock = Weights(), threading.Lock()
+        self._built: dict[Untrained, Pipeline] = {}  # the one that was used last is the last
+
+    def pipeline(self, key: Untrained) -> Pipeline:
+        """The model of a description with this preset and these sizes. Raises as its `config`."""
+        with self._lock:
+            pipeline = self._built.pop(key, None) or key.build(self._weights)
+            self._built[key] = pipeline
+            if len(self._built) > BUILT:
+                del self._built[next(iter(self._built))]
+        return pipeline
+
+    def built(self, key: Untrained) -> Pipeline | None:
+        """The model of a description if it is built already; None otherwise."""
+        return self._built.get(key)
+
+
 class Runs:
     """Caches of models, readings, answers, traces and head importances, keyed by value (model, texts, edits). A trace is never
     written to, so sharing is safe."""
 
     def __init__(self, cache: Store = RESULTS) -> None:
         self._cache = cache
-        self._loaded: Callable[[Key], TextPipeline] = cache.cached(load)
+        self._loaded: Callable[[str | OwnModel], Pipeline] = cache.cached(load)
+        self._untrained: Callable[[str, tuple[tuple[str, int], ...]], UntrainedModels] = cache.cached(UntrainedModels)
         self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
         self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
         self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
@@ -51,17 +87,40 @@ class Runs:
         )
 
     def pipeline(self, key: Key) -> TextPipeline:
-        """The pipeline of a model. Raises as `load`."""
-        return open_folder(key) if isinstance(key, FolderModel) else self._loaded(key)
+        """The pipeline of a model.
+
+        Raises:
+            HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
+        """
+        if isinstance(key, FolderModel):
+            return open_folder(key)
+        if not isinstance(key, Untrained):
+            return self._loaded(key)
+        if key.parameters > PARAMETERS:
+            raise ConfigError(
+                "This model would have {count:,} parameters; one that is built here has up to {most:,}. Take fewer layers, or "
+                "a smaller d_model or d_ff.",
+                count=key.parameters,
+                most=PARAMETERS,
+            )
+        return self._untrained(key.preset, key.sizes).pipeline(key)
+
+    def kept_pipeline(self, key: Key) -> TextPipeline | None:
+        """The pipeline of a model that is in memory; None if it would have to be loaded or built."""
+        if isinstance(key, Untrained):
+            models = self._cache.kept(self._untrained, key.preset, key.sizes)
+            return None if models is ABSENT else models.built(key)
+        pipeline = kept_folder(key) if isinstance(key, FolderModel) else self._cache.kept(self._loaded, key)
+        return None if pipeline is ABSENT else pipeline
 
     def own_pipeline(self, key: Key) -> Pipeline:
-        """The pipeline of a model of ours: shipped, a snapshot of one, trained or uploaded. Raises as `load`."""
+        """The pipeline of a model of ours: shipped, a snapshot of one, trained or uploaded. Raises as `pipeline`."""
         pipeline = self.pipeline(key)
         assert isinstance(pipeline, Pipeline)
         return pipeline
 
     def own_network(self, key: Key) -> Transformer:
-        """The network of a model that runs in our own (`pages.shell.recorded`). Raises as `load`."""
+        """The network of a model that runs in our own (`pages.shell.recorded`). Raises as `pipeline`."""
         model = self.pipeline(key).model
         assert model is not None
         return model
@@ -143,27 +202,16 @@ def right_answer(world_name: str, source: str) -> str | None:
     return world(world_name).solve(source) if world_name in WORLDS else None
 
 
-def load(key: Key) -> TextPipeline:
-    """The pipeline of a shipped model, of a snapshot, of one of a session, or of an untrained one that is built now.
+def load(key: str | OwnModel) -> Pipeline:
+    """The pipeline of a shipped model, of a snapshot, or of one of a session.
 
     Raises:
-        HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
+        HeadlightError: no model has that name.
     """
     if isinstance(key, str):
         return Pipeline.load(key)
-    if isinstance(key, OwnModel):
-        RESULTS.make_room(BYTES_EACH * key.parameters)
-        return load_own(key)
-    assert isinstance(key, Untrained)
-    if key.parameters > PARAMETERS:
-        raise ConfigError(
-            "This model would have {count:,} parameters; one that is built here has up to {most:,}. Take fewer layers, or a "
-            "smaller d_model or d_ff.",
-            count=key.parameters,
-            most=PARAMETERS,
-        )
     RESULTS.make_room(BYTES_EACH * key.parameters)
-    return key.build()
+    return load_own(key)
 
 
 def as_batches(pipeline: TextPipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:

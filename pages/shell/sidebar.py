@@ -27,6 +27,8 @@ from transformer.pipeline.untrained import Untrained
 
 # Session keys: the model of the last run, and the texts of each model that was left.
 LAST_MODEL, TEXTS_OF_MODELS = "sidebar_model", "sidebar_texts"
+# Session key: the model to open in the next run of the app (`open_model`).
+OPENED = "opened_model"
 # Key of the fragment with the sentence on an example.
 LOOK_FOR = "look_for"
 FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
@@ -36,9 +38,9 @@ def sidebar() -> None:
     """Draw the sidebar."""
     words = text("sidebar")
     with st.sidebar, explained():
-        downloaded = arrived()
-        if downloaded:
-            st.session_state["model"] = downloaded
+        opened = arrived() or st.session_state.pop(OPENED, None)
+        if opened:
+            st.session_state["model"] = opened
             _start_anew()
         models = [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES]
         asked = st.query_params.get("model")
@@ -52,7 +54,7 @@ def sidebar() -> None:
             help=_models(),
             on_change=_start_anew,
         )
-        about = st.container(gap="small")
+        about = st.container(gap="small") if not trained(model) else None
         if model == OWN_SIZES:
             _sizes()
         if folders():
@@ -60,11 +62,18 @@ def sidebar() -> None:
         show_hub()
         readable = _opens(model)
         offered = starts(model) if readable else (Start("", ""),)
-        _texts(model, offered, readable)
-        _look_for(offered)
-        _examples(offered)
-        with about:
-            _about(model)
+        _source(model, offered, readable)
+        # What an example is depends on all boxes of texts, so its place is filled after them.
+        examples = st.container(gap="small")
+        if readable:
+            show_next_words(model)
+        _other_texts()
+        with examples:
+            _examples(offered)
+            _look_for(offered)
+        if about is not None:
+            with about:
+                _untrained(model)
         if len(languages()) > 1:
             _language()
         st.session_state[LAST_MODEL] = model
@@ -166,6 +175,14 @@ def take(start: Start) -> None:
         st.session_state[name] = getattr(start, name)
 
 
+def open_model(name: str) -> None:
+    """Let the next run of the app open a model with its texts; call it from a callback, and see to it that all of the app runs.
+
+    A callback must not set the picker itself while a fragment runs again and again: Streamlit 1.67 makes one run of the
+    fragment's request that came during the callback and of the run after it, with the values that the browser sent."""
+    st.session_state[OPENED] = name
+
+
 def _start_anew() -> None:
     """Replace the texts by those that a newly picked model had when it was left, or by its first example: another model reads
     other texts."""
@@ -189,12 +206,9 @@ def _models() -> str:
     return "\n".join([words["model_help"], "", *lines])
 
 
-def _about(model: str) -> None:
-    """Draw one line on the model; for an untrained one, also a badge and its number of parameters."""
+def _untrained(model: str) -> None:
+    """Draw a badge, a line on the model and its number of parameters."""
     words = text("sidebar")
-    if trained(model):
-        st.caption(literal(open_description(model)))
-        return
     st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
     st.caption(words["presets"][model])
     try:
@@ -228,15 +242,15 @@ def _limit(model: str) -> str:
     """What may be typed, and how much of it: said before anybody types too much."""
     words = text("sidebar")
     if not trained(model):
-        return accepts(model)
+        return words["type"].format(accepts=accepts(model))
     pipeline = runs().pipeline(trained_key(model))
     unit = words["units"][pipeline.vocabulary("source").tokenizer_name]
     return words["limit"].format(accepts=accepts(model), most=pipeline.card.longest, unit=unit)
 
 
-def _texts(model: str, offered: tuple[Start, ...], readable: bool) -> None:
-    """Draw the text boxes: the first sentence, its target, and the other sentences of the batch. What the model accepts is left
-    out if it cannot be opened."""
+def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
+    """Draw the box of the first sentence, and below it what may be typed, unless the model cannot be opened, and what a trained
+    model does."""
     words = text("sidebar")
     st.text_input(
         words["source"],
@@ -247,9 +261,15 @@ def _texts(model: str, offered: tuple[Start, ...], readable: bool) -> None:
         on_change=_read_anew,
         help=words["source_help"].format(accepts=accepts(model)) if readable else None,
     )
-    if readable:
-        st.caption(literal(_limit(model)))
-        show_next_words(model)
+    paragraphs = [_limit(model)] if readable else []
+    if trained(model):  # here, not below the model: so the box is on the first screen of a small laptop
+        paragraphs.append(open_description(model))
+    st.caption("\n\n".join(literal(paragraph) for paragraph in paragraphs))
+
+
+def _other_texts() -> None:
+    """Draw the boxes of the target and of the other sentences of the batch."""
+    words = text("sidebar")
     st.text_input(
         words["target"],
         max_chars=TEXT_CHARACTERS,

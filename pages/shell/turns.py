@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from pages.ui.caches import RESULTS
+from pages.ui.caches import ABSENT, RESULTS
 from pages.ui.limits import RUNS
 from pages.ui.waiting import waited
 from transformer.process import return_freed_memory
@@ -76,8 +76,9 @@ def waited_aside(label: str, function: Callable[..., Result], *arguments: object
         function: made by `caches.cached`, with none of its arguments ignored.
         arguments: its arguments.
     """
-    if RESULTS.has(function, *arguments):
-        return function(*arguments)
+    result = RESULTS.kept(function, *arguments)
+    if result is not ABSENT:
+        return result
     with aside():
         return waited(label, function, *arguments)
 

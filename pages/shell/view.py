@@ -36,6 +36,7 @@ class View:
         targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own.
         key: the cache key of the model in `runs`.
         problem: the error of the batch, which is then left out; None if it can be read.
+        examples: how many of the texts, the last ones, are examples of a page and not typed.
     """
 
     model: str
@@ -43,6 +44,12 @@ class View:
     targets: Targets
     key: Key
     problem: InputError | None = None
+    examples: int = 0
+
+    @property
+    def typed(self) -> int:
+        """How many of the texts are typed."""
+        return len(self.sources) - self.examples
 
     @property
     def source(self) -> str:
@@ -69,7 +76,7 @@ class View:
 
     @property
     def heavy(self) -> bool:
-        """Whether work on this model is heavy: it leaves its turn to somebody else (`turns.aside`)."""
+        """Whether work on this model is heavy: others run first (`turns.aside`)."""
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def computed(self, function: Callable[..., Result], *arguments: object) -> Result:
@@ -86,7 +93,15 @@ class View:
 
     @property
     def pipeline(self) -> TextPipeline:
-        return runs().pipeline(self.key)
+        """The pipeline of the model. A large one is built in the line of heavy work, because to draw its weights takes longer
+        than to run it. Never read it while a cache computes a result (`turns.aside`)."""
+        if not self.heavy:
+            return runs().pipeline(self.key)
+        pipeline = runs().kept_pipeline(self.key)
+        if pipeline is not None:
+            return pipeline
+        with aside():
+            return runs().pipeline(self.key)
 
     @property
     def writes(self) -> bool:
@@ -113,11 +128,17 @@ class View:
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
         assert isinstance(typed, str)  # without a typed target the decoder reads the answer
-        return runs().reading(self.key, side, typed)
+        return self._left_aside(runs().reading, self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
         """The model's answer to a sentence, from the shared cache."""
-        return runs().answer(self.key, self.sources[item], edits)
+        return self._left_aside(runs().answer, self.key, self.sources[item], edits)
+
+    def _left_aside(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """The result of a cached function. A large model may have to be built for it, in the line of heavy work."""
+        if not self.heavy:
+            return function(*arguments)
+        return waited_aside(text("common")["running"], function, *arguments)
 
     def forced(self) -> "View":
         """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so

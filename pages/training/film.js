@@ -128,7 +128,8 @@ class Film {
   }
 
   /**
-   * A curve over the steps: what was recorded in training as a line, the frames as points; a click goes to the nearest frame.
+   * A curve over the steps: what was recorded in training as a line, the frames as points; a click goes to the nearest frame,
+   * and the cursor can be dragged.
    *
    * @param {"loss" | "accuracy"} name
    */
@@ -163,11 +164,15 @@ class Film {
       if (value !== null) svg.append(svgPart("circle", { class: "computed", cx: x(frame.step), cy: y(value), r: 4 }));
     }
     this.cursors.push(cursor);
-    svg.addEventListener("click", (event) => {
+    /** @param {MouseEvent} event */
+    const go = (event) => {
       const box = svg.getBoundingClientRect();
       const across = ((event.clientX - box.left) / box.width) * WIDE - EDGES.left;
-      this.playback.go(frameAt(frames, across / (WIDE - EDGES.left - EDGES.right)));
-    });
+      const index = frameAt(frames, across / (WIDE - EDGES.left - EDGES.right));
+      if (index !== this.frame) this.playback.go(index);
+    };
+    svg.addEventListener("click", go);
+    dragged(svg, go);
     return make("figure", {}, make("h3", {}, text[name]), svg);
   }
 
@@ -279,6 +284,23 @@ function svgPart(tag, attributes, words = "") {
   for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, String(value));
   part.textContent = words;
   return part;
+}
+
+/**
+ * Call a function at each move of a mouse with its button down, and of a finger, unless it scrolls the page.
+ *
+ * @param {Element} element with `touch-action: pan-y`
+ * @param {(event: PointerEvent) => void} move
+ */
+function dragged(element, move) {
+  let [x, y] = [0, 0];
+  element.addEventListener("pointerdown", (event) => {
+    if (event instanceof PointerEvent) [x, y] = [event.clientX, event.clientY];
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (!(event instanceof PointerEvent) || !event.buttons) return;
+    if (Math.abs(event.clientX - x) > Math.abs(event.clientY - y)) move(event);
+  });
 }
 
 /**

@@ -16,7 +16,10 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import UInt8
 
+from pages.shell.body import BODY, draw_alone
+from pages.shell.error_boundary import explained
 from pages.shell.runs import right_answer, runs, snapshot_of
+from pages.shell.turns import turn
 from pages.shell.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
@@ -34,7 +37,7 @@ from transformer.pipeline.pipeline import Answer
 from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS
 
-KEY, SNAPSHOT, ROW = "film", "snapshot", "token"
+KEY, FRAGMENT, SNAPSHOT, ROW = "film", "film_frames", "snapshot", "token"
 # Session key of the film whose frames the browser has asked for.
 ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
@@ -66,11 +69,6 @@ class Film(NamedTuple):
         """The right answer, if the model's world knows it."""
         return right_answer(self.frames.pipeline(-1).card.world, self.source)
 
-    @property
-    def checks(self) -> tuple[HeldOut, ...]:
-        """The test of each frame on held-out pairs; empty if the model's world is not known."""
-        return tuple(checks for name in self.frames.names if (checks := check(name)))
-
     def answer(self, index: int) -> str:
         """What a frame answers, up to one token more than the right answer and the target have, if there is a right answer; "…"
         stands for the rest. A model that has not learnt to stop writes to its limit, and costs a pass for each token. Raises
@@ -88,7 +86,12 @@ class Film(NamedTuple):
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
 
-def target_of(view: View, frames: Frames) -> str:
+def film_of(view: View, frames: Frames) -> Film:
+    """The film of the view's first text."""
+    return Film(frames, view.source, _target_of(view, frames))
+
+
+def _target_of(view: View, frames: Frames) -> str:
     """The target that every frame reads: the one that was typed, the right answer of the model's world, or else the answer of
     the shipped model."""
     if isinstance(view.target, Answer):  # that the decoder is made to read
@@ -102,7 +105,12 @@ def target_of(view: View, frames: Frames) -> str:
 
 
 @cached
-def check(name: str) -> HeldOut | None:
+def tests(frames: Frames) -> tuple[HeldOut, ...]:
+    """The test of each frame on held-out pairs; empty if the model's world is not known."""
+    return tuple(tested for name in frames.names if (tested := _test(name)))
+
+
+def _test(name: str) -> HeldOut | None:
     """The test of a frame on the first held-out pairs of its world, with the label smoothing of its training; None if the world
     is not known."""
     pipeline = runs().own_pipeline(name)
@@ -113,41 +121,19 @@ def check(name: str) -> HeldOut | None:
     return held_out(pipeline, pairs, float(pipeline.card.recipe["label_smoothing"]))
 
 
-def show_film(view: View, frames: Frames, kind: str, layer: int, head: int) -> tuple[Film, int]:
-    """Draw the film; returns it with the index of the frame that it shows.
+def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
+    """Draw the film.
 
     Args:
+        film: of the view.
+        frame: the one at the cursor.
         view: of the sidebar.
-        frames: of the training.
         kind, layer, head: the head with a frame around it; layer and head counted from 0.
     """
-    words, film = text("training"), Film(frames, view.source, target_of(view, frames))
-    frame = _frame(view, frames)
-    shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
-    told, maps = waited(words["running"], _told, film, shown), _maps(film, shown, kind)
-    trace = film.trace(frame)
-    # Ids of the tokens that the rows of the decoder are to predict.
-    expected = [*trace.target_ids[0][1:], frames.pipeline(-1).target_vocabulary.eos]
-    queries, keys = trace.tokens(kind)
-    data = {
-        "film": film.name,
-        "frames": told,
-        "history": history(frames),
-        "target": list(frames.pipeline(-1).target_vocabulary.tokens_of(expected)),
-        "pairs": CHECKED,
-        "frame": frame,
-        "row": _row(len(expected)),
-        "grid": head_grid.grid_data(maps.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),
-        "text": words["film"],
-    }
-    _mount(
-        key=KEY,
-        data=parcel(data, maps),
-        on_asked_change=_asked,
-        on_frame_change=_moved,
-        on_row_change=_picked_row,
-        on_pick_change=_picked_head,
-    )
+    words, frames = text("training"), film.frames
+    tested = waited(words["running"], tests, frames)
+    # The frames that the browser asks for come without the rest of the page.
+    st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
     with st.container(horizontal=True):
         saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}", lambda: table(film))
         st.download_button(
@@ -160,12 +146,43 @@ def show_film(view: View, frames: Frames, kind: str, layer: int, head: int) -> t
             help=words["card_help"],
             on_click="ignore",
         )
-    caption = words["film_caption"].format(target=quoted(film.target), pairs=CHECKED, shown=len(film.checks))
+    caption = words["film_caption"].format(target=quoted(film.target), pairs=CHECKED, shown=len(tested))
     recipe = frames.pipeline(-1).card.recipe
     if recipe.get("hard"):
         caption += " " + words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"])
     st.caption(caption)
-    return film, frame
+
+
+def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> None:
+    """Send the frame at the cursor to the browser; all frames if it has asked for them. After that, Streamlit calls this
+    alone. Arguments as for `show_film`."""
+    with turn(), explained():
+        frames, frame = film.frames, pick_frame(view, film.frames)
+        shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
+        trace, maps = film.trace(frame), _maps(film, shown, kind)
+        vocabulary = frames.pipeline(-1).target_vocabulary
+        # Ids of the tokens that the rows of the decoder are to predict.
+        expected = [*trace.target_ids[0][1:], vocabulary.eos]
+        queries, keys = trace.tokens(kind)
+        data = {
+            "film": film.name,
+            "frames": _sent_frames(film, shown),
+            "history": history(frames),
+            "target": list(vocabulary.tokens_of(expected)),
+            "pairs": CHECKED,
+            "frame": frame,
+            "row": _row(len(expected)),
+            "grid": head_grid.grid_data(maps.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),
+            "text": text("training")["film"],
+        }
+        _mount(
+            key=KEY,
+            data=parcel(data, maps),
+            on_asked_change=_asked,
+            on_frame_change=_moved,
+            on_row_change=_picked_row,
+            on_pick_change=_picked_head,
+        )
 
 
 def history(frames: Frames) -> list[dict[str, float | int]]:
@@ -179,9 +196,9 @@ def table(film: Film) -> pd.DataFrame:
     """The curves as a table: a row for each check that the card recorded, and for each frame that was tested now."""
     recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
     computed = [
-        {"step": step, "source": f"computed on {checks.pairs} held-out pairs", "loss": checks.loss, "accuracy": checks.exact}
-        | {"right_tokens": checks.right_tokens, "answer": film.answer(index)}
-        for index, (step, checks) in enumerate(zip(film.frames.steps, film.checks, strict=False))
+        {"step": step, "source": f"computed on {tested.pairs} held-out pairs", "loss": tested.loss, "accuracy": tested.exact}
+        | {"right_tokens": tested.right_tokens, "answer": film.answer(index)}
+        for index, (step, tested) in enumerate(zip(film.frames.steps, tests(film.frames), strict=False))
     ]
     return pd.DataFrame(recorded + computed).set_index("step")
 
@@ -194,22 +211,21 @@ def _maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "f
     return np.stack(list(levels))
 
 
-@cached
-def _told(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step and its test; of the frames that are shown, the answer and the distribution
-    of each row, too."""
-    checks, told = film.checks, []
+def _sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Each frame of a film for `film.js`: its step and its test; of those that are shown, what they make of the text, too."""
+    tested = tests(film.frames)
+    sent = []
     for index, step in enumerate(film.frames.steps):
-        measured = checks[index] if checks else None
         frame = {
             "step": step,
-            "loss": None if measured is None else round(measured.loss, 5),
-            "accuracy": None if measured is None else round(measured.exact, 5),
+            "loss": round(tested[index].loss, 5) if tested else None,
+            "accuracy": round(tested[index].exact, 5) if tested else None,
         }
-        told.append(frame | _read(film, index) if index in shown else frame)
-    return told
+        sent.append(frame | _read(film, index) if index in shown else frame)
+    return sent
 
 
+@cached
 def _read(film: Film, index: int) -> dict[str, Any]:
     """What a frame made of the text: its answer, and the distribution of each row."""
     trace, answer, rows = film.trace(index), film.answer(index), []
@@ -223,7 +239,7 @@ def _read(film: Film, index: int) -> dict[str, Any]:
     return {"answer": answer, "right": None if film.right is None else answer == film.right, "rows": rows}
 
 
-def _frame(view: View, frames: Frames) -> int:
+def pick_frame(view: View, frames: Frames) -> int:
     """The frame of the session or of the link, counted from 0. At first that of the model in the sidebar if it is a snapshot,
     else the first."""
     opened = snapshot_of(view.model)
@@ -266,6 +282,7 @@ def _asked() -> None:
 
 def _moved() -> None:
     _take("frame", SNAPSHOT)
+    draw_alone(BODY)
 
 
 def _picked_row() -> None:
@@ -283,3 +300,4 @@ def _picked_head() -> None:
     tile = head_grid.picked(KEY)
     if tile is not None:
         st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
+        draw_alone(BODY)

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.lessons.player import linked_lesson
+from pages.shell.lessons.open_lesson import linked_lesson
 from pages.shell.runs import available, filmed, runs, snapshot_of, snapshots
 from pages.shell.view import View
 from pages.ui.text import linked_language, text

@@ -64,16 +64,16 @@ def show_step(frames: Frames, frame: int) -> None:
     st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
     weight = _pick_weight(pipeline)
     earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
-    found = waited_aside(words["step_running"], opened, name, weight, step, earlier)
+    taken = waited_aside(words["step_running"], opened, name, weight, step, earlier)
     pairs = batches(pipeline, earlier + 1)[-1]
     st.markdown(f"### {words['predict_title']}")
     item = pick(words["pair"], range(1, PAIRS + 1), "pair") - 1
-    _show_prediction(pipeline, pairs, found, item)
+    _show_prediction(pipeline, pairs, taken, item)
     st.markdown(f"### {words['blame_title']}")
-    _show_blame(found, weight)
+    _show_blame(taken, weight)
     st.markdown(f"### {words['update_title']}")
-    _show_update(found, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))
-    _show_after(found, earlier, pipeline.card.recipe["batch"])
+    _show_update(taken, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))
+    _show_after(taken, earlier, pipeline.card.recipe["batch"])
 
 
 def _pick_weight(pipeline: Pipeline) -> Weight:
@@ -91,20 +91,20 @@ def _pick_weight(pipeline: Pipeline) -> Weight:
     return Weight(name, tuple(at - 1 for at in index))
 
 
-def _show_prediction(pipeline: Pipeline, pairs: list[Pair], found: OpenedStep, item: int) -> None:
+def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, item: int) -> None:
     """Draw what the decoder reads, must predict and predicts, and the loss of each token of a pair."""
     words, vocabulary = text("training"), pipeline.target_vocabulary
     _, target = batch_of(pipeline, pairs)
     rows = target.tolist()
     columns = words["columns"]
     listed = []
-    for number_, (pair, row, best, counted, losses) in enumerate(
-        zip(pairs, rows, found.best.tolist(), found.counted, found.losses, strict=True), 1
+    for place, (pair, row, best, counted, losses) in enumerate(
+        zip(pairs, rows, taken.best.tolist(), taken.counted, taken.losses, strict=True), 1
     ):
         real = int(counted.sum())
         listed.append(
             {
-                columns["number"]: number_,
+                columns["number"]: place,
                 columns["source"]: pair.source,
                 columns["reads"]: " ".join(vocabulary.tokens_of(row[:real])),
                 columns["expected"]: " ".join(vocabulary.tokens_of(row[1 : real + 1])),
@@ -116,37 +116,37 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], found: OpenedStep, i
     st.caption(words["forced_note"])
     st.markdown(f"### {words['compare_title']}")
     counted = not st.toggle(words["count_padding"], key="count_padding", bind="query-params", help=words["count_padding_help"])
-    real = int(found.counted[item].sum()) if counted else found.counted.shape[1]
+    real = int(taken.counted[item].sum()) if counted else taken.counted.shape[1]
     tokens = vocabulary.tokens_of(rows[item][1 : real + 1])
-    right = found.best[item, :real] == np.array(rows[item][1 : real + 1])
-    figure = chart(loss_bars, tokens, found.losses[item, :real], right, words["token_loss"])
+    right = taken.best[item, :real] == np.array(rows[item][1 : real + 1])
+    figure = chart(loss_bars, tokens, taken.losses[item, :real], right, words["token_loss"])
     show(figure, "token-losses", words["token_losses_alt"].format(number=item + 1))
-    padding = ~found.counted
+    padding = ~taken.counted
     values = {
-        "loss": fixed(found.loss, 4),
-        "count": int(found.counted.sum()),
+        "loss": fixed(taken.loss, 4),
+        "count": int(taken.counted.sum()),
         "padding": int(padding.sum()),
-        "all": fixed(float(found.losses.mean()), 4),
-        "only": fixed(float(found.losses[padding].mean()), 4) if padding.any() else "–",
+        "all": fixed(float(taken.losses.mean()), 4),
+        "only": fixed(float(taken.losses[padding].mean()), 4) if padding.any() else "–",
         "share": share(float(padding.mean())),
     }
     st.markdown(words["mean_loss" if counted else "mean_with_padding"].format(**values))
     if not counted:
-        st.warning(words["padding_lie"].format(**values, lied=fixed(found.loss * float(found.counted.mean()), 4)))
+        st.warning(words["padding_lie"].format(**values, lied=fixed(taken.loss * float(taken.counted.mean()), 4)))
 
 
-def _show_blame(found: OpenedStep, weight: Weight) -> None:
+def _show_blame(taken: OpenedStep, weight: Weight) -> None:
     """Draw the gradient of the weight twice: from autograd, and from nudging the weight."""
     words = text("training")
     name = f"{weight.name}[{', '.join(str(at + 1) for at in weight.index)}]"
-    st.markdown(words["blame_text"].format(name=name, value=number(found.value, 6)))
+    st.markdown(words["blame_text"].format(name=name, value=number(taken.value, 6)))
     with st.container(horizontal=True):
-        st.metric(words["autograd"], number(found.gradient, 6), help=words["autograd_help"], width=230)
-        st.metric(words["finite"], number(found.finite_difference, 6), help=words["finite_help"], width=230)
-    lower, upper = (fixed(loss, 9) for loss in found.nudged)
+        st.metric(words["autograd"], number(taken.gradient, 6), help=words["autograd_help"], width=230)
+        st.metric(words["finite"], number(taken.finite_difference, 6), help=words["finite_help"], width=230)
+    lower, upper = (fixed(loss, 9) for loss in taken.nudged)
     st.caption(words["nudged"].format(nudge=number(NUDGE, 1), lower=lower, upper=upper))
     groups: dict[str, float] = {}
-    for parameter, norm in found.norms.items():
+    for parameter, norm in taken.norms.items():
         group = re.match(r"(?:encoder|decoder)\.layers\.\d+\.[a-z]+(?:_attention|_forward)|[a-z_]+", parameter)
         assert group
         groups[group[0]] = groups.get(group[0], 0.0) + norm**2
@@ -154,7 +154,7 @@ def _show_blame(found: OpenedStep, weight: Weight) -> None:
     figure = chart(part_bars, names, np.sqrt(list(groups.values())), words["norm"])
     st.markdown(f"**{words['norms_title']}**")
     show(figure, "gradient-norms", words["norms_alt"])
-    st.caption(words["norms_caption"].format(total=number(found.norm, 4)))
+    st.caption(words["norms_caption"].format(total=number(taken.norm, 4)))
 
 
 def _readable(group: str) -> str:
@@ -165,9 +165,9 @@ def _readable(group: str) -> str:
     return f"{group}, last norm" if group in ("encoder", "decoder") else group.replace("_", " ")
 
 
-def _show_update(found: OpenedStep, rate: float) -> None:
+def _show_update(taken: OpenedStep, rate: float) -> None:
     """Draw Adam's two running means and the change of the weight."""
-    words, update = text("training"), found.update
+    words, update = text("training"), taken.update
     before = number(update.square_before, 3)
     values = [
         (words["adam"]["gradient"], "g", update.gradient),
@@ -184,9 +184,9 @@ def _show_update(found: OpenedStep, rate: float) -> None:
         (words["adam"]["corrected_mean"], f"m̂ = m / (1 − {BETAS[0]}^{update.number})", update.corrected_mean),
         (words["adam"]["corrected_square"], f"v̂ = v / (1 − {BETAS[1]}^{update.number})", update.corrected_square),
         (words["adam"]["change"], f"−{number(rate, 4)} · m̂ / (√v̂ + {number(EPSILON, 2)})", update.change),
-        (words["adam"]["after"], f"{number(found.value, 7)} + Δ", found.value_after),
+        (words["adam"]["after"], f"{number(taken.value, 7)} + Δ", taken.value_after),
     ]
-    numbers = {"before": number(found.value, 6), "after": number(found.value_after, 6), "change": number(update.change, 3)}
+    numbers = {"before": number(taken.value, 6), "after": number(taken.value_after, 6), "change": number(update.change, 3)}
     st.markdown(words["update_text"].format(**numbers))
     st.space(20)  # else the buttons of the table cover the end of the sentence on a phone
     headings = words["adam_columns"]
@@ -195,21 +195,21 @@ def _show_update(found: OpenedStep, rate: float) -> None:
     st.caption(words["adam_caption"].format(number=update.number))
 
 
-def _show_after(found: OpenedStep, earlier: int, batch: int) -> None:
+def _show_after(taken: OpenedStep, earlier: int, batch: int) -> None:
     """Draw the loss of the batch after the step, and what the steps before it did.
 
     Args:
-        found: the step.
+        taken: the step.
         earlier: steps before it.
         batch: pairs of a step of the training.
     """
     words = text("training")
-    losses = {"start": found.loss_at_start, "before": found.loss, "after": found.loss_after}
+    losses = {"start": taken.loss_at_start, "before": taken.loss, "after": taken.loss_after}
     values = {name: fixed(loss, 4) for name, loss in losses.items()}
     st.markdown(words["after"].format(**values))
     if earlier:
         st.markdown(words["after_earlier"].format(count=earlier, **values))
-    st.caption(words["after_note" if found.loss_after < found.loss else "after_rose"].format(pairs=PAIRS, batch=batch))
+    st.caption(words["after_note" if taken.loss_after < taken.loss else "after_rose"].format(pairs=PAIRS, batch=batch))
 
 
 def show_schedule(frames: Frames, frame: int) -> None:

@@ -7,12 +7,12 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.runs import runs
-from pages.training.film import SNAPSHOT, Film
+from pages.training.film import SNAPSHOT, Film, tests
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted
-from pages.ui.format import fixed
+from pages.ui.format import fixed, share
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from pages.ui.waiting import waited
@@ -65,11 +65,11 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     if recipe.get("turning"):
         place = {name: recipe[name] for name in ("turning_layer", "turning_head", "turning_from")}
         st.markdown(words["told"].format(**place))
-    found = dict(waited(words["running"], measures, film, kind))
-    names = list(found)
+    by_measure = dict(waited(words["running"], measures, film, kind))
+    names = list(by_measure)
     if kind == Kind.CROSS and has_pronouns(frames):
         names.append(SHIFT)
-    shares = {name: found[name][-1, layer, head] for name in SHARES if name in found}
+    shares = {name: by_measure[name][-1, layer, head] for name in SHARES if name in by_measure}
     turning = frames.pipeline(-1).card.measures.get("pronouns", {})
     if SHIFT in names and (layer + 1, head + 1) == (turning.get("layer"), turning.get("head")):
         first = SHIFT
@@ -80,8 +80,8 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
         moved = waited(words["shift_running"], shifts, frames)
         if moved is None:
             return
-        found[SHIFT] = moved
-    values = found[picked]
+        by_measure[SHIFT] = moved
+    values = by_measure[picked]
     mine = values[:, layer, head]
     name = words["head_name"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     lines = [Series(name, frames.steps, mine.tolist())]
@@ -96,7 +96,10 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     st.caption(words["meanings"][picked].format(source=quoted(film.source), pairs=REFERENCES))
     after = largest_change(mine)
     numbers = {"before": fixed(mine[after - 1], 2), "after": fixed(mine[after], 2)}
-    st.markdown(words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]))
+    says, tested = words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]), tests(frames)
+    if tested:
+        says += " " + words["turned_exact"].format(before=share(tested[after - 1].exact), after=share(tested[after].exact))
+    st.markdown(says)
     label = words["jump"].format(step=frames.steps[after])
     st.button(label, key="jump", icon=":material/my_location:", on_click=_go, args=(after,))
 

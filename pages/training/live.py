@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.own_models import OwnModel, own_models
-from pages.shell.parts import seen
+from pages.shell.parts import section
 from pages.shell.runs import runs
 from pages.shell.turns import turn
 from pages.training.live_curves import show_curves
@@ -35,13 +35,11 @@ ATTENTION = "pages/attention/page.py"
 
 def show_live() -> None:
     """Draw the section: settings, the training of this session, and its files."""
-    words = text("live")
-    st.header(words["title"], anchor="live")
-    st.markdown(words["sentence"])
-    session_desk = desk()
+    words, session_desk = text("live"), desk()
     unknown = come_back(session_desk)
-    if not seen("live", 900):
+    if not section(words["title"], "live", 940):
         return
+    st.markdown(words["sentence"])
     with explained():
         settings = pick_training()
         watched = _watched(settings)
@@ -119,8 +117,8 @@ def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
         return
     if progress.status == "failed":
         _show_failure(progress, training)
-    left = progress.seconds_left if progress.alive else 0
-    checks = progress.checks
+    left, checks = progress.seconds_left, progress.checks
+    time_left = words["no_left"] if left is None else words["left"].format(time=_time(left))
     st.progress(min(1.0, progress.step / max(1, progress.steps)))
     st.markdown(
         words["line"].format(
@@ -128,7 +126,7 @@ def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
             step=whole(progress.step),
             steps=whole(progress.steps),
             speed=fixed(progress.steps_per_second, 1),
-            left=words["no_left"] if left is None else words["left"].format(time=_time(left)),
+            left=time_left if progress.alive else "",
             exact=share(checks[-1][1], 1) if checks else words["no_check"],
         )
     )

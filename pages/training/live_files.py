@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.examples import starts
 from pages.shell.own_models import add_own, own_name
-from pages.shell.sidebar import take
+from pages.shell.sidebar import open_model
 from pages.shell.turns import aside
 from pages.training.live_desk import desk
 from pages.ui.escaping import literal
@@ -86,8 +85,7 @@ def _take_upload(key: str) -> None:
         with aside():
             name = accept(file.name, file.getvalue())
         desk().keep_models()
-        take(starts(name)[0])
-        state["model"] = name
+        open_model(name)
         state[RESULT] = True, words["accepted"].format(name=name)
     except HeadlightError as problem:
         state[RESULT] = False, words["refused"].format(problem=literal(sentence(problem)))

@@ -28,8 +28,7 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
     selected = pointing[0][:2] if pointing and kind == Kind.CROSS else (0, 0)
     overview(view.weights[kind], view.allowed[kind], queries, keys, selected, KIND_COLORS[kind], HEADS)
     saving(HEADS, f"{model_name(training)}-{kind}-all-heads")
-    for template, found in zip((words["head"], words["line_head"]), pointing, strict=False):
-        layer, head, value = found
+    for template, (layer, head, value) in zip((words["head"], words["line_head"]), pointing, strict=False):
         st.markdown(template.format(layer=layer + 1, head=head + 1, share=share(value)))
 
 
@@ -44,8 +43,8 @@ def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, fl
     if mask is None or not mask.any():
         return []
     measures = measure(view.weights["cross"], mask)
-    found = []
+    best = []
     for name in ("alignment", "anti-diagonal"):
         layer, head = strongest(measures[name])
-        found.append((layer, head, float(measures[name][layer, head])))
-    return found if training.settings.world == "reverse" else found[:1]
+        best.append((layer, head, float(measures[name][layer, head])))
+    return best if training.settings.world == "reverse" else best[:1]

@@ -52,9 +52,9 @@ def pick_training() -> LiveSettings:
                 "live_smoothing",
                 helps["label_smoothing"],
             )
-        said = helps["steps"].format(most=whole(TRAINING_STEPS), minutes=TRAINING_MINUTES)
+        steps_help = helps["steps"].format(most=whole(TRAINING_STEPS), minutes=TRAINING_MINUTES)
         first = min(FIRST.steps, TRAINING_STEPS)
-        steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=said, width=130)
+        steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=steps_help, width=130)
         seed = pick_number(labels["seed"], "live_seed", 0, LARGEST_SEED, FIRST.seed, help=helps["seed"], width=110)
     settings = LiveSettings(
         world=name,

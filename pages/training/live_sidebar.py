@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from pages.shell.examples import starts
 from pages.shell.own_models import add_own, own_models, own_name
-from pages.shell.sidebar import take
+from pages.shell.sidebar import open_model
 from pages.ui.format import whole
 from pages.ui.text import text
 from transformer.training.live import LiveTraining, Progress
@@ -46,7 +45,4 @@ def open_copy(training: LiveTraining) -> None:
     """Make a copy of now the model of the sidebar. Called before the app runs again, so nobody's turn is used up by waiting."""
     training.copy()
     _offer(training, training.progress)
-    name = model_name(training)
-    if st.session_state["model"] != name:
-        take(starts(name)[0])
-        st.session_state["model"] = name
+    open_model(model_name(training))

@@ -4,10 +4,10 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
-from pages.shell.run_banner import show_run
+from pages.shell.parts import section
+from pages.shell.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
-from pages.training.film import show_film
+from pages.training.film import film_of, pick_frame, show_film
 from pages.training.frames import show_which
 from pages.training.gradient import show_schedule, show_smoothing, show_step
 from pages.training.head_history import show_head_history
@@ -22,9 +22,11 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view, trace = show_run()
-    frames, frame = show_which(view), 0
+    view = show_texts()
+    frames = show_which(view)
     if frames:
+        film, frame = film_of(view, frames), pick_frame(view, frames)
+        trace = film.trace(frame)
         st.header(words["recorded_title"].format(model=frames.model), anchor="film")
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
@@ -33,29 +35,24 @@ with explained():
             layers, heads = trace.layers(kind), trace.heads(kind)
             layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", layers)) - 1
             head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
-        film, frame = show_film(view, frames, kind, layer, head)
+        show_film(film, frame, view, kind, layer, head)
 
-        st.header(words["turned_title"], anchor="turned")
-        if seen("turned", 560):
+        if section(words["turned_title"], "turned", 560):
             show_head_history(film, frame, kind, layer, head)
     show_live()
 
     if frames:
-        st.header(words["step_title"], anchor="step")
-        if seen("step", 1600):
+        if section(words["step_title"], "step", 1600):
             show_step(frames, frame)
 
-        st.header(words["schedule_title"], anchor="schedule")
-        if seen("schedule", 420):
+        if section(words["schedule_title"], "schedule", 420):
             show_schedule(frames, frame)
             show_smoothing(frames)
 
-    st.header(words["warmup_title"], anchor="warmup")
-    if seen("warmup", 420):
+    if section(words["warmup_title"], "warmup", 420):
         show_warmup()
 
-    st.header(words["overfit_title"], anchor="overfit")
-    if seen("overfit", 420):
+    if section(words["overfit_title"], "overfit", 420):
         show_overfitting()
 
     show_computed(words["computed_text"], Training.learn)

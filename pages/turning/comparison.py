@@ -10,14 +10,14 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.error_boundary import sentence, warn_remark
-from pages.shell.lessons.player import linked_lesson
+from pages.shell.lessons.open_lesson import linked_lesson
 from pages.shell.models import COMPARED, description, question_of
 from pages.shell.run_banner import warn_wrong
 from pages.shell.runs import available, runs
 from pages.shell.training_link import show_training_link
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, share
+from pages.ui.format import fixed, share, whole
 from pages.ui.prediction import KEY, Prediction, asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.prediction import read as read_questions
 from pages.ui.text import figure_labels, linked_language, text
@@ -119,6 +119,7 @@ def show_overview() -> None:
         rows.append(
             {
                 columns["model"]: model,
+                columns["pairs"]: whole(measures["pairs"]),
                 columns["shift"]: fixed(measures["shift"], 2),
                 columns["right"]: share(measures["right"], 1),
                 columns["without"]: share(measures["right_without"], 1),

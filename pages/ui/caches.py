@@ -11,7 +11,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import cachetools
 import numpy as np
@@ -23,6 +23,15 @@ from transformer.huggingface.limits import TRACE_MEGABYTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
+
+
+class Absent(enum.Enum):
+    """The type of `ABSENT`, which stands for a result that is not in a cache, because None can be a result."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
 
 
 class Store:
@@ -86,6 +95,15 @@ class Store:
         """Whether the result of a function made by `cached`, with none of its arguments ignored, is in the cache."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         return key in self._cache or (large is not None and large[0] == key)
+
+    def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
+        """The result of a function made by `cached`, with none of its arguments ignored, if it is in the cache; `ABSENT` if it
+        would have to be computed. Unlike `has` and a call after it, which computes what another thread dropped in between."""
+        key, large = hashkey(inspect.unwrap(function), *arguments), self._large
+        if large is not None and large[0] == key:
+            return large[1]
+        with self._condition:
+            return self._cache.get(key, Absent.ABSENT)
 
     def make_room(self, nbytes: int) -> None:
         """Drop the least recently used results until one of this many bytes fits; call it before a large one is computed, so

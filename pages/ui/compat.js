@@ -45,12 +45,14 @@ export function sidebarFold(event) {
 }
 
 /**
- * Boxes within the page that scroll where what they hold is larger: formulas, code and tables.
+ * Boxes within the page that scroll where what they hold is larger: formulas, code, tables, and charts with a least width.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
 export function scrollBoxes() {
-  return pageScroller().querySelectorAll(".katex-display, .stCode pre, .stTable > div, .batch-rows");
+  return pageScroller().querySelectorAll(
+    ".katex-display, .stCode pre, .stTable > div, .batch-rows, .stElementContainer:has(.stPlotlyChart)",
+  );
 }
 
 /**

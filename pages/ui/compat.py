@@ -28,6 +28,10 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 NavigationPage = Page
 Mount = ComponentRenderer
 
+# In JavaScript and CSS: a comment that has its lines for itself, and the spaces before other lines.
+COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
+INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+
 
 class PageEnd(StopException):
     """Ends a page while the script of the app continues. `st.stop` raises its base class, but first requests the whole run to
@@ -154,7 +158,14 @@ class FinishedFigure(BaseFigure):
 
 def mount(name: str, **parts: Any) -> ComponentRenderer:
     """A component of version 2 (see `st.components.v2.component`). Register each name once for the process."""
-    return component(name, **parts)
+    texts: dict[str, Any] = {part: without_comments(parts[part]) for part in ("js", "css") if part in parts}
+    return component(name, **(parts | texts))
+
+
+def without_comments(source: str) -> str:
+    """JavaScript or CSS without indentation, and without the lines that have nothing but a comment. Streamlit 1.67 sends the
+    texts of a component again whenever its data change, and these are a third of them."""
+    return INDENT.sub("", COMMENT.sub("", source))
 
 
 def no_callback() -> None:

@@ -3,10 +3,12 @@
 import base64
 import json
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import streamlit as st
 from markupsafe import Markup
 
 from pages.ui.compat import Mount, mount
@@ -61,6 +63,14 @@ def _collect(file: Path, sources: dict[Path, str]) -> None:
         if path not in sources:
             _collect(path, sources)
     sources[file] = EXPORT.sub("", IMPORT.sub("", source))
+
+
+def picked(key: str, names: Collection[str]) -> str | None:
+    """The name that was just picked in the component with this key; None if it is not one of `names`, because a browser can
+    send anything."""
+    sent = st.session_state.get(key)
+    name = sent.get("pick") if isinstance(sent, Mapping) else None
+    return name if isinstance(name, str) and name in names else None
 
 
 def packed(values: np.ndarray) -> str:

@@ -1,8 +1,8 @@
 """Numbers, shapes and tokens as text. Every minus is U+2212; a number that rounds to zero has no sign."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 # Power of ten → SI prefix.
 PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k"}
@@ -87,11 +87,6 @@ def numbered_tokens(tokens: Sequence[str]) -> list[str]:
 def linked_token(position: int, token: str) -> str:
     """A token after its position in the former format, `2: cat`, which links and saved files use."""
     return f"{position}: {token}"
-
-
-def for_count(words: Mapping[str, Any], name: str, count: int) -> str:
-    """The text for a count: `<name>_one` for 1 and −1, else `name`."""
-    return words[f"{name}_one" if abs(count) == 1 else name]
 
 
 def _signs(written: str) -> str:

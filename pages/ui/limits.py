@@ -55,7 +55,7 @@ UPLOAD_MEGABYTES, OWN_MEGABYTES = setting("UPLOAD_MEGABYTES", 20), setting("OWN_
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 64_000_000)
 
-# Parameters from which work on a model is heavy: it leaves its turn to somebody else, and only one such work is done at a time.
+# Parameters from which work on a model is heavy: others run first, and only one such work is done at a time.
 # A pass of the model takes 10 ms and more, most of it outside of Python.
 HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 
@@ -73,7 +73,7 @@ SIZES = {
 # Sentences in a batch.
 SENTENCES = setting("SENTENCES", 4)
 
-# Characters in a text box, so that a pasted book is cut. The model has a limit of its own, in tokens.
+# Characters in a text box; a longer pasted text is cut. The model has a limit of its own, in tokens.
 TEXT_CHARACTERS = setting("TEXT_CHARACTERS", 1_000)
 
 # Characters in a search box.

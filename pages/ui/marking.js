@@ -4,14 +4,16 @@
 import { isLight } from "./colors.js";
 import { make, range, rootOf, unchanged, viewOf } from "./component.js";
 import { fillIn, tokenText } from "./format.js";
-import { cellAfterKey, markedCells } from "./marking_cells.js";
+import { ascending, cellAfterKey, Echoes, markedCells } from "./marking_cells.js";
+
+const NEAR = 1; // rows beside the one that is asked about that every screen has room for
 
 /** @typedef {{ colors: string[], values: string[], signs: string[] | null }} Truth */
 
 /**
  * @typedef {{
  *   rows: string[], columns: string[], marks: number[], before: number[] | null, closed: number[], truth: Truth | null,
- *   single: boolean, label: string, round: string, colors: { masked: string, line: string }, text: Record<string, string>,
+ *   most: number, row: number | null, label: string, round: string, colors: { masked: string, line: string }, text: Record<string, string>,
  * }} Data
  */
 
@@ -26,7 +28,7 @@ export default function marking({ data, parentElement, setTriggerValue }) {
 class Marking {
   /** @type {Data} */ data;
   /** @type {number[]} */ marks = [];
-  /** @type {string[]} */ sent = []; // marks sent in this round, which come back with the data
+  echoes = new Echoes(); // of this round
   /** @type {HTMLButtonElement[]} */ cells = [];
   cursor = 0; // the cell that the tab key reaches
   /** @type {{ on: boolean, before: number[] } | null} */ drag = null;
@@ -48,10 +50,9 @@ class Marking {
   show(data) {
     const before = this.data;
     this.data = data;
-    if (before?.round !== data.round) this.sent = [];
-    // What was sent comes back, perhaps after further marks; anything else was set elsewhere, as by the browser's Back.
-    if (!this.sent.includes(data.marks.join())) this.marks = data.marks;
-    if (!unchanged(before, data, "rows", "columns", "closed", "truth", "text", "label", "colors")) this.build();
+    if (before?.round !== data.round) this.echoes = new Echoes();
+    if (this.echoes.elsewhere(data.marks)) this.marks = data.marks;
+    if (!unchanged(before, data, "rows", "columns", "closed", "row", "truth", "text", "label", "colors")) this.build();
     this.paint();
   }
 
@@ -59,13 +60,28 @@ class Marking {
     return this.data.truth === null;
   }
 
+  /**
+   * Whether a cell can be marked.
+   *
+   * @param {number} cell
+   */
+  free(cell) {
+    const { closed, columns, row } = this.data;
+    return !closed.includes(cell) && (row === null || Math.floor(cell / columns.length) === row);
+  }
+
   build() {
     const { rows, columns, truth, text, colors, label } = this.data;
     const { root } = this;
     root.style.setProperty("--masked", colors.masked);
     root.style.setProperty("--line", colors.line);
-    this.cursor = Math.min(this.cursor, rows.length * columns.length - 1);
-    this.cells = range(rows.length * columns.length).map((index) => this.cell(index));
+    const indices = range(rows.length * columns.length);
+    if (!(this.cursor in indices && this.free(this.cursor)))
+      this.cursor = Math.max(
+        0,
+        indices.findIndex((index) => this.free(index)),
+      );
+    this.cells = indices.map((index) => this.cell(index));
     const line = rows.length === 1;
     root.dataset.layout = line ? "line" : "table";
     root.style.setProperty("--columns", String(columns.length));
@@ -75,8 +91,8 @@ class Marking {
       this.legend = make("p", { class: "says" });
       below.append(this.legend);
     } else {
-      below.append(make("p", { class: "says" }, line ? text.keys : text.drag));
-      if (!this.data.single) below.append(this.preset(text.clear, false), ...(line ? [] : [this.preset(text.all, true)]));
+      below.append(make("p", { class: "says" }, line || this.data.most ? text.keys : text.drag));
+      if (!this.data.most) below.append(this.preset(text.clear, false), ...(line ? [] : [this.preset(text.all, true)]));
     }
     root.replaceChildren(picture, below);
   }
@@ -97,10 +113,22 @@ class Marking {
     const head = columns.map((token) => make("th", { scope: "col" }, make("span", {}, tokenText(token))));
     const body = rows.map((token, row) => {
       const cells = columns.map((_, column) => make("td", {}, this.cells[row * columns.length + column]));
-      return make("tr", {}, make("th", { scope: "row" }, tokenText(token)), ...cells);
+      return make("tr", { class: this.place(row) }, make("th", { scope: "row" }, tokenText(token)), ...cells);
     });
     const table = make("table", { "aria-label": label }, make("tr", {}, make("td", {}), ...head), ...body);
     return make("div", { class: "scroll" }, table);
+  }
+
+  /**
+   * Where a row stands to the only one that can be marked, as classes; none if all can be.
+   *
+   * @param {number} row
+   */
+  place(row) {
+    const asked = this.data.row;
+    if (asked === null) return "";
+    if (asked === row) return "asked";
+    return Math.abs(asked - row) > NEAR ? "aside far" : "aside";
   }
 
   /** @param {number} index */
@@ -108,7 +136,7 @@ class Marking {
     const { closed, truth } = this.data;
     const cell = make("button", { type: "button", class: "cell", "data-cell": index });
     if (closed.includes(index) || (truth && !truth.colors[index])) cell.classList.add("masked");
-    if (closed.includes(index)) cell.disabled = true;
+    if (!this.free(index)) cell.disabled = true;
     if (truth) {
       cell.style.background = truth.colors[index];
       cell.style.color = truth.colors[index] ? (isLight(truth.colors[index]) ? "black" : "white") : "";
@@ -125,8 +153,7 @@ class Marking {
   preset(name, on) {
     const button = make("button", { type: "button", class: "preset" }, name);
     button.addEventListener("click", () => {
-      const { closed } = this.data;
-      this.marks = on ? range(this.cells.length).filter((cell) => !closed.includes(cell)) : [];
+      this.marks = on ? range(this.cells.length).filter((cell) => this.free(cell)) : [];
       this.tell();
     });
     return button;
@@ -156,7 +183,7 @@ class Marking {
       if (tags) tags.textContent = words.join(" · ");
     }
     if (truth && this.legend) this.legend.textContent = before ? `${text.key_marks}; ${text.key_before}` : text.key_marks;
-    this.root.dataset.marks = this.marks.join(".");
+    this.root.dataset.marks = ascending(this.marks).join(".");
   }
 
   /**
@@ -166,8 +193,8 @@ class Marking {
    * @param {boolean} on
    */
   mark(cell, on) {
-    if (cell === null || !this.open || this.data.closed.includes(cell) || this.marks.includes(cell) === on) return;
-    this.marks = markedCells(this.marks, [cell], on, this.data.single);
+    if (cell === null || !this.open || !this.free(cell) || this.marks.includes(cell) === on) return;
+    this.marks = markedCells(this.marks, [cell], on, this.data.most);
     this.cursor = cell;
     this.paint();
   }
@@ -175,8 +202,8 @@ class Marking {
   /** Tell the page the marks. */
   tell() {
     this.paint();
-    this.sent.push(this.marks.join());
-    this.send(this.marks);
+    this.echoes.note(this.marks);
+    this.send(ascending(this.marks));
   }
 
   /**
@@ -194,7 +221,7 @@ class Marking {
   press(event) {
     const cell = this.cellAt(event);
     this.handled = false;
-    if (!this.open || event.button !== 0 || cell === null || this.data.closed.includes(cell)) return;
+    if (!this.open || event.button !== 0 || cell === null || !this.free(cell)) return;
     this.root.setPointerCapture(event.pointerId);
     this.drag = { on: !this.marks.includes(cell), before: this.marks };
     this.mark(cell, this.drag.on);
@@ -232,15 +259,15 @@ class Marking {
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !(event.target instanceof HTMLElement)) return;
     if (!event.target.matches(".cell")) return;
-    const { rows, columns, closed } = this.data;
+    const { rows, columns } = this.data;
     let next = cellAfterKey(event.key, this.cursor, rows.length, columns.length);
     // Cells that cannot be marked cannot have the focus either: go on in the same direction.
-    while (closed.includes(next)) {
+    while (!this.free(next)) {
       const after = cellAfterKey(event.key, next, rows.length, columns.length);
       if (after === next) break;
       next = after;
     }
-    if (next === this.cursor || closed.includes(next)) return;
+    if (next === this.cursor || !this.free(next)) return;
     event.preventDefault();
     this.cursor = next;
     this.paint();

@@ -1,6 +1,7 @@
 """Cells for a learner to mark; once the truth is shown, the same cells with the truth and the marks on it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,12 +58,12 @@ def marking(
     prediction: Prediction,
     truth: Truth | None = None,
     closed: Sequence[int] = (),
-    single: bool = False,
+    most: int = 0,
     subject: str = "",
+    row: int | None = None,
+    take: Callable[[Cells], None] | None = None,
 ) -> None:
     """Draw the cells of a question, to mark until the truth is shown. One row is drawn as a line of tokens that wraps.
-
-    Every change is taken over by `pages.ui.prediction.answer`.
 
     Args:
         what: name of the question.
@@ -71,8 +72,10 @@ def marking(
         prediction: the marks, and whether they can be changed.
         truth: drawn on the cells; None while the question is open.
         closed: cells that cannot be marked and are drawn as masked.
-        single: whether a mark replaces the one before.
+        most: how many cells can be marked, of which the oldest gives way to one more; 0 without a limit.
         subject: marks that the browser keeps are dropped when it changes.
+        row: the only row that can be marked; None for all.
+        take: takes over the marks after every change, ascending; `pages.ui.prediction.answer` without one.
     """
     key = f"marking-{what}"
     count = len(rows) * len(columns)
@@ -83,23 +86,26 @@ def marking(
         "before": None if prediction.first is None else list(prediction.first),
         "closed": [int(cell) for cell in closed],
         "truth": None if truth is None else {name: value and list(value) for name, value in truth._asdict().items()},
-        "single": single,
+        "most": most,
+        "row": row,
         "label": label,
         "round": f"{subject}|{prediction.place}|{len(prediction.answers)}|{prediction.shown}",
         "colors": {"masked": MASKED, "line": LINE},
         "text": text("prediction")["marking"],
     }
-    _mount(key=key, data=data, on_marks_change=_marked(what, key, count, frozenset(closed), single))
+    outside = () if row is None else (cell for cell in range(count) if cell // len(columns) != row)
+    changed = _marked(key, count, frozenset([*closed, *outside]), most, take or partial(answer, what))
+    _mount(key=key, data=data, on_marks_change=changed)
 
 
-def _marked(what: str, key: str, count: int, closed: frozenset[int], single: bool) -> Callable[[], None]:
-    def take() -> None:
+def _marked(key: str, count: int, closed: frozenset[int], most: int, take: Callable[[Cells], None]) -> Callable[[], None]:
+    def changed() -> None:
         sent = st.session_state.get(key)
         cells = cells_sent(sent.get("marks") if isinstance(sent, dict) else None, count, closed)
-        if cells is not None and not (single and len(cells) > 1):
-            answer(what, cells)
+        if cells is not None and not 0 < most < len(cells):
+            take(cells)
 
-    return take
+    return changed
 
 
 def cells_sent(sent: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:

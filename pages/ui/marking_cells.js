@@ -3,18 +3,57 @@
 import { clamp } from "./component.js";
 
 /**
- * The marks after some cells were marked or cleared.
+ * The marks after some cells were marked or cleared. Of too many, the oldest goes.
  *
- * @param {number[]} marks ascending
+ * @param {number[]} marks in the order in which they were made
  * @param {number[]} cells
  * @param {boolean} on
- * @param {boolean} single whether a mark replaces the one before
- * @returns {number[]} ascending
+ * @param {number} most 0 without a limit
+ * @returns {number[]} in the order in which they were made
  */
-export function markedCells(marks, cells, on, single) {
-  if (on && single) return cells.slice(-1);
+export function markedCells(marks, cells, on, most) {
   const kept = marks.filter((cell) => !cells.includes(cell));
-  return (on ? [...kept, ...cells] : kept).sort((one, other) => one - other);
+  return on ? [...kept, ...cells].slice(-most) : kept;
+}
+
+/**
+ * Marks as they are compared.
+ *
+ * @param {number[]} marks
+ */
+export function ascending(marks) {
+  return [...marks].sort((one, other) => one - other);
+}
+
+/** What the server sends back of what a person has marked, apart from what was set elsewhere. */
+export class Echoes {
+  /** @type {string[]} */ sent = []; // not yet back
+  received = "";
+
+  /**
+   * Note marks that are sent.
+   *
+   * @param {number[]} marks
+   */
+  note(marks) {
+    this.sent.push(ascending(marks).join());
+  }
+
+  /**
+   * Whether marks that the server sends were set elsewhere, as by the browser's Back: then they hold.
+   *
+   * @param {number[]} marks
+   */
+  elsewhere(marks) {
+    const value = ascending(marks).join();
+    const news = value !== this.received;
+    this.received = value;
+    const place = this.sent.lastIndexOf(value);
+    if (place >= 0) this.sent.splice(0, place + 1);
+    if (place >= 0 || (this.sent.length && !news)) return false;
+    this.sent = [];
+    return true;
+  }
 }
 
 /**

@@ -24,6 +24,12 @@ export class PlaybackRow {
     this.playButton = button("play", "▶", () => playback.toggle());
     this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": text.scrubber });
     this.slider.addEventListener("input", () => playback.go(Number(this.slider.value)));
+    // A finger that scrolls the page may start on the slider, which has taken that for a tap.
+    let before = 0;
+    this.slider.addEventListener("pointerdown", () => {
+      before = playback.index;
+    });
+    this.slider.addEventListener("pointercancel", () => playback.go(before));
     this.output = make("output", {});
     this.element = make(
       "div",

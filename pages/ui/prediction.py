@@ -84,7 +84,7 @@ def read(value: str) -> dict[str, Prediction]:
         place = None if named[2] is None else int(named[2])
         pieces = answers.split("~")
         shown = pieces[-1] == SHOWN
-        cells = [_cells(piece) for piece in (pieces[:-1] if shown else pieces)]
+        cells = [read_cells(piece) for piece in (pieces[:-1] if shown else pieces)]
         known = [answer for answer in cells if answer is not None]
         if len(known) < len(cells) or not 1 <= len(cells) <= 2:
             predictions[named[1]] = Prediction(place=place)
@@ -95,12 +95,12 @@ def read(value: str) -> dict[str, Prediction]:
 
 def _written(name: str, prediction: Prediction) -> str:
     place = "" if prediction.place is None else f".{prediction.place}"
-    pieces = [*map(_runs, prediction.answers), *([SHOWN] if prediction.shown else [])]
+    pieces = [*map(written_cells, prediction.answers), *([SHOWN] if prediction.shown else [])]
     return f"{name}{place}:{'~'.join(pieces)}"
 
 
-def _runs(cells: Cells) -> str:
-    """Ascending cells as text; from three neighbours on as a run: `3.5-8`."""
+def written_cells(cells: Cells) -> str:
+    """Ascending cells as text; from three neighbours on as a run: `3.5-8`. `read_cells` is the inverse."""
     parts: list[list[int]] = []
     for cell in cells:
         if parts and cell == parts[-1][-1] + 1:
@@ -111,8 +111,8 @@ def _runs(cells: Cells) -> str:
     return ".".join(pieces)
 
 
-def _cells(piece: str) -> Cells | None:
-    """The cells of one answer; None if it is invalid."""
+def read_cells(piece: str) -> Cells | None:
+    """The cells of one answer, ascending; None if it is invalid. An address is untrusted."""
     if not piece:
         return ()
     runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]

@@ -1,4 +1,4 @@
-"""Whether the page is shown to a room: everything larger, no sidebar. The address has `present=1`."""
+"""Whether the page is shown on a projector: everything larger, no sidebar. The address has `present=1`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def presenting() -> bool:
 
 
 def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure's JSON with everything that is measured in px enlarged, so that a room can read it. The data are shared with the
+    """A figure's JSON with everything that is measured in px enlarged, to be read from afar. The data are shared with the
     given one.
 
     Args:

@@ -1,10 +1,8 @@
 """A tree with lines that fold and can be picked, such as a call tree."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-import streamlit as st
 
 from pages.ui.component import mounted
 from pages.ui.text import text
@@ -34,7 +32,7 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 
 def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the lines; `on_pick` is called before the rerun that picking one starts (see `picked`).
+    """Draw the lines; `on_pick` is called before the rerun that picking one starts (see `component.picked`).
 
     At first the upper levels are open, and the path to the selected line; folded lines stay folded. The arrow keys move, open
     and close as in any tree; Enter picks.
@@ -48,10 +46,3 @@ def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Cal
     """
     data = {"lines": [list(line) for line in lines], "selected": selected, "says": says, "text": dict(text("calls")["tree"])}
     _mount(key=key, data=data, on_pick_change=on_pick)
-
-
-def picked(key: str, ids: Sequence[str]) -> str | None:
-    """The id that was just picked; None if it is not one of `ids`, because a browser can send anything."""
-    sent = st.session_state.get(key)
-    line_id = sent.get("pick") if isinstance(sent, Mapping) else None
-    return line_id if isinstance(line_id, str) and line_id in ids else None

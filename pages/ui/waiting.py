@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pages.ui.caches import RESULTS
+from pages.ui.caches import ABSENT, RESULTS
 
 Result = TypeVar("Result")
 
@@ -19,7 +19,8 @@ def waited(label: str, function: Callable[..., Result], *arguments: object) -> R
         function: made by `caches.cached`.
         arguments: its arguments.
     """
-    if RESULTS.has(function, *arguments):
-        return function(*arguments)
+    result = RESULTS.kept(function, *arguments)
+    if result is not ABSENT:
+        return result
     with st.spinner(label):
         return function(*arguments)

@@ -8,13 +8,16 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit
 import streamlit as st
 import websockets
+from starlette.responses import PlainTextResponse
 
 from benchmarks.server import ROOT, serving
+from pages.shell.packed_files import PackedFiles
 from pages.shell.server import is_foreign
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
@@ -85,6 +88,28 @@ def test_scripts_are_sent_packed_to_browsers_that_unpack_them(address: str, acce
     assert ask(address, "GET", path, **{"Accept-Encoding": accepted, "Range": "bytes=0-9"}) == (206, plain[:10])
     assert ask(address, "HEAD", path, **{"Accept-Encoding": accepted}) == (200, b"")
     assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit answers
+
+
+def test_scripts_are_packed_below_the_base_of_the_operator_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    (file,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', INDEX.decode())
+    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "/school/headlight/"}.__getitem__)
+
+    def coding_of(path: str) -> bytes | None:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request"}
+
+        scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept-encoding", b"gzip")]}
+        asyncio.run(PackedFiles(PlainTextResponse("as before"))(scope, receive, send))
+        return dict(sent[0]["headers"]).get(b"content-encoding")
+
+    assert coding_of(f"/school/headlight/{file}") == b"gzip"
+    assert coding_of(f"/other/{file}") is None
+    assert coding_of(f"/school/headlight-other/{file}") is None
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

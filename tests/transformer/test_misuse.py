@@ -27,13 +27,15 @@ from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
 from transformer.analysis.position_geometry import (
-    by_distance, cell, dot_products, model_table, rotation, sinusoidal_table, spread, swap, turned, untrained_table, wave
+    by_distance, cell, dot_products, model_table, rotation, rotation_errors, sinusoidal_table, spread, swap, untrained_table,
+    wave,
 )
 from transformer.analysis.prediction_scores import caught_attention, drawn_mask, guessed_token, likeness
 from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
 from transformer.pipeline.card import Card
+from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Sample
@@ -298,7 +300,12 @@ REFUSED = {
     **{
         f"{table}({sizes})": message
         for table in ("sinusoidal_table", "untrained_table")
-        for sizes, message in (("-1, 4", "positions is -1"), ("4, 0", "d_model is 0"), ("4.5, 4", "positions is 4.5"))
+        for sizes, message in (
+            ("-1, 4", "positions is -1"),
+            ("4, 0", "d_model is 0"),
+            ("4.5, 4", "positions is 4.5"),
+            ("10**12, 10**12", "has too many numbers; allowed are 67108864"),
+        )
     },
     "dot_products(None)": "table must be a NumPy array of numbers with axes position d_model, not None",
     "dot_products(array[0])": "table has shape (4,); expected axes position d_model",
@@ -308,8 +315,8 @@ REFUSED = {
     "spread(array[:0, :0])": "products has shape (0, 0); every axis needs a size of at least 1",
     "rotation(1.5, 4)": "shift is 1.5; it must be a whole number",
     "rotation(1, 0)": "d_model is 0; it must be a whole number of at least 1",
-    "turned(array, '1')": "shift is '1'; allowed are 0 to 2",
-    "turned(None, 1)": "table must be a NumPy array of numbers",
+    "rotation_errors(array, '1')": "shift is '1'; allowed are 0 to 2",
+    "rotation_errors(None, 1)": "table must be a NumPy array of numbers",
     "swap(None, [1, 5, 2], 0, 1)": "The model must be a Transformer, not None",
     "swap(model, 'abc', 0, 1)": "A token id must be a whole number; this one is 'a'",
     "swap(model, None, 0, 1)": "Token ids must be a list of whole numbers, not None",
@@ -317,6 +324,8 @@ REFUSED = {
     "swap(model, [1, 5, 2], '0', 1)": "position is '0'; allowed are 0 to 2",
     "swap(model, [1, 5, 2], 0, 3)": "position is 3; allowed are 0 to 2",
     # tables
+    "as_array(None)": "values must be a tensor, not None",
+    "as_array(array)": "values must be a tensor, not array",
     "token_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
     "model_table(model, 'sideways')": "There is no side 'sideways'; allowed are source and target",
     "nearest(token_table(model, 'source'), 10, 2)": "token id is 10; allowed are 0 to 9",
@@ -369,13 +378,11 @@ REFUSED = {
     **{
         f"leaks.{call}": "The pipeline must be a Pipeline, as `Pipeline.load` returns it, not None"
         for call in (
-            *("change_later(None, [4], [1, 4], 1, 5)", "furthest_change(None, [4], [1, 4], [5])"),
+            "change_later(None, [4], [1, 4], 1, 5)",
             *("append_padding(None, [4], [1, 4], 1)", "fill_padding(None, [4], [1, 4], 1)", "padded_answer(None, [4], 1)"),
         )
     },
     "leaks.change_later(reverse, [4], [1], 1, 5)": "The target has one token; it needs at least one after the first",
-    "leaks.furthest_change(reverse, [4], [1, 4], None)": "Token ids must be a list of whole numbers, not None",
-    "leaks.furthest_change(reverse, [4], [1, 4], [5], most=0)": "most is 0; it must be a whole number of at least 1",
     "leaks.append_padding(reverse, [4] * 100, [1, 4], 1)": "The source has 100 tokens; allowed are 1 to 64",
     "leaks.fill_padding(reverse, [4], [1, 4], 1, None)": "Edits are a list of interventions, such as [Ablate(path)], not None",
     "leaks.padded_answer(reverse, 'ab', 1)": "source must be a list of token ids, such as [1, 5, 2], not 'ab'",

@@ -11,7 +11,6 @@ from torch import Tensor
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.write import Network
-from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
 
@@ -38,13 +37,13 @@ def check_network(network: object) -> None:
         raise InputError("The model must be a Transformer, not {model!r}.", model=network)
 
 
-def check_pipeline(pipeline: object) -> None:
-    """Refuse anything but a pipeline.
+def check_own_network(pipeline: object) -> None:
+    """Refuse anything but a pipeline that runs our own network.
 
     Raises:
-        InputError: it is not a Pipeline.
+        InputError: it is not a pipeline, or it runs another network.
     """
-    if not isinstance(pipeline, Pipeline):
+    if not isinstance(pipeline, TextPipeline) or pipeline.model is None:
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
 
 

@@ -10,7 +10,7 @@ from transformer.errors import InputError
 def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarray, " vocab"]:
     """The target distribution of one token: a share `smoothing` is spread evenly over all tokens, the right one included.
 
-    The right token so gets 1 − ε + ε / vocab. A model that gives it more is pushed back.
+    So the right token gets 1 − ε + ε / vocab. The loss grows for a model that gives it more.
 
     Args:
         vocab: size of the vocabulary.

@@ -14,15 +14,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_ids, check_number, check_pipeline, is_whole
+from transformer.analysis.checks import check_ids, check_number, check_own_network, is_whole
 from transformer.errors import InputError
 from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.pipeline import Pipeline
-from transformer.text.vocabulary import as_ids
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Patch
 
 Ids = Sequence[int]
+NO_TOKEN = -1  # an id that no token has
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,9 @@ class Leak:
     same: bool
 
 
-def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()) -> Leak:
+def change_later(
+    pipeline: TextPipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()
+) -> Leak:
     """The predictions of the rows before a position of the decoder's input, with the token at that position replaced.
 
     Row `t` reads the tokens up to `t` and predicts the next one, so these are rows 0 to `position − 1`; the last of them must
@@ -56,9 +59,10 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
         edits: in force in both runs.
 
     Raises:
-        InputError: not a pipeline; ids that are not a list; a position or a token that the target or the model does not have.
+        InputError: not a pipeline of our own network; ids that are not a list; a position or a token that the target or the
+            model does not have.
     """
-    check_pipeline(pipeline)
+    check_own_network(pipeline)
     _check_sides(source, target)
     if len(target) < 2:
         raise InputError("The target has one token; it needs at least one after the first.")
@@ -69,35 +73,7 @@ def change_later(pipeline: Pipeline, source: Ids, target: Ids, position: int, to
     return _leak(pipeline, target[1 : position + 1], before, after)
 
 
-@torch.inference_mode()
-def furthest_change(
-    pipeline: Pipeline, source: Ids, target: Ids, tokens: Sequence[int], edits: Sequence[Edit] = (), most: int = 32
-) -> tuple[int, int]:
-    """The (position, token) with which `change_later` changes a probability of an earlier row most.
-
-    Args:
-        tokens: ids to try at each position.
-        most: the most changes to try, from the last position on; all are run as one batch.
-
-    Raises:
-        InputError: as `change_later`; or there is no change to try.
-    """
-    check_pipeline(pipeline)
-    _check_sides(source, target)
-    tokens = as_ids(tokens)
-    check_number("most", most, 1)
-    positions = range(len(target) - 1, 0, -1)
-    changes = [(position, token) for position in positions for token in tokens if token != target[position]][:most]
-    if not changes:
-        raise InputError("The target needs at least one token after the first, and another token to replace it.")
-    rows = [[*target], *([*target[:position], token, *target[position + 1 :]] for position, token in changes)]
-    with tracing(pipeline.model, edits, keep=False):
-        logits = pipeline.model(torch.tensor([[*source]] * len(rows)), torch.tensor(rows))
-    moved = (logits.softmax(-1) - logits[:1].softmax(-1)).abs().amax(-1)
-    return max(zip(changes, moved[1:], strict=True), key=lambda tried: float(tried[1][: tried[0][0]].max()))[0]
-
-
-def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
+def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
     """Every prediction, with padding after the source.
 
     The two runs have different shapes, so sums are computed in another order and may differ in their last bit.
@@ -108,40 +84,45 @@ def append_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edi
         edits: in force in both runs.
 
     Raises:
-        InputError: not a pipeline, ids that are not a list, or more padding than the model has positions for.
+        InputError: not a pipeline of our own network, ids that are not a list, or more padding than the model has positions
+            for.
     """
-    check_pipeline(pipeline)
+    check_own_network(pipeline)
     _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     before, after = (_logits(pipeline, row, target, edits) for row in (source, padded))
     return _leak(pipeline, _expected(pipeline, target), before, after)
 
 
-def fill_padding(pipeline: Pipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
+def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
     """Every prediction, with other tokens in place of the padding after the source, hidden by the same mask.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. Arguments and errors as for `append_padding`.
     """
-    check_pipeline(pipeline)
+    check_own_network(pipeline)
     edits = as_edits(edits)
     _check_sides(source, target)
     padded = _padded(pipeline, source, count)
-    vocabulary = pipeline.source_vocabulary
-    words = [word for word in vocabulary.ids(vocabulary.words) if word != vocabulary.pad] or [vocabulary.eos]
+    vocabulary = pipeline.vocabulary("source")
+    words = [word for word in vocabulary.ids(vocabulary.words) if word != vocabulary.pad]
+    words = words or [eos for eos in (vocabulary.eos,) if eos is not None]
     filled = [*source, *(words[index % len(words)] for index in range(count))]
     mask = Patch("source_mask", values=tuple(token != vocabulary.pad for token in padded))
     before, after = (_logits(pipeline, row, target, (mask, *edits)) for row in (padded, filled))
     return _leak(pipeline, _expected(pipeline, target), before, after)
 
 
-def padded_answer(pipeline: Pipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
+def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
     """The answer of the model to a source with padding. Arguments and errors as for `append_padding`."""
-    check_pipeline(pipeline)
+    check_own_network(pipeline)
     check_ids("source", source)
-    vocabulary, ids = pipeline.target_vocabulary, torch.tensor([_padded(pipeline, source, count)])
+    vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])
     # The same room for an answer as `Pipeline.answers` gives the source without its padding.
-    written = greedy(pipeline.model, ids, vocabulary.sos, vocabulary.eos, 2 * len(source) + 8, edits=edits)
-    return vocabulary.text(vocabulary.tokens_of(written.ids[0]))
+    limit = 2 * len(source) + 8
+    never = () if isinstance(pipeline, Pipeline) else (vocabulary.pad,)  # as a model of Hugging Face writes
+    sos, eos = (special if special is not None else NO_TOKEN for special in (vocabulary.sos, vocabulary.eos))
+    written = greedy(pipeline.network, ids, sos, eos, limit, never, edits)
+    return vocabulary.text_of(written.ids[0])
 
 
 def _check_sides(source: Ids, target: Ids) -> None:
@@ -149,7 +130,7 @@ def _check_sides(source: Ids, target: Ids) -> None:
     check_ids("target", target)
 
 
-def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
+def _padded(pipeline: TextPipeline, source: Ids, count: int) -> list[int]:
     room = pipeline.config.max_len - len(source)
     if room < 0:
         template = "The source has {length} tokens; allowed are 1 to {most}."
@@ -161,25 +142,26 @@ def _padded(pipeline: Pipeline, source: Ids, count: int) -> list[int]:
             length=len(source),
             room=room,
         )
-    return [*source, *[pipeline.source_vocabulary.pad] * count]
+    return [*source, *[pipeline.vocabulary("source").pad] * count]
 
 
-def _expected(pipeline: Pipeline, target: Ids) -> list[int]:
-    return [*target[1:], pipeline.target_vocabulary.eos]
+def _expected(pipeline: TextPipeline, target: Ids) -> list[int]:
+    eos = pipeline.vocabulary("target").eos
+    return [*target[1:], *(() if eos is None else (eos,))]
 
 
 @torch.inference_mode()
-def _logits(pipeline: Pipeline, source: Ids, target: Ids, edits: Sequence[Edit]) -> Float[Tensor, "row vocab"]:
+def _logits(pipeline: TextPipeline, source: Ids, target: Ids, edits: Sequence[Edit]) -> Float[Tensor, "row vocab"]:
     # Taps are asked only where there is something to edit; the logits are the same bit for bit.
-    with tracing(pipeline.model, edits, keep=False) if edits else nullcontext():
-        return pipeline.model(torch.tensor([[*source]]), torch.tensor([[*target]]))[0]
+    with tracing(pipeline.network, edits, keep=False) if edits else nullcontext():
+        return pipeline.network(torch.tensor([[*source]]), torch.tensor([[*target]]))[0]
 
 
-def _leak(pipeline: Pipeline, expected: Ids, before: Float[Tensor, "row vocab"], after: Float[Tensor, "row vocab"]) -> Leak:
+def _leak(pipeline: TextPipeline, expected: Ids, before: Float[Tensor, "row vocab"], after: Float[Tensor, "row vocab"]) -> Leak:
     rows, tokens = torch.arange(len(expected)), torch.tensor([*expected])
     first, second = before.softmax(-1), after.softmax(-1)
     return Leak(
-        pipeline.target_vocabulary.tokens_of(expected),
+        pipeline.vocabulary("target").tokens_of(expected),
         *(run[rows, tokens].numpy() for run in (first, second)),
         largest=float((first - second).abs().max()),
         same=torch.equal(before, after),

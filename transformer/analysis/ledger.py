@@ -105,7 +105,11 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
 
 def lengths_of(trace: Trace) -> Lengths:
-    """The lengths of the batch that was run; 0 source tokens where the decoder ran alone."""
+    """The lengths of the batch that was run; 0 source tokens where the decoder ran alone.
+
+    Raises:
+        InputError: not a trace.
+    """
     check_trace(trace)
     masks = trace.masks
     return Lengths(len(masks.target), 0 if masks.source is None else masks.source.shape[-1], masks.target.shape[-1])

@@ -19,7 +19,11 @@ from transformer.tracing.paths import TensorPath
 
 
 def stream_paths(model: Transformer) -> tuple[str, ...]:
-    """The residual stream of the decoder at its start and after each layer, as paths."""
+    """The residual stream of the decoder at its start and after each layer, as paths.
+
+    Raises:
+        InputError: not a model.
+    """
     check_model(model)
     name = "sum" if model.config.norm_first else "normalized"
     layers = range(model.config.decoder_layers)

@@ -24,6 +24,7 @@ Positions = Float[np.ndarray, "position d_model"]
 Square = Float[np.ndarray, "position position"]
 TABLE_AXES = "position d_model"
 BASE = 10_000
+MOST_NUMBERS = 1 << 26  # of a table that is computed; in double precision they take half a gigabyte
 
 
 class Cell(NamedTuple):
@@ -49,7 +50,7 @@ class Cell(NamedTuple):
     value: float
 
 
-class Turned(NamedTuple):
+class RotationErrors(NamedTuple):
     """The largest error, over all positions, of a rotation that should give the row `shift` positions later.
 
     Attributes:
@@ -116,7 +117,7 @@ def sinusoidal_table(positions: int, d_model: int) -> Positions:
     """`embedding.sinusoid` as an array, in single precision: the table that a model with fixed positions adds.
 
     Raises:
-        InputError: a size is not a whole number of at least 1.
+        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
     """
     _check_sizes(positions, d_model)
     return sinusoid(positions, d_model).float().numpy()
@@ -127,7 +128,7 @@ def untrained_table(positions: int, d_model: int) -> Positions:
     draws them. The same sizes always give the same numbers.
 
     Raises:
-        InputError: a size is not a whole number of at least 1.
+        InputError: as `sinusoidal_table`.
     """
     _check_sizes(positions, d_model)
     return torch.randn(positions, d_model, generator=torch.Generator().manual_seed(0)).numpy()
@@ -202,7 +203,7 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
     return matrix
 
 
-def turned(table: Positions, shift: int) -> Turned:
+def rotation_errors(table: Positions, shift: int) -> RotationErrors:
     """The largest errors of `rotation(shift, …)` on a table, over every row that has another `shift` rows below it.
 
     Raises:
@@ -215,7 +216,7 @@ def turned(table: Positions, shift: int) -> Turned:
     exact = table.astype(np.float64)
     errors = abs(exact[: positions - shift] @ rotation(shift, d_model).T - exact[shift:]).max(0)
     paired = d_model - d_model % 2
-    return Turned(float(errors[:paired].max()) if paired else None, float(errors[-1]) if d_model % 2 else None)
+    return RotationErrors(float(errors[:paired].max()) if paired else None, float(errors[-1]) if d_model % 2 else None)
 
 
 def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits: Sequence[Edit] = ()) -> Swap:
@@ -254,9 +255,12 @@ def _divisor(dimension: int, d_model: int) -> float:
     return BASE ** (2 * (dimension // 2) / d_model)
 
 
-def _check_sizes(positions: object, d_model: object) -> None:
+def _check_sizes(positions: int, d_model: int) -> None:
     check_number("positions", positions, 1)
     check_number("d_model", d_model, 1)
+    if positions * d_model > MOST_NUMBERS:
+        template = "A table of {positions} × {d_model} has too many numbers; allowed are {most}."
+        raise InputError(template, positions=positions, d_model=d_model, most=MOST_NUMBERS)
 
 
 def _check_dimension(dimension: object, d_model: int) -> None:

@@ -1,7 +1,7 @@
 """Residual connection, LayerNorm and feed-forward network at one position, each number computed again from its inputs.
 
 The numbers are computed in double precision from the single-precision numbers of the trace and the model, so they agree with
-the trace up to single precision's rounding (`Worked.off`).
+the trace up to single precision's rounding (`Recomputed.largest_difference`).
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Units = Float[np.ndarray, " d_ff"]
 
 
 @dataclass(frozen=True, eq=False)
-class Worked:
+class Recomputed:
     """A vector computed again, beside the same vector of the trace.
 
     Attributes:
@@ -38,13 +38,13 @@ class Worked:
     traced: Vector
 
     @property
-    def off(self) -> float:
+    def largest_difference(self) -> float:
         """The largest difference between `result` and `traced`."""
         return float(np.abs(self.result - self.traced).max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)
-class Residual(Worked):
+class Residual(Recomputed):
     """x + sublayer(x).
 
     Attributes:
@@ -57,7 +57,7 @@ class Residual(Worked):
 
 
 @dataclass(frozen=True, eq=False)
-class Norm(Worked):
+class Norm(Recomputed):
     """(x − mean) / √(variance + eps) · gamma + beta; the variance is divided by d_model, not d_model − 1.
 
     Attributes:
@@ -76,7 +76,7 @@ class Norm(Worked):
 
 
 @dataclass(frozen=True, eq=False)
-class FeedForward(Worked):
+class FeedForward(Recomputed):
     """max(0, x W₁ + b₁) W₂ + b₂.
 
     Attributes:

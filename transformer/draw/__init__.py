@@ -8,6 +8,9 @@
 
 Layers, heads, positions and steps count from 0, as in the rest of the library. `Drawing.figure` is the figure of Plotly,
 `numbers` its numbers as a table, `save` writes a page.
+
+Of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the text of the batch.
+Any drawing raises an `InputError` or a `PathError` for what the model or the run does not have.
 """
 
 from transformer.draw.attention import (

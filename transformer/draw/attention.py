@@ -27,6 +27,7 @@ TILE_CELL = 20  # px of a weight in the tiles of all heads
 @drawn
 def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
     """Every head of a kind of attention. A row for each layer, a map of queries × keys for each head."""
+    _check_item(trace, item)
     weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
     axes = ("query", "key")
@@ -53,15 +54,23 @@ def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: b
 @drawn
 def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
     """The mean attention of the heads of a layer. Of all layers where `layer` is None."""
-    weights, layers = trace.attention(kind)[:, item].numpy(), slice(None) if layer is None else slice(layer, layer + 1)
-    return head_map(weights[layers].mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+    _check_item(trace, item)
+    weights = trace.attention(kind)[:, item].numpy()
+    if layer is not None:
+        check_index("layer", layer, len(weights))
+        weights = weights[layer, None]
+    return head_map(weights.mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
 
 
 @drawn
-def rollout(trace: Trace, kind: str, layer: int = -1, item: int = 0) -> go.Figure:
-    """Attention rollout up to a layer. The mean heads of the layers, multiplied, each with the residual connection."""
-    through = rolled_out(trace.attention(kind)[:, item].numpy())[layer]
-    return head_map(through, trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+    """Attention rollout up to a layer. The mean heads of the layers, multiplied, each with the residual connection; up to the
+    last layer where `layer` is None."""
+    _check_item(trace, item)
+    through = rolled_out(trace.attention(kind)[:, item].numpy())
+    if layer is not None:
+        check_index("layer", layer, len(through))
+    return head_map(through[-1 if layer is None else layer], trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
 
 
 @drawn
@@ -70,13 +79,16 @@ def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: 
     size = trace.config.d_model // trace.config.heads
     own = head * size, (head + 1) * size
     listed = attention_steps(trace, kind, layer, head, item)
+    check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_maps([_matrix(trace, kind, item, step, query, own) for step in listed])
 
 
 @drawn
 def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
     """One matrix of one head. The names are those of `transformer.analysis.head_steps.step_names`."""
-    return tensor_map(_matrix(trace, kind, item, attention_step(trace, kind, layer, head, name, item), query, None))
+    chosen = attention_step(trace, kind, layer, head, name, item)
+    check_index("query", query, len(trace.tokens(kind, item)[0]))
+    return tensor_map(_matrix(trace, kind, item, chosen, query, None))
 
 
 @drawn
@@ -131,6 +143,10 @@ def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
 def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:
     for name, index, count in (("layer", layer, trace.layers(kind)), ("head", head, trace.heads(kind))):
         check_index(name, index, count)
+    _check_item(trace, item)
+
+
+def _check_item(trace: Trace, item: int) -> None:
     check_index("item", item, trace.batch_size)
 
 

@@ -33,6 +33,9 @@ def tensor(trace: Trace, path: str, item: int = 0, head: int | None = None) -> g
     """One tensor of a run, and the tensors that it was computed from. All heads where `head` is None."""
     stops = {stop.path: stop for stop in walk(trace)}
     trace[path]  # raises with the nearest paths where there is no such path
+    check_index("item", item, trace.batch_size)
+    if head is not None and "head" in stops[path].axes:
+        check_index("head", head, stops[path].shape[stops[path].axes.index("head")])
     inputs = [
         _ids(trace, name, item) if name in (SOURCE_IDS, TARGET_IDS) else _view(trace, stops[name], item, head)
         for name in stops[path].inputs
@@ -45,6 +48,7 @@ def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -
     """Every tensor of a layer, in the order they are computed. Each has a colour scale of its own."""
     groups = [stop.group for stop in walk(trace) if stop.group.startswith(f"{stack} ")]
     check_index("layer", layer, len(set(groups)))
+    check_index("item", item, trace.batch_size)
     group = f"{stack} {layer + 1}"
     members = [stop for stop in walk(trace) if stop.group == group]
     parts = groupby(members, lambda stop: stop.part)

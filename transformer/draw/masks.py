@@ -38,7 +38,9 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
     """One convention of masks, applied to the scores of one head. The mask, the scores before and after it, and the weights."""
     check_config(trace.config)  # the conventions are values of its fields
     chosen = Kind.of(kind)
-    scores = trace[f"{trace.attention_path(kind, layer)}.scores"].values[item, head]
+    path = trace.attention_path(kind, layer)
+    _check_head(trace, kind, head, item)
+    scores = trace[f"{path}.scores"].values[item, head]
     ids = torch.tensor(trace.ids_of(chosen.keys)[item])
     compared = {each.name: each for each in mask_conventions.conventions(scores, ids, chosen, trace.config)}
     one = compared[one_of("name", name, compared)]
@@ -52,6 +54,7 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
 def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
     """The weights of a query from which every key is hidden. Under a large negative number, and under −∞ in two ways."""
     path = trace.attention_path(kind, layer)
+    _check_head(trace, kind, head, item)
     scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
     low, none = (mask_conventions.empty_row(scores, values, fill) for fill in (-10_000.0, -torch.inf))
     rows = [("−10 000", low.plain.numpy()), ("−∞", none.plain.numpy()), ("−∞, here", none.ours.numpy())]
@@ -66,3 +69,8 @@ def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = Tru
         raise InputError("The decoder ran alone: there is no source to be padded.")
     leak = leaks.append_padding(pipeline, trace.source_ids[0], trace.target_ids[0], count, edits)
     return probability_change(leak.tokens, leak.before, leak.after, ("without padding", f"with {count} × <pad>"))
+
+
+def _check_head(trace: Trace, kind: str, head: int, item: int) -> None:
+    check_index("head", head, trace.heads(kind))
+    check_index("item", item, trace.batch_size)

@@ -1,4 +1,4 @@
-"""Drawings of the position encodings of a model, and of what the order of a sentence does. Positions count from 0."""
+"""Drawings of the positional encodings of a model, and of what the order of a sentence does. Positions count from 0."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,7 +9,7 @@ from transformer.errors import InputError
 from transformer.figures import position_geometry as figures
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.protocol import TextPipeline
-from transformer.tracing.paths import Side
+from transformer.tracing.paths import Side, check_index
 from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace, as_array
 
@@ -27,6 +27,7 @@ def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
 def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
     """Token plus position. The two vectors of each token, and their sum, which the first layer reads."""
     path = f"{side}_embedding"
+    check_index("item", item, trace.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
     panels = {"token": token, "position": trace[f"{path}.position"].numpy(), "sum": trace[f"{path}.sum"].numpy()[item]}
     return aligned_maps(panels, trace.tokens_of(side)[item], *AXES)
@@ -35,8 +36,10 @@ def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
 @drawn
 def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
     """Columns of the table of positions. A line for each dimension."""
-    names = [f"dimension {dimension}" for dimension in dimensions]
-    return figures.waves(dimensions, _table(pipeline, side)[:, list(dimensions)], None, names)
+    table, names = _table(pipeline, side), [f"dimension {dimension}" for dimension in dimensions]
+    for dimension in dimensions:
+        check_index("dimension", dimension, table.shape[1])
+    return figures.waves(dimensions, table[:, list(dimensions)], None, names)
 
 
 @drawn
@@ -61,10 +64,13 @@ def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
 @drawn
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
     """One pair of dimensions as an arrow in a circle. At a position, and some places later; for sines and cosines in turn."""
-    columns = slice(2 * pair, 2 * pair + 2)
+    table, columns = _table(pipeline, side), slice(2 * pair, 2 * pair + 2)
+    check_index("pair", pair, table.shape[1] // 2)
+    check_index("position", position, len(table))
+    check_index("position + shift", position + shift, len(table))
     arrows = {at: f"position {at}" for at in (position, position + shift)}
     names = f"dimension {2 * pair}: sine", f"dimension {2 * pair + 1}: cosine"
-    return figures.turning_circle(_table(pipeline, side)[:, columns], arrows, names)
+    return figures.turning_circle(table[:, columns], arrows, names)
 
 
 @drawn

@@ -11,6 +11,7 @@ from transformer.figures.training import Series, part_bars, step_lines
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.paths import check_index
 from transformer.validation import one_of
 
 
@@ -41,6 +42,8 @@ def head_history(
         raise InputError("There are no snapshots of {name!r}.", name=name)
     one_of("measure", measure, MEASURES)
     traces = [Pipeline.load(snapshot_name(name, step)).trace(text, read) for step in saved]
+    check_index("layer", layer, traces[0].layers(kind))
+    check_index("head", head, traces[0].heads(kind))
     values = np.stack([measures(trace.attention(kind)[:, 0].numpy())[measure] for trace in traces])
     lines = [
         Series(f"layer {at[0]}, head {at[1]}", saved, values[:, *at].tolist(), "first" if at == (layer, head) else "context")

@@ -26,6 +26,7 @@ LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # of a cell, from its middle to the frame of a mark
+WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
 MOST_HATCHED = 32  # most tokens on the longer side for which masked cells are hatched, not only grey
 
 
@@ -55,26 +56,10 @@ def head_map(
         labels: words of the figure.
         marks, earlier_marks: (query, key) of cells that are framed, those marked earlier with dashes.
     """
-    longer = max(weights.shape)
-    figure = go.Figure()
-    if not allowed.all():
-        figure.add_trace(masked_cells(allowed, queries, keys, labels))
-    figure.add_trace(
-        go.Heatmap(
-            z=np.where(allowed, weights, np.nan).astype(np.float32),
-            x=numbered(keys),
-            y=numbered(queries),
-            zmin=0,
-            zmax=1,
-            colorscale=WEIGHTS,
-            colorbar={"title": {"text": labels["weight"]}, "thickness": 12},
-            **(in_cells(np.where(allowed, weights, np.nan), "{:.2f}", WEIGHTS) if longer <= MOST_WRITTEN else {}),
-            hovertemplate=hover(labels, f"{labels['weight']} %{{z:.6f}}"),
-            hoverongaps=False,
-            xgap=int(longer <= MOST_HATCHED),
-            ygap=int(longer <= MOST_HATCHED),
-        )
-    )
+    values = np.where(allowed, weights, np.nan)
+    written = in_cells(values, "{:.2f}", WEIGHTS) if max(weights.shape) <= MOST_WRITTEN else {}
+    bar = {"title": {"text": labels["weight"]}, "thickness": 12}
+    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, colorbar=bar)
     marked = ((earlier_marks, "dot"), (marks, "solid"))
     frames = [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)]
     # Without marks the layout has no shapes, so it is not larger to send.
@@ -99,28 +84,55 @@ def small_head_map(
 
     Arguments as for `head_map`.
     """
-    figure = go.Figure()
-    if not allowed.all():
-        figure.add_trace(masked_cells(allowed, queries, keys, labels))
-    gap = int(max(weights.shape) <= MOST_HATCHED)
-    heatmap = go.Heatmap(
-        z=np.where(allowed, weights, np.nan).astype(np.float32),
-        x=numbered(keys),
-        y=numbered(queries),
-        zmin=0,
-        zmax=1,
-        colorscale=WEIGHTS,
-        showscale=False,
-        hovertemplate=hover(labels, f"{labels['weight']} %{{z:.6f}}"),
-        hoverongaps=False,
-        xgap=gap,
-        ygap=gap,
-    )
-    figure.add_trace(heatmap)
+    values = np.where(allowed, weights, np.nan)
+    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
     across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     return finished(figure, height=min(height, SMALL_ABOVE + SMALL_HEIGHT), xaxis=across, yaxis=down, margin=SMALL_MARGIN)
+
+
+def pair_cells(
+    values: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    hover_text: str,
+    labels: Mapping[str, str],
+    scale: Mapping[str, Any],
+    **more: Any,
+) -> go.Figure:
+    """A figure without a layout: a number for each query and key as a heatmap, above a layer with the masked cells, if any.
+
+    Args:
+        values: NaN where a query may not attend.
+        allowed: False there.
+        queries, keys: the tokens.
+        hover_text: a template of Plotly.
+        labels: words of the figure.
+        scale, more: other arguments of `go.Heatmap`.
+    """
+    figure = go.Figure()
+    if not allowed.all():
+        figure.add_trace(masked_cells(allowed, queries, keys, labels))
+    gap = int(max(values.shape) <= MOST_HATCHED)
+    return figure.add_trace(
+        go.Heatmap(
+            z=values.astype(np.float32),
+            x=numbered(keys),
+            y=numbered(queries),
+            hovertemplate=hover_text,
+            hoverongaps=False,
+            xgap=gap,
+            ygap=gap,
+            **scale,
+            **more,
+        )
+    )
+
+
+def _weight_hover(labels: Mapping[str, str]) -> str:
+    return hover(labels, f"{labels['weight']} %{{z:.6f}}")
 
 
 def hover(labels: Mapping[str, str], value: str) -> str:

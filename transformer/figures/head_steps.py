@@ -63,6 +63,7 @@ class Matrix:
 
     @property
     def masked(self) -> Bool[np.ndarray, "row column"]:
+        """True where a number is hidden by a mask or is not finite: such cells are drawn grey."""
         infinite = ~np.isfinite(self.values)
         return infinite if self.hidden is None else infinite | self.hidden
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import HUES, KIND_COLORS, LINE, SIGNED, escaped, finished, numbered, unchecked
+from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, escaped, finished, numbered, unchecked
 from transformer.figures.token_geometry import framed
 
 MOST_MARKED = 160  # most positions for which each has a dot on its wave
@@ -84,7 +84,7 @@ def waves(
     figure.update_xaxes(title={"text": labels["position"]}, zeroline=False)
     figure.update_yaxes(title={"text": labels["value"]})
     figure = finished(figure, height=360)
-    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+    return figure.update_layout(LEGEND_ABOVE)
 
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
@@ -145,7 +145,7 @@ def distance_lines(
     figure.update_xaxes(title={"text": labels["distance_axis"]}, zeroline=False)
     figure.update_yaxes(title={"text": labels["dot_product"]})
     figure = finished(figure, height=460)
-    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+    return figure.update_layout(LEGEND_ABOVE)
 
 
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
@@ -223,7 +223,7 @@ def turning_circle(
     figure.update_xaxes(axis, title={"text": escaped(names[1])})
     figure.update_yaxes(axis, title={"text": escaped(names[0])}, scaleanchor="x")
     figure = finished(figure, height=520)
-    return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}, margin={"t": 60})
+    return figure.update_layout(LEGEND_ABOVE)
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:

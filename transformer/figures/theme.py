@@ -66,6 +66,8 @@ STYLE_COLORS = {
 INK = "#000037"
 
 MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
+# Layout of a legend in a line above the chart.
+LEGEND_ABOVE = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"}, "margin": {"t": 60}}
 
 
 def escaped(text: str) -> str:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from plotly.subplots import make_subplots
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover, in_cells, masked_cells, token_map, unsigned_zero
+from transformer.figures.attention import MOST_WRITTEN, hover, in_cells, pair_cells, token_map, unsigned_zero
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, escaped, finished, numbered, unchecked
 
@@ -82,25 +82,11 @@ def difference_map(
         queries, keys: the tokens.
         labels: words of the figure.
     """
-    longer = max(change.shape)
-    most = float(abs(change).max()) or 1.0
-    figure = go.Figure() if allowed.all() else go.Figure(masked_cells(allowed, queries, keys, labels))
-    figure.add_trace(
-        go.Heatmap(
-            z=np.where(allowed, change, np.nan).astype(np.float32),
-            x=numbered(keys),
-            y=numbered(queries),
-            zmin=-most,
-            zmax=most,
-            colorscale=SIGNED,
-            colorbar={"title": {"text": labels["change"]}, "thickness": 12},
-            **(in_cells(np.where(allowed, change, np.nan), "{:+.2f}", SIGNED, -most, most) if longer <= MOST_WRITTEN else {}),
-            hovertemplate=hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"),
-            hoverongaps=False,
-            xgap=int(longer <= MOST_HATCHED),
-            ygap=int(longer <= MOST_HATCHED),
-        )
-    )
+    most, values = float(abs(change).max()) or 1.0, np.where(allowed, change, np.nan)
+    written = in_cells(values, "{:+.2f}", SIGNED, -most, most) if max(change.shape) <= MOST_WRITTEN else {}
+    scale = {"zmin": -most, "zmax": most, "colorscale": SIGNED, **written}
+    hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
+    figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, colorbar=bar | {"thickness": 12})
     return token_map(figure, queries, keys, labels=labels)
 
 

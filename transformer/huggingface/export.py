@@ -121,7 +121,7 @@ def _norm_layer(
     weights: dict[str, Tensor], layers: str, index: int, norms: list[str], norm: torch.nn.Module, order: Tensor
 ) -> dict[str, Tensor]:
     """A layer whose sub-layers add nothing, so that its norms follow one another. The first normalises; those after it find a
-    vector of variance v ≈ 1 and divide it by √(v + ε), which the last makes good.
+    vector of variance v ≈ 1 and divide it by √(v + ε), for which the last one corrects.
 
     Args:
         weights: of the stack so far.

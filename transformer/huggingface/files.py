@@ -40,7 +40,7 @@ class Folder:
             raise CheckpointError("There is no folder {path!r}.", path=str(path))
         self.root = self.path.resolve()
         for file in sorted(self.path.iterdir()):
-            if not file.resolve().is_relative_to(self.root):
+            if not _lies_in(file, self.root):
                 raise CheckpointError(
                     "In the folder {folder!r}, {file!r} leads out of it; copy the files themselves (`cp -rL`).",
                     folder=self.name,
@@ -106,6 +106,14 @@ class Folder:
             self.json("tokenizer_config.json")
 
 
+def _lies_in(file: Path, root: Path) -> bool:
+    """Whether a file lies in a folder when all links are followed; False for links in a circle."""
+    try:
+        return file.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # Python 3.11 raises RuntimeError for a circle
+        return False
+
+
 class Summary(NamedTuple):
     """What the files of a folder say about its model.
 
@@ -167,7 +175,11 @@ def config_values(folder: Folder) -> dict[str, Any]:
 
 
 def weight_files(folder: Folder) -> list[Path]:
-    """The safetensors files, of one or several parts."""
+    """The safetensors files, of one or several parts.
+
+    Raises:
+        CheckpointError: there are none, a name is not that of a safetensors file in the folder, or they are too large.
+    """
     if folder.has(INDEX):
         parts = folder.json(INDEX).get("weight_map")
         if not isinstance(parts, dict) or not all(isinstance(name, str) for name in parts.values()):
@@ -194,7 +206,11 @@ def weight_files(folder: Folder) -> list[Path]:
 
 
 def pickle_files(folder: Folder) -> list[Path]:
-    """The files of weights in PyTorch's own format, where the operator allows them and there are no others."""
+    """The files of weights in PyTorch's own format, where the operator allows them and there are no others.
+
+    Raises:
+        CheckpointError: one is missing, or they are too large.
+    """
     if not PICKLED_WEIGHTS or folder.has(INDEX) or folder.has(WEIGHTS):
         return []
     names = [PICKLED] if folder.has(PICKLED) else []

@@ -5,6 +5,7 @@ Weights come from safetensors files alone, so nothing is unpickled (unless an op
 checked; `transformers` gets a configuration and tensors, never the folder of the weights.
 """
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,9 @@ def _check_numbers(folder: Folder, values: dict[str, Any]) -> None:
     for key, value in values.items():
         most = MODEL_LAYERS if "layers" in key or key == "n_layer" else MODEL_NUMBER
         listed = value if isinstance(value, list) else [value]
+        if any(isinstance(each, float) and not math.isfinite(each) for each in listed):
+            template = "{key} is {value!r} in the configuration of {folder!r}; a finite number is needed."
+            raise CheckpointError(template, key=key, value=value, folder=folder.name)
         if len(listed) > MODEL_NUMBER or any(isinstance(each, int) and abs(each) > most for each in listed):
             raise CheckpointError(
                 "{key} is {value!r} in the configuration of {folder!r}; allowed are up to {most}.",

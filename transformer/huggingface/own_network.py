@@ -6,6 +6,7 @@ weights.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -194,21 +195,24 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         source, target = (torch.tensor([[0, 1, 2], [1, 2, last]]) % rows for last in (pad, 3))
         with torch.inference_mode():
             logits = self.network(source, target)
-        if self._agreement(source, target, logits).difference > ROUNDING * float(1 + logits.abs().max()):
+        if not self._agreement(source, target, logits).rounding:
             raise CheckpointError("In our own network this model computes other logits than in `transformers`.")
 
     def _agreement(self, source: Tensor, target: Tensor, logits: Tensor) -> Agreement:
         keep = padding_keys(source, self.config.source_pad)[:, 0, 0].long()
         with torch.inference_mode():
             theirs = self.original(input_ids=source, attention_mask=keep, decoder_input_ids=target, use_cache=False).logits
-        return Agreement(torch.equal(theirs, logits), float((theirs - logits).abs().max()))
+        difference = float((theirs - logits).abs().max())
+        return Agreement(torch.equal(theirs, logits), difference, difference <= ROUNDING * float(1 + logits.abs().max()))
 
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         assert source is not None
         assert target is not None
         labels = (self.vocabulary(side).tokens_of for side in SIDES)
         tokens = [tuple(map(label, ids.tolist())) for label, ids in zip(labels, (source, target), strict=True)]
-        return run_traced(self.network, source, target, edits, *tokens)
+        trace = run_traced(self.network, source, target, edits, *tokens)
+        words = {f"{side}_words": tuple(map(self.vocabulary(side).words_of, trace.ids_of(side))) for side in SIDES}
+        return replace(trace, **words)
 
 
 def open_own_network(path: str | Path) -> OwnNetworkPipeline:

@@ -462,7 +462,11 @@ def read_folder(path: str | Path) -> Opened:
 
 @contextmanager
 def readable_model(name: str) -> Iterator[None]:
-    """Whatever goes wrong within the context, with the model in the folder `name`, is a `CheckpointError`."""
+    """A context for work with the model in the folder `name`, in which every error becomes one that is documented.
+
+    Raises:
+        CheckpointError: anything was raised within the context.
+    """
     try:
         yield
     except CheckpointError:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import torch
 from jaxtyping import Float, Int
@@ -34,13 +35,23 @@ def sinusoid(positions: int, d_model: int, order: str = "alternating") -> Float[
     return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if order == "halves" else table
 
 
+# The tables of all models in memory, by their form and precision: equal ones share a tensor. To compute one of the paper's size
+# takes 64 MB for a moment, and it stays 8 MB large.
+_TABLES: WeakValueDictionary[tuple[object, ...], Tensor] = WeakValueDictionary()
+
+
 class Sinusoidal(nn.Module):
-    """Positions as waves of falling frequency: fixed, and different for every position."""
+    """Positions as waves of falling frequency: fixed, and different for every position. Never write to the table: models of the
+    same form share it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.form = config.max_len, config.d_model, config.sinusoid_order
-        self.register_buffer("table", sinusoid(*self.form).to(torch.get_default_dtype()), persistent=False)
+        form = *self.form, torch.get_default_dtype()
+        table = _TABLES.get(form)
+        if table is None:
+            table = _TABLES[form] = sinusoid(*self.form).to(torch.get_default_dtype())
+        self.register_buffer("table", table, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
         """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed
@@ -85,7 +96,7 @@ class Embedding(nn.Module):
         pad = getattr(config, f"{side}_pad") if config.zero_pad_row else None
         self.table = nn.Embedding(self.vocab, config.d_model, padding_idx=pad)
         self.positions = POSITIONS[config.position](config)
-        # Undoes the 1/√d_model spread of a Xavier table, so that tokens are not drowned by the position added to them.
+        # Undoes the 1/√d_model spread of a Xavier table, so that a token is about as large as the position added to it.
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
         self.dropout = Dropout(config.dropout if config.embedding_dropout else 0.0)
 

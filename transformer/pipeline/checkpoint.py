@@ -122,12 +122,13 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     Raises:
         CheckpointError: it is not a whole safetensors file; the message calls it `name`.
     """
-    if data.startswith(PICKLE_STARTS):
-        raise CheckpointError(PICKLE, name=name)
     try:
         tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     except (KeyError, ValueError, TypeError, RuntimeError, MemoryError, RecursionError, safetensors.SafetensorError) as error:
+        # Asked last: the length of its header, with which a safetensors file begins, can have the same first byte.
+        if data.startswith(PICKLE_STARTS):
+            raise CheckpointError(PICKLE, name=name) from error
         raise CheckpointError(NOT_WHOLE, name=name, problem=str(error)) from error
     return header.get("__metadata__") or {}, tensors
 

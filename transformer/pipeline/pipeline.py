@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
+from transformer.network.masks import Mask
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
@@ -92,10 +93,12 @@ class Agreement(NamedTuple):
     Attributes:
         equal: whether they are the same bit for bit.
         difference: the largest between two of them.
+        rounding: whether they differ by no more than the order of sums explains.
     """
 
     equal: bool
     difference: float
+    rounding: bool = False
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
@@ -236,7 +239,7 @@ class Pipeline:
         return cls(name, *read_checkpoint(data, name))
 
     def to_bytes(self, dtype: torch.dtype = torch.float32) -> bytes:
-        """The contents of the file that `save` writes."""
+        """The contents of the file that `save` writes; its parameters are stored as `dtype`. Raises as `checkpoint_bytes`."""
         return checkpoint_bytes(Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 
     @property
@@ -375,7 +378,8 @@ class Pipeline:
         limit = self._limit(reading.ids) if most is None else min(most, self._limit(reading.ids))
         guess = torch.tensor(trace.target_ids[0][1:], dtype=torch.long)
         ids = self.batch([reading.ids], "source")
-        written = greedy_from(self.model, ids, vocabulary.sos, vocabulary.eos, limit, guess, trace.logits[0])
+        encoded = trace["encoder.output"].values, Mask.of(trace["source_mask"].values)
+        written = greedy_from(self.model, ids, vocabulary.sos, vocabulary.eos, limit, guess, trace.logits[0], encoded)
         return self._with_copies(reading, self._as_answers(written, [limit])[0])
 
     def write(

@@ -44,7 +44,11 @@ class Intervention:
                 object.__setattr__(self, name, plain(given))
 
     def place(self, model: Traceable) -> str:
-        """The path of the tap this edit acts on, once everything that can be checked beforehand is."""
+        """The path of the tap this edit acts on. Everything that can be checked before the pass runs is checked here.
+
+        Raises:
+            PathError: no such tap, head or batch item, or no axis to choose them on; in a subclass also an unfit value.
+        """
         path = find_tap(model.taps, self.path, self.of_attention)
         tap = model.taps[path]
         axes, count = tap.axes, tap.heads or model.config.heads
@@ -91,6 +95,9 @@ class Intervention:
             tap: whose tensor is edited.
             where: the selected part, as an index into that tensor.
             scope: with what has passed before.
+
+        Raises:
+            PathError: the values do not fit what has passed before (only in some subclasses).
         """
         raise NotImplementedError(f"{type(self).__name__} does not define `change`")
 

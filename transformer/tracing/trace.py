@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,13 @@ Words = tuple[tuple[int | None, ...], ...]
 
 
 def as_array(values: Tensor) -> np.ndarray:
-    """A tensor as a read-only NumPy array on the same memory; of bfloat16, which NumPy lacks, a copy in float32."""
+    """A tensor as a read-only NumPy array on the same memory; of bfloat16, which NumPy lacks, a copy in float32.
+
+    Raises:
+        InputError: it is not a tensor.
+    """
+    if not isinstance(values, Tensor):
+        raise InputError("values must be a tensor, not {values!r}.", values=values)
     values = values.detach()
     array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
     array.flags.writeable = False
@@ -105,7 +112,8 @@ class Trace:
         return len(self.steps)
 
     def __contains__(self, path: object) -> bool:
-        return (str(path) if isinstance(path, TensorPath) else path) in self.steps
+        text = str(path) if isinstance(path, TensorPath) else path
+        return isinstance(text, str) and text in self.steps
 
     def __getitem__(self, path: str | TensorPath) -> Step:
         """The step at a path; at the path of an attention, that of its weights.
@@ -271,10 +279,27 @@ class Trace:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the trace once all its methods were called: its tensors, and the copies that `attention` and
-        `allowed` keep, one of each weight and one byte beside it."""
+        """Bytes of memory of the trace once all its methods were called: its tensors, the copies that `attention` and
+        `allowed` keep, one of each weight and one byte beside it, and where pieces can be joined, the same between words."""
         weights = (step.values for step in self if step.path.endswith(".weights"))
-        return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights)
+        return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
+
+    @property
+    def _word_bytes(self) -> int:
+        """Bytes of the weights, masks and copies that `transformer.analysis.words.WordTrace` of this trace keeps."""
+        counts = {side: max(map(_word_count, self.words_of(side)), default=0) for side in self.sides}
+        lengths = {side: max(map(len, self.ids_of(side))) for side in self.sides}
+        counts = {side: count or lengths[side] for side, count in counts.items()}
+        if counts == lengths:
+            return 0
+        total = 0
+        for kind in self.kinds:
+            for layer in range(self.layers(kind)):
+                weights = self.weights(kind, layer)
+                batch, heads = weights.shape[:2]
+                cells = batch * heads * counts[kind.queries] * counts[kind.keys]
+                total += 2 * cells * (weights.element_size() + 1)  # of one layer, and again in the stack of all
+        return total
 
 
 def run_traced(
@@ -310,6 +335,11 @@ def run_traced(
         _labels("target_tokens", target_tokens, target_ids),
         values.masks,
     )
+
+
+def _word_count(words: Sequence[int | None]) -> int:
+    """The number of words; a special token, whose word is None, is one."""
+    return sum(word is None or word != before for before, word in pairwise([None, *words]))
 
 
 def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:

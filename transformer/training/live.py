@@ -204,11 +204,22 @@ class LiveTraining:
         """Read messages until the process has gone."""
         assert process.stdin is not None
         assert process.stdout is not None
-        self._send(process, "start", state, **self.settings.values())
-        while (message := receive(process.stdout)) is not None:
-            with self._changed:
-                self.progress = self._after(message)
-                self._changed.notify_all()
+        try:
+            self._send(process, "start", state, **self.settings.values())
+            while (message := receive(process.stdout)) is not None:
+                with self._changed:
+                    self.progress = self._after(message)
+                    self._changed.notify_all()
+        except Exception:
+            process.kill()  # nobody would read what it writes, so it would wait for ever
+            raise
+        finally:
+            self._end(process)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait until a process has gone, and note what became of it."""
+        assert process.stdin is not None
+        assert process.stdout is not None
         code = process.wait()
         for pipe in (process.stdin, process.stdout):
             try:

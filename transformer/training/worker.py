@@ -151,11 +151,12 @@ class Worker:
         self.tell("state", self.training.state(), step=self.training.step)
 
     def tell(self, kind: str, data: bytes = b"", **values: object) -> None:
+        """Write one message: its kind, named values, and bytes."""
         send(self.answers, kind, data, **values)
 
 
 def main() -> None:
-    """Run as a process of its own: on one thread, and deaf to Ctrl-C, which is for the program that started it."""
+    """Run as a process of its own: on one thread; it ignores Ctrl-C, which is for the program that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

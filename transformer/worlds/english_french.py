@@ -155,8 +155,8 @@ class EnglishFrench(World):
 
     def _next_known(self, tokens: Sequence[str]) -> list[str]:
         """The words that may follow, without those that the grammar has but the vocabulary has not."""
-        words = self.grammar.next_words(tokens)
-        return [word for word in words if self.source_vocabulary.unk not in self.source_vocabulary.ids([word])]
+        words, vocabulary = self.grammar.next_words(tokens), self.source_vocabulary
+        return [word for word, index in zip(words, vocabulary.ids(words), strict=True) if index != vocabulary.unk]
 
     def _unknown(self, tokens: Sequence[str]) -> list[str]:
         """The tokens that are not in the vocabulary, each once."""

@@ -1,4 +1,4 @@
-"""Judge an answer: whether it is right, and in one sentence exactly why."""
+"""Judge an answer: whether it is right, and in one sentence why."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,6 @@
 """Read a lesson from a file or a link, and check all of it: a lesson can come from anybody."""
 
 import json
-import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -19,8 +18,10 @@ from pages.ui.limits import (
 
 TITLE, SHORT = 120, 400  # characters of a title, and of an option or a reason
 MINUTES = 240
+# Dots in a line of a file: a name of 50,000 parts, `a.a.a`, kept tomllib busy for 41 s.
+MOST_DOTS = 1000
 # Parameters of an address that belong to the app, not to a view.
-RESERVED = ("lesson", "lesson_stop", "answers", "class", "teacher", "language")
+RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "teacher", "language")
 # The heads that a model's card names: the one that turns with a pronoun, the one that is needed most for it, and for each kind
 # of attention the strongest head of a measure.
 CARD_HEAD = re.compile(r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}")
@@ -34,6 +35,9 @@ def read_toml(data: bytes) -> Lesson:
     """
     if len(data) > LESSON_BYTES:
         raise LessonError("The file has {count:,} bytes; a lesson may have up to {most:,}.", count=len(data), most=LESSON_BYTES)
+    dots = max((line.count(b".") for line in data.splitlines()), default=0)
+    if dots > MOST_DOTS:
+        raise LessonError("A line of the file has {count:,} dots; up to {most} are allowed.", count=dots, most=MOST_DOTS)
     try:
         table = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -227,7 +231,7 @@ class _Table:
         if value is None:
             return first
         right = isinstance(value, int) if whole else isinstance(value, int | float)
-        if not right or isinstance(value, bool) or not math.isfinite(value) or not least <= value <= most:
+        if not right or isinstance(value, bool) or not least <= value <= most:
             template = "{where}: {name} is {value!r}; it must be a {sort} from {least} to {most}."
             self.refuse(template, name=name, value=value, sort="whole number" if whole else "number", least=least, most=most)
         return value

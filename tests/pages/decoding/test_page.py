@@ -12,6 +12,7 @@ from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, reason, table
 from pages.shell.runs import runs
 from pages.ui.escaping import quoted
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
@@ -216,6 +217,13 @@ def test_the_table_and_the_json_hold_the_steps() -> None:
         assert row["total_log_probability"] == pytest.approx(made.total)
         assert step["top"][0]["probability"] == pytest.approx(distributions[0].max())
     assert data["controls"] == ["Temperature(value=2.0)"]
+    assert data["edits"] == []
+
+
+def test_the_json_names_the_edits_under_which_the_steps_were_written() -> None:
+    edit = Ablate("decoder.layers.0.cross_attention.weights", heads=(0,))
+    data = json.loads(as_json(run_of("reverse", "abc", Settings(Greedy(), edits=(edit,))), "abc"))
+    assert data["edits"] == [repr(edit)]
 
 
 def test_a_low_temperature_cuts_no_token_off() -> None:
@@ -288,12 +296,13 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
 
 
 def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
+    said = text("attention")["rows_wrote"].partition("{links}")[0]
     app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="cross"))
-    (listed,) = [caption.value for caption in app.caption if "it wrote the next one" in caption.value]
+    (listed,) = [caption.value for caption in app.caption if said in caption.value]
     for step, (before, token) in enumerate([("\\<sos\\>", "b"), ("b", "a"), ("a", "\\<eos\\>")], start=1):
         assert f"{before} → [{token}](decoding?model=reverse&source=ab&step={step})" in listed
     app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="encoder"))
-    assert not [caption.value for caption in app.caption if "it wrote the next one" in caption.value]
+    assert not [caption.value for caption in app.caption if said in caption.value]
 
 
 @pytest.mark.browser

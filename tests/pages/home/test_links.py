@@ -13,10 +13,12 @@ pytestmark = pytest.mark.browser
 WORDS = text("home")
 
 
-def test_no_plotly_is_loaded_and_every_link_keeps_model_and_text(visitor: Visitor) -> None:
+def test_a_first_visit_shows_where_to_type_loads_no_plotly_and_every_link_keeps_the_view(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1366, "height": 650})
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
     page = visitor.open("?model=reverse&source=torch&target=hc")
+    expect(page.get_by_label(text("sidebar")["source"], exact=True)).to_be_in_viewport(ratio=1)
     assert asked
     assert not [url for url in asked if "plotly" in url.lower()]
     for link in page.locator(".map nav a").all():

@@ -344,7 +344,7 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(visitor: Visi
         assert counts[1:] == [0, 0, False]
 
 
-def test_the_way_in_is_the_first_lesson() -> None:
+def test_a_link_opens_the_first_lesson() -> None:
     (card,) = sent(opened(**SHIPPED), "cards")["cards"]
     lesson = shipped()[overview.FIRST_LESSON]
     assert card["title"] == f"First visit? First look: seven stops, {round(lesson.minutes)} minutes"
@@ -363,4 +363,4 @@ def test_a_tour_of_any_length_is_counted(count: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(overview, "show_cards", lambda *_, **__: None)
     monkeypatch.setattr(overview, "sidebar_query", dict)
     overview.show_tour()
-    assert headings == [f"{'Two' if count == 2 else count} pages, in the order of a sentence's way"]
+    assert headings == [f"{'Two' if count == 2 else count} pages, from your text to the answer"]

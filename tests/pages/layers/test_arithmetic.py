@@ -6,10 +6,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from pages.ui.caches import RESULTS
 from tests.pages.apps import unfold
 from tests.pages.conftest import Walker
 from tests.pages.layers.opened import opened
-from transformer import Pipeline
+from transformer import PRESETS, Pipeline
 
 
 @pytest.mark.parametrize("position", [0, 3])
@@ -34,6 +35,16 @@ def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
     assert added["traced"].to_numpy() == pytest.approx((added["x"] + added["sublayer(x)"]).to_numpy(), abs=1e-5)
     standard = scaled["(x − μ) / √(σ² + ε)"]
     assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
+
+
+def test_another_activation_than_relu_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRESETS, "shared_heads", PRESETS["shared_heads"] | {"activation": "gelu"})
+    app = opened(model="shared_heads", source="1 5 137", target="1 139", part="arithmetic", sublayer="feed_forward")
+    RESULTS.clear()  # no other test gets this model
+    assert not app.exception
+    assert any(r"\operatorname{gelu}(H)" in formula.value for formula in app.latex)
+    assert not [markdown for markdown in app.main.markdown if "ReLU sets" in markdown.value]
+    assert len([caption for caption in app.caption if "had the same numbers" in caption.value]) == 3
 
 
 @pytest.mark.browser

@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.calls import named
+from pages.ui.component import picked
 from pages.ui.text import text
-from pages.ui.tree import picked
 from tests.pages.apps import on_page
 from tests.pages.conftest import Visitor
 from transformer import Pipeline, TransformerConfig

@@ -1,12 +1,13 @@
 """The stops of the walk: shapes of the worked example on the page, and the texts and statistics of each stop."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.layers.stops import heading, written
+from pages.layers.stops import heading, title, written
 from pages.layers.views import hidden, statistics
 from pages.layers.walk import STOP
 from tests.pages.apps import EXAMPLE
@@ -163,3 +164,19 @@ def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app.run()
     assert len(app.get("plotly_chart")) == 2  # weight and bias
     assert "hidden = self.hidden(self.expand(x))" in app.code[0].value
+
+
+def test_a_model_of_others_is_not_said_to_have_relu_or_layer_norm():
+    stops = {stop.kind: stop for stop in walk(run_traced(small(), SOURCE, TARGET))}
+    for kind, own in {"feed_forward.activated": "ReLU", "add_norm.normalized": "LayerNorm"}.items():
+        assert own in title(stops[kind])
+        assert own not in title(replace(stops[kind], recorded=True))
+    assert title(replace(stops["logits"], recorded=True)) == title(stops["logits"])
+
+
+@pytest.mark.parametrize("activation", ["gelu", "swish"])
+def test_another_activation_than_relu_is_named(activation: str):
+    model = small(activation=activation)
+    stop = next(stop for stop in walk(run_traced(model, SOURCE, TARGET)) if stop.kind == "feed_forward.activated")
+    assert "ReLU" not in title(stop)
+    assert activation in written(stop, model.config)[1]

@@ -29,7 +29,7 @@ def test_a_position_is_chosen_and_the_similarities_follow() -> None:
     app = opened(predict="alike.3:")
     data = cells(app)
     assert data["truth"] is None
-    assert data["single"]
+    assert data["most"] == 1
     assert data["closed"] == [3]
     assert not app.main.get("plotly_chart")
     app = opened(predict="alike.3:7~2~shown")

@@ -80,7 +80,7 @@ def test_after_an_interrupted_run_all_is_drawn(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.browser
 def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
-    page = visitor.open("masks?model=reverse&source=headlight")
+    page = visitor.open("masks?model=shared_heads&source=1+5+6+2")
     page.get_by_role("button", name="Add other texts").click()
     visitor.settle()
     page.get_by_text("More sentences: a batch").click()

@@ -19,7 +19,7 @@ from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
 from tests.transformer.figures.test_head_steps import array
-from tests.transformer.huggingface.tiny import folder_of
+from tests.transformer.huggingface.tiny import folder_of, save_model, save_tokenizer
 from transformer.errors import HeadlightError
 from transformer.huggingface.vocabulary import PieceVocabulary
 
@@ -49,7 +49,9 @@ def sentences() -> dict[str, str]:
 @pytest.mark.usefixtures("named")
 def test_folders_are_listed_with_their_sizes_and_problems() -> None:
     models = folders.folder_models()
-    assert {name: model.about.family for name, model in models.items()} == {kind: kind for kind in KINDS}
+    own = folders.own_network_name("marian")
+    assert {name: model.about.family for name, model in models.items()} == {kind: kind for kind in KINDS} | {own: "marian"}
+    assert [name for name, model in models.items() if model.own_network] == [own]
     for model in models.values():
         weights = load_file(f"{model.path}/model.safetensors")
         assert model.parameters == sum(tensor.numel() for tensor in weights.values())
@@ -106,6 +108,31 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         assert "encoder alone" in app.info[0].value
     elif (page, kind) != ("masks", "bert"):  # where nothing is hidden, there is no mask to draw
         assert pictures
+
+
+@pytest.mark.usefixtures("named")
+def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
+    """Parts that compute steps again are drawn then, and the page says which of both runs."""
+    save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
+    save_tokenizer(named / "opus")
+    folders._folders.cache_clear()
+    own, source = folders.own_network_name("opus"), KINDS["marian"]
+    theirs, ours = (on_page("pages/attention/page.py", model=name, source=source, part="steps") for name in ("opus", own))
+    assert shown_errors(theirs) == shown_errors(ours) == ""
+    assert any(f"Pick {own} in the sidebar" in shown(info.value) for info in theirs.info)
+    assert not ours.info
+    key = trained_key(own)
+    (checked,) = [caption for caption in captions(ours) if "This model runs in this project's own network" in caption]
+    assert runs().agreement(key, (source,), (None,)).rounding
+    assert "up to rounding" in checked
+    assert len(runs().trace(key, (source,), (None,), ())) == len(runs().own_network(key).taps)
+    masks = on_page("pages/masks/page.py", model=own, source=source)  # its leaks are measured with runs of our own network
+    assert shown_errors(masks) == ""
+    assert text("common")["recorded"].format(model=own) not in [info.value for info in masks.info]
+    # A Marian that our network cannot hold says why.
+    refused = on_page("pages/attention/page.py", model=folders.own_network_name("marian"), source=source)
+    assert "both stacks have the same heads; in this model they are 2 and 4" in shown_errors(refused)
+    folders._folders.cache_clear()
 
 
 @pytest.mark.usefixtures("named")

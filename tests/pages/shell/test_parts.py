@@ -28,6 +28,18 @@ def test_what_has_not_been_on_screen_is_neither_computed_nor_sent() -> None:
     assert len(app.main.get("plotly_chart")) == 1
 
 
+def test_the_box_of_a_section_holds_its_heading() -> None:
+    app = on_page("pages/training/page.py", model="copy", source="abc")
+    headings = {header.proto.anchor: header.value for header in app.header}
+    del app.session_state[ALL]
+    app.session_state[SEEN] = {"overfit"}
+    app.run()
+    assert [header.proto.anchor for header in app.header] == ["overfit"]
+    boxes = " ".join(html.proto.body for html in app.main.get("html"))
+    for anchor in {*headings} - {"overfit"}:
+        assert f'<h2 id="{anchor}">{headings[anchor]}</h2>' in boxes
+
+
 def test_another_page_forgets_what_was_seen() -> None:
     app = on_page(WRITING, model="reverse", source="abc")
     del app.session_state[ALL]

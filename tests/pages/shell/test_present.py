@@ -66,6 +66,14 @@ def test_a_link_presents_and_the_text_above_the_page_is_that_of_the_sidebar() ->
     assert [box.value for box in app.text_input if box.key == SOURCE] == ["lamp"]
 
 
+@pytest.mark.parametrize("page", ["turning", "lessons"])
+def test_a_page_that_does_not_read_the_source_text_has_no_box_for_it(page: str) -> None:
+    app = on_page(f"pages/{page}/page.py", present="1")
+    assert not app.exception
+    assert app.session_state[PRESENT]
+    assert SOURCE not in [box.key for box in app.text_input]
+
+
 def test_without_it_a_button_below_the_page_starts() -> None:
     app = on_page("pages/tokens/page.py", model="reverse", source="torch")
     assert SOURCE not in [box.key for box in app.text_input]

@@ -10,7 +10,7 @@ from pages.ui.caches import Store
 from pages.ui.limits import CACHE_MEGABYTES, PARAMETERS, SIZES
 from transformer import Ablate, ConfigError, InputError
 from transformer.analysis.importance import Predictions, predictions
-from transformer.pipeline.untrained import Untrained
+from transformer.pipeline.untrained import LARGEST_ID, Untrained
 
 
 def test_models_are_cached_by_value_within_bytes() -> None:
@@ -24,7 +24,8 @@ def test_models_are_cached_by_value_within_bytes() -> None:
     base = Untrained.of("vanilla", ["a"])
     # Room for a model of the paper's size and its traces. Heavy runs come one at a time, so two of them need not fit.
     assert 1.5 * 4 * base.parameters < CACHE_MEGABYTES << 20
-    assert 4 * PARAMETERS < CACHE_MEGABYTES << 20
+    tables = 3 * SIZES["d_model"] * (LARGEST_ID + 1)  # of the source, of the target, and the output
+    assert 4 * (PARAMETERS + runs.BUILT * tables) < CACHE_MEGABYTES << 20
 
 
 def test_model_errors_are_not_cached() -> None:
@@ -35,10 +36,26 @@ def test_model_errors_are_not_cached() -> None:
 
 
 def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Untrained, "build", lambda _: pytest.fail("built"))
+    monkeypatch.setattr(Untrained, "build", lambda *_: pytest.fail("built"))
     largest = {field: most for name, most in SIZES.items() for field in FIELDS[name]}
     with pytest.raises(ConfigError, match=f"parameters; one that is built here has up to {PARAMETERS:,}"):
-        runs.load(Untrained.of("vanilla", ["a"], sizes=largest))
+        runs.Runs().pipeline(Untrained.of("vanilla", ["a"], sizes=largest))
+
+
+def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
+    sizes = {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1}
+    keys = [Untrained.of("vanilla", [f"word{number}"], sizes=sizes) for number in range(runs.BUILT + 1)]
+    store = Store(10**8)
+    own = runs.Runs(store)
+    first = own.pipeline(keys[0])
+    held = store.nbytes
+    built = [own.pipeline(key) for key in keys]
+    assert built[0] is first
+    assert own.pipeline(keys[-1]) is built[-1]
+    assert own.pipeline(keys[0]) is not first  # the one that was not used for longest was dropped
+    assert first.nbytes < held == store.nbytes
+    layers = {own.own_network(key).encoder.layers[0].feed_forward.expand.weight.data_ptr() for key in keys}
+    assert len(layers) == 1
 
 
 def test_a_right_answer_is_found_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,20 @@
 """Turns: no more runs at a time than allowed, and a turn always comes back."""
 
 import contextlib
+import functools
 import threading
 import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pages.shell import turns
-from pages.shell.turns import aside, turn
+from pages.shell.runs import Runs
+from pages.shell.turns import aside, turn, waited_aside
 from pages.shell.view import View
-from pages.ui.caches import cached
+from pages.ui.caches import Store, cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
 from transformer.pipeline.untrained import Untrained
@@ -95,6 +100,55 @@ def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
     with turn():
         assert large.computed(turns_for_others, "vanilla")
         assert not shipped.computed(turns_for_others, "reverse")
+
+
+def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bool] = []
+
+    def built(*_: object) -> SimpleNamespace:
+        taken.append(any_turn_is_taken())
+        reading = SimpleNamespace(tokens=("a",))
+        return SimpleNamespace(read=lambda *_: reading, answers=lambda *_: [reading], nbytes=1)
+
+    monkeypatch.setattr(Untrained, "build", built)
+    view = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
+    for work in (lambda: view.pipeline, lambda: view.reading("source"), view.answer):
+        monkeypatch.setattr("pages.shell.view.runs", functools.partial(lambda shared: shared, Runs(Store(10_000))))
+        monkeypatch.setattr("pages.shell.turns.RESULTS", Store(10_000))
+        with turn():
+            work()
+            assert any_turn_is_taken()  # it has its turn again
+    assert len(taken) >= 3
+    assert not any(taken)
+
+
+def test_a_large_model_that_is_built_is_at_hand() -> None:
+    shared, key = Runs(Store(300 << 20)), Untrained.of("vanilla", ("a b",))
+    assert shared.kept_pipeline(key) is None
+    pipeline = shared.pipeline(key)
+    assert shared.kept_pipeline(key) is pipeline
+
+
+def test_a_result_that_is_dropped_meanwhile_is_computed_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that another session empties as soon as it has said what it has."""
+
+    class Forgetful(Store):
+        def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
+            has = super().has(function, *arguments)
+            self.clear()
+            return has
+
+        def kept(self, function: Callable[..., Any], *arguments: Any) -> Any:
+            kept = super().kept(function, *arguments)
+            self.clear()
+            return kept
+
+    store = Forgetful(10_000)
+    monkeypatch.setattr(turns, "RESULTS", store)
+    no_turn = store.cached(lambda _: not any_turn_is_taken())
+    assert no_turn("a")
+    with turn():
+        assert waited_aside("", no_turn, "a")  # what the cache had, or the same without a turn
 
 
 def any_turn_is_taken() -> bool:

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell import own_models
 from pages.shell.own_models import own_name
+from pages.shell.sidebar import OPENED
 from pages.training import live, live_desk
 from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
@@ -142,8 +143,10 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert not app.exception
     picker = app.sidebar.selectbox(key="model")
     assert "my-reverse" in picker.options[1:]  # the first is what a link without a model means
-    # A page works on it.
-    picker.set_value("my-reverse").run()
+    # A page works on it. What the browser sends meanwhile, the picker with the model of before, does not undo that.
+    app.session_state[OPENED] = "my-reverse"
+    picker.set_value("copy").run()
+    assert app.session_state["model"] == app.query_params["model"] == "my-reverse"
     app.switch_page("pages/attention/page.py").run()
     assert not app.exception
     assert not app.error

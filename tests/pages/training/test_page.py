@@ -23,7 +23,7 @@ from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
-from pages.ui.format import fixed, number
+from pages.ui.format import fixed, number, share
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
@@ -115,7 +115,7 @@ def test_a_snapshot_in_the_sidebar_is_the_first_frame_and_invalid_links_are_igno
 def test_a_snapshot_is_a_model_on_every_page_and_says_what_it_is() -> None:
     app = check(on_page("pages/attention/page.py", model="reverse@000316", source="abc", layer="2"))
     steps = Pipeline.load("reverse").card.recipe["steps"]
-    assert f"reverse after 316 of {steps} steps of its training" in [shown(each.value) for each in app.sidebar.caption]
+    assert f"reverse after 316 of {steps} steps of its training" in shown(app.sidebar.caption[0].value)
     options = app.sidebar.selectbox(key="model").options
     assert "reverse@000316" in options
     assert len([option for option in options if "@" in option]) == 1
@@ -166,6 +166,10 @@ def test_a_button_goes_to_the_frame_where_the_head_changed_most() -> None:
     assert largest_change(np.array(values)) == changes.argmax() + 1
     after = frames.steps[changes.argmax() + 1]
     assert app.button(key="jump").label == f"Go to step {after}"
+    pairs = list(itertools.islice(world("reverse").pairs("held-out", "film"), CHECKED))
+    exact = [held_out(Pipeline.load(name), pairs).exact for name in frames.names[changes.argmax() :][:2]]
+    (says,) = [shown(each.value) for each in app.markdown if "It changed most" in each.value]
+    assert f"exactly right went from {share(exact[0])} to **{share(exact[1])}**" in says
     app.button(key="jump").click().run()
     data, _ = film(check(app))
     assert data["frames"][data["frame"]]["step"] == after
@@ -284,6 +288,27 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     root.locator(".chip").nth(1).click()
     visitor.settle()
     assert "token=2" in page.url
+    # The cursor of a curve can be dragged; a finger that scrolls the page over the curve or the slider moves nothing.
+    curve = root.locator("figure svg").first
+    area = curve.bounding_box()
+    assert area
+    page.mouse.move(area["x"] + 0.9 * area["width"], area["y"] + 60)
+    page.mouse.down()
+    expect(output).to_have_text(f"step {steps[6]} of {steps[-1]}")  # not before a move
+    page.mouse.move(area["x"] + 46 / 400 * area["width"], area["y"] + 60)
+    expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    page.mouse.up()
+    finger = """(element, [name, x, y]) => element.dispatchEvent(
+        new PointerEvent(name, {pointerId: 7, pointerType: 'touch', buttons: 1, clientX: x, clientY: y}))"""
+    curve.evaluate(finger, ["pointerdown", 300, 300])
+    curve.evaluate(finger, ["pointermove", 305, 320])
+    expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    slider.evaluate(finger, ["pointerdown", 0, 0])
+    slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
+    slider.evaluate(finger, ["pointercancel", 0, 0])
+    expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
+    visitor.settle()
     canvas = root.locator(".head_grid canvas")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
@@ -319,3 +344,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
     root.get_by_role("button", name="Play").click()
     expect(output).to_have_text(f"step {steps[-1]} of {steps[-1]}")
+    # A link to a part below the screen opens it.
+    page.goto("about:blank")
+    page.goto(f"{visitor.url}/training?model=reverse&source=abc#overfit")
+    expect(page.get_by_role("button", name="Train it now")).to_be_in_viewport()

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages.shell.runs import Runs
-from pages.ui.caches import Store, byte_count, content_key
+from pages.ui.caches import ABSENT, Store, byte_count, content_key
 from pages.ui.charts import chart
 from pages.ui.limits import CACHE_MEGABYTES
 from transformer.figures.numbers import numbers
@@ -57,6 +57,27 @@ def test_a_cache_says_what_it_has() -> None:
     assert not store.has(shared, "b")
     store.clear()
     assert not store.has(shared, "a")
+
+
+def test_a_cache_gives_what_it_has_and_computes_nothing_for_it() -> None:
+    calls: list[str] = []
+    store = Store(5000, 10_000)
+
+    def upper(text: str) -> str | None:
+        calls.append(text)
+        return text.upper() or None
+
+    shared, zeros = store.cached(upper), store.cached(lambda count: np.zeros(count, np.uint8))
+    assert store.kept(shared, "a") is ABSENT
+    assert shared("a") == "A"
+    assert shared("") is None
+    assert (store.kept(shared, "a"), store.kept(shared, "")) == ("A", None)
+    assert store.kept(zeros, 9000) is ABSENT
+    assert zeros(9000) is store.kept(zeros, 9000)
+    store.clear()
+    assert store.kept(shared, "a") is ABSENT
+    assert store.kept(zeros, 9000) is ABSENT
+    assert calls == ["a", ""]
 
 
 def test_exceptions_are_not_cached() -> None:

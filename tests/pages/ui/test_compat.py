@@ -274,3 +274,8 @@ def test_failing_pings(browser: Browser, url: str) -> None:
     assert visitor.page.url == f"{url}/tokens?model=reverse"
     assert visitor.complaints == []
     visitor.close()
+
+
+def test_without_comments_leaves_out_only_their_lines() -> None:
+    source = "/** @type {A} */ a;\n  /* one\n   * two */\n  b = 'https://x'; // why\n// c\n/** d */\n\te = 1; /* f */\n"
+    assert compat.without_comments(source) == "/** @type {A} */ a;\nb = 'https://x'; // why\ne = 1; /* f */\n"

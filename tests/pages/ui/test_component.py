@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pages.ui.compat import without_comments
 from pages.ui.component import joined
 
 PAGES = Path(__file__).parents[3] / "pages"
@@ -34,6 +35,18 @@ def test_joined_component_has_one_export_and_unique_names(entry: Path) -> None:
     assert len(re.findall(r"^export\b", source, re.MULTILINE)) == 1
     names = Counter(re.findall(r"^(?:async )?(?:function\*?|class|const|let) (\w+)", source, re.MULTILINE))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda file: file.stem)
+def test_a_component_is_sent_without_comments_and_with_all_its_code(entry: Path) -> None:
+    def words(source: str) -> list[str]:
+        return re.findall(r"\S+", re.sub(r"/\*.*?\*/|(?<![:\"'`\w])//[^\n]*", "", source, flags=re.DOTALL))
+
+    source = joined(entry)
+    sent = without_comments(source)
+    assert words(sent) == words(source)
+    assert not re.search(r"^\s*(//|/\*\*?$)", sent, re.MULTILINE)
+    assert len(sent) < 0.8 * len(source)
 
 
 def test_every_js_file_is_a_component_or_imported() -> None:

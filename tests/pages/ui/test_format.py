@@ -40,16 +40,10 @@ def test_share_is_in_per_cent(value: float, places: int, written: str) -> None:
     assert format.share(value, places) == written
 
 
-def test_whole_difference_amount_byte_size_and_for_count() -> None:
+def test_whole_difference_amount_and_byte_size() -> None:
     assert [format.whole(12345), format.difference(3), format.difference(-3)] == ["12,345", "+3", "−3"]
     assert [format.amount(count) for count in (999, 1000, 5_790_000_000)] == ["999", "1 k", "5.79 G"]
     assert [format.byte_size(count) for count in (999, 31_200_000)] == ["999 B", "31.2 MB"]
-    words = {"items": "{count} items", "items_one": "{count} item"}
-    assert [format.for_count(words, "items", count) for count in (0, 1, 2)] == [
-        words["items"],
-        words["items_one"],
-        words["items"],
-    ]
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_language_of_a_link_is_kept_across_pages() -> None:
     assert "Ein ganzes Modell." in [markdown.value for markdown in app.main.markdown]
     assert app.sidebar.text_input(key="source").label == "Eingabe"
     assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # missing in the translation
-    assert "Buchstaben hinein, dieselben heraus" in [caption.value for caption in app.sidebar.caption]
+    assert "Buchstaben hinein, dieselben heraus" in app.sidebar.caption[0].value
     assert "1 bis 12 Buchstaben" in app.sidebar.text_input(key="source").help
     app.switch_page(ATTENTION).run()
     assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer import InputError, Patch, Pipeline, run_traced
-from transformer.analysis.leaks import append_padding, change_later, fill_padding, furthest_change, padded_answer
+from transformer.analysis.leaks import append_padding, change_later, fill_padding, padded_answer
 from transformer.pipeline.untrained import Untrained
 from transformer.tracing.phrases import interventions
 
@@ -42,21 +42,6 @@ def test_with_the_causal_mask_nothing_changes(translator: Pipeline, ids: tuple[l
     assert leak.before.tolist() == pytest.approx(
         translator.trace(SOURCE, TARGET).probabilities[0][range(2), ids[1][1:3]].tolist(), abs=1e-7
     )
-
-
-def test_the_furthest_change_is_the_largest_of_all_tried(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
-    off, tokens = interventions("no causal mask", translator.config), (*ids[1][1:], 30, 40)
-    changes = {
-        (position, token): change_later(translator, *ids, position, token, off).largest
-        for position in range(1, 4)
-        for token in tokens
-        if token != ids[1][position]
-    }
-    furthest = furthest_change(translator, *ids, tokens, off)
-    assert changes[furthest] == pytest.approx(max(changes.values()), abs=1e-5)
-    assert furthest_change(translator, *ids, tokens, off, most=1)[0] == 3
-    with pytest.raises(InputError, match="at least one token"):
-        furthest_change(translator, ids[0], ids[1][:1], tokens, off)
 
 
 @pytest.mark.parametrize("position", [-1, 0, 4])

@@ -17,10 +17,10 @@ from transformer.analysis.position_geometry import (
     dot_products,
     model_table,
     rotation,
+    rotation_errors,
     sinusoidal_table,
     spread,
     swap,
-    turned,
     untrained_table,
     wave,
 )
@@ -116,7 +116,7 @@ def test_pairs_are_gathered_by_their_distance(count: int, seed: int):
 def test_one_rotation_moves_every_position_by_the_shift(d_model: int, positions: int, data: st.DataObject):
     shift = data.draw(st.integers(0, positions - 1))
     table = sinusoidal_table(positions, d_model)
-    errors = turned(table, shift)
+    errors = rotation_errors(table, shift)
     assert (errors.pairs is None) == (d_model == 1)
     assert errors.pairs is None or errors.pairs <= 4 * ROUNDING
     assert (errors.lone is None) == (d_model % 2 == 0)
@@ -137,7 +137,7 @@ def test_rotations_are_orthogonal_and_their_shifts_add_up(d_model: int, one: int
 
 
 def test_no_rotation_shifts_an_untrained_table():
-    errors = turned(untrained_table(50, 16), 3)
+    errors = rotation_errors(untrained_table(50, 16), 3)
     assert errors.pairs is not None
     assert errors.pairs > 1
 
@@ -145,7 +145,7 @@ def test_no_rotation_shifts_an_untrained_table():
 @pytest.mark.parametrize("shift", [-1, 10])
 def test_a_shift_outside_the_table_is_refused(shift: int):
     with pytest.raises(InputError, match="shift"):
-        turned(sinusoidal_table(10, 4), shift)
+        rotation_errors(sinusoidal_table(10, 4), shift)
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)

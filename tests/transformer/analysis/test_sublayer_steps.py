@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
-from transformer.analysis.sublayer_steps import Worked, feed_forward, layer_norm, residual
+from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
 from transformer.errors import InputError, PathError
 from transformer.network.model import Transformer
 from transformer.tracing.interventions import Scale
@@ -32,7 +32,7 @@ def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
     model = small("vanilla").bfloat16()
     trace, part = run_traced(model, SOURCE, TARGET), "encoder.layers.0.feed_forward"
     for worked in (residual(trace, part, 1), layer_norm(model, trace, part, 1), feed_forward(model, trace, part, 1)):
-        assert worked.off <= 2**-6 * np.abs(worked.traced).max()
+        assert worked.largest_difference <= 2**-6 * np.abs(worked.traced).max()
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
@@ -42,15 +42,15 @@ def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, nor
     for item in (0, 1):
         for position in range(trace[f"{sublayer}_add_norm.sum"].shape[1]):
             total = residual(trace, sublayer, position, item)
-            assert total.off <= 1e-6
+            assert total.largest_difference <= 1e-6
             assert (total.result == total.x + total.added).all()
             norm = layer_norm(model, trace, sublayer, position, item)
-            assert norm.off <= 1e-5
+            assert norm.largest_difference <= 1e-5
             # Pre-norm normalises the input of the sub-layer, post-norm the sum.
             assert norm.inputs[0] == (total.inputs[0] if norm_first else total.path)
             if sublayer.endswith("feed_forward"):
                 network = feed_forward(model, trace, sublayer, position, item)
-                assert network.off <= 1e-5
+                assert network.largest_difference <= 1e-5
                 assert np.abs(network.hidden - network.traced_hidden).max() <= 1e-5
                 activated = trace[f"{sublayer}.activated"].numpy()[item, position]
                 assert network.fires.sum() == np.count_nonzero(activated)
@@ -85,8 +85,8 @@ def test_the_strongest_units_move_the_output_furthest() -> None:
 def test_an_edited_output_differs_from_its_arithmetic() -> None:
     model = small()
     trace = run_traced(model, SOURCE, TARGET, [Scale("encoder.layers.0.feed_forward.output", factor=2.0)])
-    assert feed_forward(model, trace, "encoder.layers.0.feed_forward", 0).off > 0.01
-    assert residual(trace, "encoder.layers.0.feed_forward", 0).off <= 1e-6
+    assert feed_forward(model, trace, "encoder.layers.0.feed_forward", 0).largest_difference > 0.01
+    assert residual(trace, "encoder.layers.0.feed_forward", 0).largest_difference <= 1e-6
 
 
 def test_a_missing_sublayer_position_or_text_is_refused_with_the_allowed_ones() -> None:
@@ -100,7 +100,7 @@ def test_a_missing_sublayer_position_or_text_is_refused_with_the_allowed_ones() 
 
 
 @pytest.mark.parametrize("explained", [layer_norm, feed_forward])
-def test_a_trace_of_another_model_is_refused(explained: Callable[..., Worked]) -> None:
+def test_a_trace_of_another_model_is_refused(explained: Callable[..., Recomputed]) -> None:
     _, trace = run("vanilla", False)
     with pytest.raises(InputError, match="must be the one that was traced"):
         explained(small("vanilla", d_ff=8), trace, "encoder.layers.0.feed_forward", 0)

@@ -86,6 +86,16 @@ def test_a_trace_of_words_is_read_as_a_trace(trace_of_two: Trace) -> None:
     assert all(len(step.axes) == step.values.ndim for step in joined)
 
 
+def test_the_bytes_of_a_trace_count_what_its_words_keep(trace_of_two: Trace) -> None:
+    trace = in_words(trace_of_two, *(len(trace_of_two.tokens_of(side)[0]) for side in ("source", "target")))
+    joined, kept = WordTrace.of(trace), 0
+    for kind in trace.kinds:
+        parts = [joined.weights(kind, layer) for layer in range(joined.layers(kind))]
+        masks = [joined.used_masks[str(kind.path(layer))] for layer in range(joined.layers(kind))]
+        kept += sum(part.nbytes for part in (*parts, *masks, joined.attention(kind), joined.allowed(kind)))
+    assert trace.nbytes - trace_of_two.nbytes == kept
+
+
 def test_scores_that_a_mask_hides_do_not_count_in_a_mean(trace_of_two: Trace) -> None:
     trace = in_words(trace_of_two, *(len(trace_of_two.tokens_of(side)[0]) for side in ("source", "target")))
     joined, path = WordTrace.of(trace), "decoder.layers.0.self_attention"

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, opened, reference
+from transformer.pipeline.pipeline import Agreement
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import Trace
 
@@ -64,7 +65,7 @@ def test_logits_and_attention_are_those_of_eager_bit_for_bit(name: str) -> None:
     with torch.inference_mode():
         output = reference(name)(**inputs(trace, pipeline.config.target_pad), output_attentions=True)
     assert torch.equal(trace.logits, output.logits)
-    assert pipeline.check(trace) == (True, 0.0)
+    assert pipeline.check(trace) == Agreement(equal=True, difference=0.0)
     kinds = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
     for kind in trace.kinds:
         theirs = getattr(output, kinds[kind] if len(trace.kinds) == 3 else "attentions")

@@ -75,6 +75,7 @@ WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no JSON": (lambda f: (f / "config.json").write_text("{"), "is not a JSON object"),
     "a list": (lambda f: (f / "config.json").write_text("[]"), "is not a JSON object"),
     "deep JSON": (lambda f: (f / "config.json").write_text("[" * 100_000), "is not a JSON object"),
+    "links in a circle": (lambda f: (f / "a").symlink_to("a"), "'a' leads out of it"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "weights in other formats are not read"),
     "a pickle": (as_pickle, "weights in other formats are not read"),
     "a pickle by another name": (
@@ -108,6 +109,7 @@ WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "wider than the limit": ({"n_embd": 65_536}, "MB of weights; allowed are"),
     "more positions than memory": ({"n_positions": 9_999_999, "n_embd": 512}, "MB of weights; allowed are"),
     "a number that is a text": ({"layer_norm_epsilon": "small"}, "cannot be"),
+    "a number that is not finite": ({"layer_norm_epsilon": float("nan")}, "layer_norm_epsilon is nan in the configuration"),
     "no whole heads": ({"n_head": 3}, "cannot be built"),
     "no heads": ({"n_head": 0}, "cannot be built"),
     "another type of value": ({"n_embd": "wide"}, "cannot be built"),

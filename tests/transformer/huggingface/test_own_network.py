@@ -11,7 +11,8 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from transformers import MarianConfig, MarianMTModel
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, VOCAB, folder_of, save_model, save_tokenizer
-from transformer.errors import CheckpointError
+from transformer.analysis.leaks import change_later, fill_padding, padded_answer
+from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import own_network
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
@@ -20,6 +21,7 @@ from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate
+from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import run_traced
 
 PAD = 39
@@ -103,7 +105,15 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
     assert trace.target_tokens == reference.target_tokens
     real = torch.tensor(trace.target_ids) != 0
     assert (trace.logits - reference.logits)[real].abs().max() < 1e-5
+    assert trace.source_words == reference.source_words != ()
+    assert trace.target_words == reference.target_words
     assert ours.check(trace).difference < 1e-5
+    source, target = trace.source_ids[1], trace.target_ids[1]
+    assert fill_padding(ours, source, target, 3).same
+    assert not change_later(ours, source, target, 2, 5, interventions("no causal mask", ours.config)).same
+    assert padded_answer(ours, source, 2) == ours.answer(LONG)
+    with pytest.raises(InputError, match="must be a Pipeline"):
+        fill_padding(theirs, source, target, 3)
     edit = [Ablate("decoder.layers.0.cross_attention.weights", heads=(1,))]
     edited, their_edited = (each.trace(SHORT, SHORT, edit).logits for each in (ours, theirs))
     assert (edited - their_edited).abs().max() < 1e-5 < (edited - trace.logits[:1, : edited.shape[1]]).abs().max()

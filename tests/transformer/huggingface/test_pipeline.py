@@ -14,7 +14,7 @@ from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, r
 from transformer.errors import CheckpointError, InputError, PathError
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.tree import Written
-from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.pipeline import Agreement, Pipeline
 from transformer.pipeline.protocol import TextPipeline, Tokens
 from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
 
@@ -271,7 +271,7 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
         thread.join()
     assert results == dict.fromkeys(range(4), True)
     assert pipeline.network.taps["logits"].taps is pipeline.network.taps
-    assert pipeline.check(plain) == (True, 0.0)
+    assert pipeline.check(plain) == Agreement(equal=True, difference=0.0)
     with torch.inference_mode():  # without a scope the model gives the same
         assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
 

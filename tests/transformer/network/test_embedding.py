@@ -46,6 +46,15 @@ def test_a_model_adds_the_sinusoid_rounded_to_its_own_precision():
         torch.set_default_dtype(torch.float32)
 
 
+def test_equal_tables_are_one_tensor_until_a_model_changes_its_precision():
+    first, second = embedding("vanilla"), embedding("vanilla")
+    assert first.positions.table is second.positions.table
+    assert first.positions.table is not embedding("vanilla", max_len=8).positions.table
+    first.double()
+    assert first.positions.table.dtype == torch.float64
+    assert torch.equal(second.positions.table, sinusoid(SIZES["max_len"], SIZES["d_model"]).float())
+
+
 def test_the_sinusoid_is_neither_a_parameter_nor_in_a_checkpoint():
     fixed = embedding("vanilla")
     assert [name for name, _ in fixed.named_parameters()] == ["table.weight"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save, save_file
 
 from tests.transformer.pipeline.checkpoints import SOURCE, TARGET, checkpoint, refused
 from tests.transformer.pipeline.test_card import CARD
@@ -24,6 +24,7 @@ from transformer.pipeline.checkpoint import (
     load_checkpoint,
     read_card,
     read_metadata,
+    read_safetensors,
     save_checkpoint,
     write_whole,
 )
@@ -272,3 +273,17 @@ def test_a_file_with_an_overwritten_range_is_refused(data: bytes, damaged: Calla
     changed = data[:start] + junk + data[start + len(junk) :]
     if changed != data:
         refused(damaged(changed))
+
+
+def test_a_file_that_begins_with_the_byte_of_a_pickle_can_be_a_safetensors_file():
+    # It begins with the length of its header, which is filled up to a multiple of 8: one of 32 lengths has that byte.
+    starts = set()
+    for count in range(0, 256, 8):
+        data = save({"weight": torch.ones(2)}, {"text": count * "x"})
+        starts.add(data[0])
+        metadata, tensors = read_safetensors(data, "file")
+        assert metadata == {"text": count * "x"}
+        assert tensors["weight"].tolist() == [1, 1]
+    assert 0x80 in starts
+    with pytest.raises(CheckpointError, match="begins like a pickle"):
+        read_safetensors(pickle.dumps([1]), "file")

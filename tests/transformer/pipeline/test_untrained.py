@@ -13,7 +13,7 @@ from transformer.errors import ConfigError, InputError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS
-from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Ids, Untrained, are_ids, split_ids
+from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Ids, Untrained, Weights, are_ids, split_ids
 
 SOURCES = ("1 5 6 4 3 9 5 2 0", "1 8 7 3 4 5 6 7 2")
 TARGETS = ("1 7 4 3 5 9 2", "1 5 6 2 4 7 6")
@@ -171,6 +171,17 @@ def test_equal_descriptions_are_equal_keys_and_have_equal_weights(preset: str):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
+def test_shared_weights_are_those_that_are_drawn_alone(preset: str):
+    weights = Weights()
+    for text in (WORDS, f"{WORDS} again", "1 5 6 2", WORDS):
+        description = small(preset, text)
+        alone, shared = description.build().model.state_dict(), description.build(weights).model.state_dict()
+        assert all(torch.equal(alone[name], shared[name]) for name in alone)
+    parameters = 4 * description.parameters
+    assert 0 < weights.nbytes <= parameters < 4 * weights.nbytes
+
+
+@pytest.mark.parametrize("preset", PRESETS)
 def test_one_more_word_leaves_the_weights_of_the_layers_unchanged(preset: str):
     one, other = (small(preset, text).build().model.state_dict() for text in (WORDS, f"{WORDS} again"))
     differ = {name for name in one if one[name].shape != other[name].shape or not torch.equal(one[name], other[name])}
@@ -242,10 +253,10 @@ def test_the_pipeline_is_in_evaluation_mode_and_marked_untrained(preset: str):
     assert all((norm.weight == 1).all() and (norm.bias == 0).all() for norm in norms)
 
 
-def test_nbytes_counts_the_weights_and_the_fixed_tables():
+def test_nbytes_counts_the_weights_and_the_fixed_table_of_both_sides_once():
     pipeline = small("vanilla", WORDS).build()
     table = TransformerConfig.preset("vanilla").max_len * 16
-    assert pipeline.nbytes == 4 * (small("vanilla", WORDS).parameters + 2 * table)
+    assert pipeline.nbytes == 4 * (small("vanilla", WORDS).parameters + table)
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,12 @@ def test_an_array_of_a_step_is_read_only_and_shares_its_memory(trace: Trace):
         array[0] = 0
 
 
+def test_only_texts_and_paths_are_in_a_trace(trace: Trace):
+    assert "logits" in trace
+    for path in (["logits"], None, {}, 3):
+        assert path not in trace
+
+
 def test_nbytes_counts_memory_once(trace: Trace):
     everything = sum(step.values.nbytes for step in trace)
     scores = sum(step.values.nbytes for step in trace if step.path.endswith((".scores", ".weights")))

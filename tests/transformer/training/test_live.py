@@ -113,6 +113,17 @@ def test_a_crash_is_said_and_a_process_ends_with_the_program_that_started_it(liv
     assert process.returncode == 0
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_message_that_cannot_be_read_ends_the_process(live: LiveTraining, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    live._on_end = ended.set
+    monkeypatch.setattr("transformer.training.live.START", "import time; print('nonsense', flush=True); time.sleep(600)")
+    live.start()
+    assert live.join(SECONDS)
+    assert ended.is_set()  # its place in line is free again
+    assert (live.progress.status, live.progress.problem) == ("failed", "crashed")
+
+
 @contextmanager
 def worker(settings: LiveSettings) -> Iterator[tuple[Worker, IO[bytes], io.BytesIO]]:
     """A worker in this process: itself, where commands to it are written, and its messages."""

@@ -1,12 +1,14 @@
 """The greedy answers of a batch, and the greedy answer to one text from a guess."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.network.masks import Mask
 from transformer.network.tap import Edit
 from transformer.pipeline.decoding.write import Network, write
 
@@ -65,6 +67,7 @@ def greedy_from(
     limit: int,
     guess: Int[Tensor, " length"],
     logits: Float[Tensor, "position vocab"],
+    encoded: tuple[Any, Mask] | None = None,
 ) -> Generated:
     """What `greedy` gives for one text, in fewer passes if a guess of the answer is near it.
 
@@ -77,17 +80,19 @@ def greedy_from(
         model, source, sos, eos, limit: as for `write`, with one row.
         guess: ids without `<sos>`.
         logits: of the model reading `<sos>` and the guess.
+        encoded: what `model.encode` returned for the source, if that is known.
     """
-    limit = min(limit, model.config.max_len - 1)
-    guess, logits, encoded = guess[:limit], logits[: limit + 1], None
+    limit, config = min(limit, model.config.max_len - 1), model.config
+    guess, logits = guess[:limit], logits[: limit + 1]
+    # Where padded queries are hidden by a number, a written `<pad>` attends to the tokens after it, too.
+    unlike = {config.target_pad} if config.target_padding == "queries" and config.mask_fill > -math.inf else set[int]()
     while True:
         best = logits.topk(2)
         own, clear = best.indices[:, 0], best.values[:, 0] - best.values[:, 1] > CLEAR
         agrees = (own[:-1] == guess) & clear[:-1]
         right = int(agrees.long().cumprod(0).sum())  # tokens of the guess up to the first that is not written
         written = own[: right + 1].tolist()
-        # Where a variant hides padded queries by a number, a written `<pad>` attends to the tokens after it, too.
-        if not clear[right] or model.config.target_pad in written:
+        if not clear[right] or not unlike.isdisjoint(written):
             return greedy(model, source, sos, eos, limit)
         if eos in written:
             return Generated([written[: written.index(eos)]], [True])

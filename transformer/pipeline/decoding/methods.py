@@ -138,7 +138,7 @@ class Beam:
     other can reach the best ended one any more. Controls do not act on it: it ranks by the model's own log-probabilities.
 
     Attributes:
-        width: hypotheses that are kept, 1 to `WIDEST`. 1 is greedy.
+        width: hypotheses that are kept, at least 1; the app offers 1 to `WIDEST`. 1 is greedy.
         length_penalty: the sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0 favours short
             answers, because each token makes the sum smaller; 1 compares the mean.
     """

@@ -26,6 +26,17 @@ class Written:
         if not self.steps or len(self.steps[0].read) != 1:
             raise InputError("An answer needs the steps of one source; there are {count}.", count=len(self.steps))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory of all tensors of the steps; tensors that are views of the same memory are counted once."""
+        tensors = (
+            values
+            for step in self.steps
+            for values in (step.read, *(stage.logits for stage in step.stages), *step.values.values(), *step.masks.values())
+        )
+        # The longest view comes last: what is kept grows from step to step.
+        return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
+
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Written":
         """All steps, computed now."""

@@ -119,8 +119,9 @@ class DecodingStep:
             InputError: no such kind, or the step was not traced.
         """
         kind = Kind.of(kind)
-        stack, weights = f"{kind.stack}.", f".{kind.sublayer}.weights"
-        paths = [path for path in self.values if path.endswith(weights) and path.startswith(stack)]
+        paths: list[str] = []
+        while (path := f"{kind.stack}.layers.{len(paths)}.{kind.sublayer}.weights") in self.values:
+            paths.append(path)
         if not paths or kind.queries != "target":
             raise InputError("This step has no {kind} attention.", kind=str(kind))
         return torch.stack([self.values[path][row, :, -1] for path in paths])

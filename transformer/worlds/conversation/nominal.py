@@ -324,6 +324,8 @@ _OWNED_STARTS = {"owned": {*NAME_TABLE.by_first, *words.OWNERS.by_first}}
 
 
 SOMEONE: Table[str] = Table([("someone", "quelqu' un"), ("everyone", "tout le monde"), ("everybody", "tout le monde")])
+_OBJECT_STARTS = _PHRASE_STARTS | _OWNED_STARTS
+_SUBJECT_STARTS = _OBJECT_STARTS | {"someone": SOMEONE.by_first}
 WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",) * 4)
 
 
@@ -332,7 +334,7 @@ def subject(
 ) -> Nominal:
     """Someone who does something; one of `things` too, if some are given."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
-    chosen = path.choose(options, _PHRASE_STARTS | _OWNED_STARTS | {"someone": SOMEONE.by_first})
+    chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
         return person_pronoun(path)
     if chosen == "name":
@@ -377,7 +379,7 @@ def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare:
         options["two"] = 0.05
     if names and set(kinds) & PEOPLE:
         options["name"] = 0.3
-    chosen = path.choose(options, _PHRASE_STARTS | _OWNED_STARTS)
+    chosen = path.choose(options, _OBJECT_STARTS)
     if chosen == "name":
         return person_name(path)
     if chosen == "owned":

@@ -131,6 +131,7 @@ class Read:
         self.tokens = _with_one_article(tokens)
         self.article = "".join(tokens[-1:]) if tokens and tokens[-1] in ("a", "an") else ""
         self.next_words: dict[str, None] = {}
+        self._noted: dict[int, Table[Any]] = {}  # by identity: tables whose words are in `next_words`
         self.position = self.depth = self.farthest = 0
         self.branches: list[list[int]] = []  # of each choice: which is tried, and how many there are
 
@@ -173,10 +174,11 @@ class Read:
         return None if index == len(fitting) else self._take(fitting[index])
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
-        fitting = list(options)
         if starts and self.position < len(self.tokens):
             following = self.tokens[self.position]
-            fitting = [option for option in fitting if option not in starts or following in starts[option]]
+            fitting = [option for option in options if option not in starts or following in starts[option]]
+        else:
+            fitting = list(options)
         return fitting[self._branch(len(fitting))]
 
     def meaning(self, options: Sequence[T]) -> T | None:
@@ -198,13 +200,22 @@ class Read:
         if word and (not self.article or (self.article == "an") == takes_an(word)):
             self.next_words[word] = None
 
+    def _note_all(self, words: Iterable[str]) -> None:
+        """Note words of which none is empty."""
+        if self.article:
+            for word in words:
+                self._note(word)
+        else:
+            self.next_words.update(dict.fromkeys(words))
+
     def _fitting(self, table: Table[T], drawn_from: Table[T] | None) -> list[tuple[tuple[str, ...], T]]:
         """The entries whose words come next in the text."""
         if self.position == len(self.tokens):
             # Words that make sense are noted before the others.
             for some in (drawn_from, table):
-                if some is not None:
-                    self._peek(*some.by_first)
+                if some is not None and id(some) not in self._noted:
+                    self._noted[id(some)] = some
+                    self._note_all(some.by_first)
             return []
         fitting = []
         for words, value in table.by_first.get(self.tokens[self.position], ()):

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.session import Session
 from pages.shell.lessons import class_panel, classes, invitation, seat
+from pages.shell.lessons.answering import KEY
 from pages.shell.lessons.class_panel import INVITE
 from pages.shell.lessons.classes import ALPHABET, CODE_LENGTH, Classes, Tally
 from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
 from pages.shell.lessons.library import shipped
-from pages.shell.lessons.player import KEY
 from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text

@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.lessons import player
 from pages.shell.lessons.answers import Answer, fits, parse, write
+from pages.shell.lessons.ending import line_of_sheet
 from pages.shell.lessons.grading import judge
-from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
+from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop, Truth
 from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.player import new_terms
+from pages.shell.lessons.question_data import question_data
 from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
@@ -160,7 +161,7 @@ def test_a_stop_takes_its_head_from_the_card_of_the_model() -> None:
         "model": "english-french",
     }
     assert words_of(stop, stop.say) == f"layer {measures['layer']}, head {measures['head']}"
-    with pytest.raises(player.LessonError, match="names no head 'turning'"):
+    with pytest.raises(LessonError, match="names no head 'turning'"):
         card_head("reverse", "turning")
 
 
@@ -307,7 +308,7 @@ def frames(app: AppTest) -> list[tuple[float, float, str]]:
     [
         ("3~1-9~", {}, [(1, 0, "solid"), (9, 0, "solid")]),
         ("3~1~9", {}, [(1, 0, "dot"), (9, 0, "solid")]),
-        ("3~1", {}, []),  # can still be changed
+        ("3~1", {}, [(1, 0, "solid")]),  # wrong: what it says names the right token, so it cannot be changed
         ("3~99~", {}, []),  # fits no row
         ("3~1~9", {"head": "2"}, []),  # asked about another head
         ("3~1~9", {"source": "lamp"}, []),
@@ -322,6 +323,67 @@ def test_the_marks_of_an_answer_are_framed_on_the_map(
     assert not app.exception
     assert frames(app) == expected
     assert any("you marked" in caption.value for caption in app.main.caption) == bool(expected)
+
+
+def picture(app: AppTest) -> dict[str, Any] | None:
+    """The data of the picture to mark on; None if it is not drawn."""
+    assert not app.exception
+    drawn = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"closed"' in each.proto.json]
+    return drawn[0] if drawn else None
+
+
+def test_an_answer_is_marked_on_the_map_of_the_head_without_its_weights() -> None:
+    view = view_of(stop_of("first-look", 2))
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked="1.9", **view)
+    drawn, (question,) = picture(app), bar(app)["questions"]
+    assert drawn
+    assert drawn["rows"] == ["<sos>", *"thgildaeh"]
+    assert drawn["columns"] == question["tokens"] == ["<sos>", *"headlight", "<eos>"]
+    assert (drawn["row"], drawn["most"], drawn["marks"], drawn["truth"]) == (0, 2, [1, 9], None)
+    assert question["marked"] == [1, 9]
+    assert bar(app)["target"] == "lesson-marks"
+    (check,) = [button for button in app.button if button.key == "lesson-check"]
+    check.click().run()
+    assert app.query_params["answers"] == "3~1-9~"
+    assert "marked" not in app.query_params
+    assert picture(app) is None
+    assert (bar(app)["target"], bar(app)["covers"], bar(app)["questions"][0]["right"]) == ("head-map", False, True)
+
+
+def test_in_a_class_the_picture_stays_until_the_answer_is_kept_or_changed() -> None:
+    index = next(
+        index for index, stop in enumerate(lesson_of("one-lesson").stops) if stop.question and stop.question.kind == "tokens"
+    )
+    query = {"lesson": "one-lesson", "lesson_stop": str(index + 1), **view_of(stop_of("one-lesson", index))}
+    noted = on_page(SCRIPTS["attention"], answers=f"{index + 1}~6", **query)
+    changing = on_page(SCRIPTS["attention"], answers=f"{index + 1}~6", marked="2", **query)
+    for app, marks in ((noted, ([6], None)), (changing, ([2], [6]))):
+        drawn = picture(app)
+        assert drawn
+        assert (drawn["marks"], drawn["before"]) == marks
+        assert bar(app)["covers"]
+        assert not bar(app)["questions"][0]["weights"]
+    assert picture(on_page(SCRIPTS["attention"], answers=f"{index + 1}~6~2", **query)) is None
+
+
+@pytest.mark.parametrize("marked", ["99", "0-9999", "1.2.3.4", "<b>", "-1", "1" * 50, "9~1~shown"])
+def test_marks_of_a_hostile_address_mark_at_most_what_the_question_allows(marked: str) -> None:
+    view = view_of(stop_of("first-look", 2))
+    drawn = picture(on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked=marked, **view))
+    assert drawn
+    assert drawn["marks"] == ([1, 2] if marked == "1.2.3.4" else [0, 1] if marked == "0-9999" else [])
+
+
+@pytest.mark.parametrize(("most", "rows"), [(400, 10), (50, 1)])
+def test_of_a_large_map_only_the_row_is_drawn(most: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.shell.lessons.picture.MOST_CELLS", most)
+    stop = stop_of("first-look", 2)
+    question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="2"))
+    lesson = pack(Lesson(title="t", stops=(replace(stop, page="tokens", question=question),)))
+    drawn = picture(on_page(SCRIPTS["tokens"], lesson=lesson, marked="3", **view_of(stop)))
+    assert drawn
+    offset = 2 * len(drawn["columns"]) if rows > 1 else 0
+    assert (len(drawn["rows"]), drawn["row"], drawn["marks"]) == (rows, 2 if rows > 1 else None, [offset + 3])
 
 
 def test_a_wrong_answer_can_be_changed_once_and_both_stay() -> None:
@@ -374,8 +436,8 @@ def test_the_end_counts_no_question_as_wrong_that_was_not_answered(answers: str,
 def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> None:
     question = Question(kind="choose", ask="?", options=("a", "b"), reasons=("no", "yes"), answer=2)
     lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
-    held = player._question(lesson, 0, Answer("2"))
-    kept = player._question(lesson, 0, Answer("2", ""))
+    held = question_data(lesson, 0, Answer("2"))
+    kept = question_data(lesson, 0, Answer("2", ""))
     assert held
     assert kept
     assert (held["held"], held["right"], held["may_change"]) == (True, False, True)
@@ -385,10 +447,10 @@ def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> No
 def test_an_order_is_short_on_the_sheet() -> None:
     question = Question(kind="order", ask="?", options=("Read.", "Write."))
     lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
-    held = player._question(lesson, 0, Answer("1-0"))
+    held = question_data(lesson, 0, Answer("1-0"))
     assert held
     assert held["says"] == text("lesson")["bar"]["discuss_order"]
-    assert player._line_of_sheet(lesson, 0, Answer("1-0", "0-1")) == ["1. a", "Write → Read ✗", "Read → Write ✓", "–"]
+    assert line_of_sheet(lesson, 0, Answer("1-0", "0-1")) == ["1. a", "Write → Read ✗", "Read → Write ✓", "–"]
 
 
 HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</script> {0.__class__} {kind}"
@@ -443,10 +505,28 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
     title = page.locator("h1").first
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
-    for key in ("t",):
-        section.get_by_role("button", name=key, exact=True).press("Enter")
-    section.get_by_role("button", name="Check").press("Enter")
+    # Nothing can be checked yet, and the button says so in letters that can be read.
+    check = page.locator(".st-key-lesson-check button")
+    expect(check).to_be_disabled()
+    assert check.evaluate("button => getComputedStyle(button).color") != "rgb(255, 255, 255)"
+    # Marked in the list, it is marked on the picture; marked there, in the list. Back takes the last mark away from both.
+    section.get_by_role("button", name="t", exact=True).press("Enter")
+    cells = page.locator(".marking .cell:enabled")
+    expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
+    page.wait_for_url("**marked=9")  # else the address could change for both marks at once, which Back undoes together
+    visitor.settle()
+    cells.nth(1).click()
+    pressed = section.locator("[aria-pressed=true]")
+    expect(pressed).to_have_text(["h", "t"])
+    page.wait_for_url("**marked=1.9")
+    visitor.settle()
+    page.go_back()
+    expect(pressed).to_have_text(["t"])
+    expect(cells.nth(1)).to_have_attribute("aria-pressed", "false")
+    visitor.settle()
+    check.press("Enter")
     section.get_by_text("Right.", exact=True).wait_for()
+    expect(page.locator(".marking")).to_have_count(0)
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
     expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the picture, too
@@ -495,6 +575,8 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visito
         const top = document.querySelector(".st-key-head-map")?.getBoundingClientRect().top ?? -1;
         return 0 < top && top < 300;
     }""")
+    # The map is wider than the screen: the keyboard reaches it, to scroll it.
+    expect(page.locator(".st-key-head-map")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
         section.locator("a.next").click()
         section.get_by_text(place).wait_for()

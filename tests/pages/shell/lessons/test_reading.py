@@ -97,6 +97,8 @@ WRONG: list[tuple[Any, str]] = [
     (asked(answer=1.0), "answer is 1.0; it must be a whole number"),
     (asked(reasons=["one"]), "needs one reason for each option"),
     (asked(truth={"name": "token-count", "side": "source"}, answer=None), "a truth can decide between two options"),
+    ({"title": "a", "stops": [{"title": "a", "say": "b", "page": "home", "minutes": 10**400}]}, "must be a number from 0 to"),
+    ({"title": "a", "stops": [{"title": "a", "say": "b", "page": "home", "minutes": float("nan")}]}, "minutes is nan"),
     (asked(kind="number", answer=None), "needs a truth that gives a number"),
     (asked(kind="tokens", truth={"name": "head-count"}), "needs a truth that gives a row"),
     (asked(kind="order", answer=1), "neither answer nor truth"),
@@ -120,6 +122,8 @@ def test_limits_are_those_of_the_file() -> None:
     assert LESSON_PARAMETERS < 34
     with pytest.raises(LessonError, match="bytes; a lesson may have up to"):
         read_toml(b" " * (LESSON_BYTES + 1))
+    with pytest.raises(LessonError, match="has 60,000 dots; up to 1000 are allowed"):
+        read_toml(b"title = 'a'\na" + b".a" * 60_000 + b" = 1")
     for data in (b"\xff", b"title = ", b"a = [" + b"[" * 5000):
         with pytest.raises(LessonError, match="not TOML in UTF-8"):
             read_toml(data)

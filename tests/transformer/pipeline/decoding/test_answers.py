@@ -1,5 +1,7 @@
 """Tests of greedy decoding against a naive decoder that runs the whole model again for every token."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -46,8 +48,8 @@ def test_each_row_of_a_batch_gets_the_same_answer_alone_and_from_any_guess(
             assert greedy_from(model, row[None], SOS, EOS, limit, target[1:], logits) == ([ids], [ended])
 
 
-def model_that_writes(token: int) -> Transformer:
-    model = small("pytorch")
+def model_that_writes(token: int, **choices: Any) -> Transformer:
+    model = small("pytorch", **choices)
     with torch.no_grad():
         model.output_projection.weight.zero_()
         model.output_projection.bias.copy_(torch.eye(10)[token])
@@ -83,4 +85,18 @@ def test_a_guess_costs_as_many_passes_as_it_is_wrong(monkeypatch: pytest.MonkeyP
     logits, decode = model(source, target)[0], model.decode
     monkeypatch.setattr(model, "decode", lambda *given: calls.append(given) or decode(*given))
     assert greedy_from(model, source, SOS, EOS, 12, target[0, 1:], logits) == ([[7] * 12], [False])
+    assert len(calls) == passes
+
+
+@pytest.mark.parametrize(("target_padding", "passes"), [("keys", 1), ("queries", 6)])
+def test_only_padding_that_hides_queries_by_a_number_needs_token_by_token(
+    monkeypatch: pytest.MonkeyPatch, target_padding: str, passes: int
+):
+    model = model_that_writes(PAD, target_padding=target_padding, mask_fill=-1e4)
+    calls, source, target = [], torch.tensor([[1, 5, 2]]), torch.tensor([[SOS, 7]])
+    logits, encoded, decode = model(source, target)[0], model.encode(source), model.decode
+    monkeypatch.setattr(model, "decode", lambda *given: calls.append(given) or decode(*given))
+    if passes == 1:  # the encoder's output is given
+        monkeypatch.setattr(model, "encode", lambda _: pytest.fail("The encoder ran again."))
+    assert greedy_from(model, source, SOS, EOS, 5, target[0, 1:], logits, encoded) == ([[PAD] * 5], [False])
     assert len(calls) == passes

@@ -138,6 +138,18 @@ def test_sampling_at_the_end_of_each_control_is_greedy(controls: tuple[Control, 
     assert [step.hypotheses[0].token for step in steps(model, method=Sample(5), controls=controls)] == expected
 
 
+def test_the_memory_of_an_answer_is_that_of_its_tensors_each_once() -> None:
+    plain = Written.of(steps(small(), traced=False))
+    assert plain.nbytes == sum(step.read.nbytes + step.own.logits.nbytes for step in plain.steps)
+    traced = Written.of(steps(small()))
+    memories = {
+        values.untyped_storage().data_ptr(): values.untyped_storage().nbytes()
+        for step in traced.steps
+        for values in (step.read, step.own.logits, *step.values.values(), *step.masks.values())
+    }
+    assert plain.nbytes < traced.nbytes <= sum(memories.values())
+
+
 def test_greedy_takes_no_notice_of_controls() -> None:
     model = model_with_ends()
     assert Written.of(steps(model, controls=CONTROLS)).ids() == Written.of(steps(model)).ids()

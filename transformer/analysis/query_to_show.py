@@ -1,21 +1,20 @@
-"""The query of a head that is worth looking at first: one that looks hard at a word, not the start of the sentence."""
+"""The query of a head that a page shows first: one with a large weight on a word, not on the start of the sentence."""
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from transformer.text.vocabulary import SPECIALS
 from transformer.tracing.trace import Trace
 
-SPECIAL = ("<pad>", "<sos>", "<eos>", "<unk>")
 
-
-def telling_row(
+def query_to_show(
     weights: Float[np.ndarray, "query key"],
     allowed: Bool[np.ndarray, "query key"],
     special_queries: Bool[np.ndarray, " query"],
     special_keys: Bool[np.ndarray, " key"],
 ) -> int:
     """Of the queries with three keys or more to choose from, the one with the largest weight on a word; if possible neither
-    special itself nor at the place of that word.
+    special itself nor at the position of that word.
 
     Args:
         weights: of one head, 0 to 1.
@@ -27,8 +26,8 @@ def telling_row(
     return int(strength.round(2).argmax())
 
 
-def telling_cell(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[int, int]:
-    """The telling row of a head, and the key that it looks at most.
+def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[int, int]:
+    """The query of a head to show first, and the key on which it has the largest weight.
 
     Args:
         trace: a run.
@@ -39,6 +38,6 @@ def telling_cell(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
         HeadlightError: the trace has no such head.
     """
     weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
-    specials = (np.isin(tokens, SPECIAL) for tokens in trace.tokens(kind, item))
-    row = telling_row(weights, allowed, *specials)
+    specials = (np.isin(tokens, SPECIALS) for tokens in trace.tokens(kind, item))
+    row = query_to_show(weights, allowed, *specials)
     return row, int(weights[row].argmax())

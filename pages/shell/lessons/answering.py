@@ -1,0 +1,139 @@
+"""Take what the bar of a lesson sends: answers, and that the lesson is left. All of it is untrusted."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.shell.body import draw_alone
+from pages.shell.lessons.answers import Answer, fits
+from pages.shell.lessons.grading import judge
+from pages.shell.lessons.lesson import Lesson
+from pages.shell.lessons.library import lesson_of
+from pages.shell.lessons.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
+from pages.shell.lessons.seat import hand_in, take_seat, teach
+from pages.shell.lessons.truths import truth_of
+from pages.ui.limits import LESSON_STOPS
+from pages.ui.marking import cells_sent
+from pages.ui.prediction import Cells
+from transformer import HeadlightError
+
+# Keys of the bar, and of the picture below it on which tokens are marked: both are fragments.
+KEY, PICTURE = "lesson_bar", "lesson_picture"
+LONGEST_TRUTH = 10_000  # tokens of a row
+
+
+def _sent(name: str) -> Any:
+    sent = st.session_state.get(KEY)
+    return sent.get(name) if isinstance(sent, Mapping) else None
+
+
+def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
+    """The open lesson and the stop, counted from 0, that the browser names; None if there is no question."""
+    opened = open_lesson()
+    if opened is None or not isinstance(value, Mapping):
+        return None
+    stop = value.get("stop")
+    lesson = lesson_in_class(opened)
+    index = stop - 1 if isinstance(stop, int) and not isinstance(stop, bool) and 0 < stop <= LESSON_STOPS else -1
+    return (opened, lesson, index) if index in lesson.questions else None
+
+
+def take_answer() -> None:
+    """Take an answer: the first, the one after it, or the one at the end."""
+    value = _sent("answer")
+    asked = _asked(value)
+    if asked is not None:
+        _answer(*asked, value.get("value"))
+
+
+def check_marks() -> None:
+    """Take the marked tokens as the answer to the question of the stop that is open."""
+    opened = open_lesson()
+    asked = _asked({"stop": opened.stop + 1} if opened else None)
+    if asked is not None:
+        _answer(*asked, "-".join(map(str, asked[0].marked)))
+
+
+def take_marks() -> None:
+    """Take tokens that were marked in the bar and are not checked yet."""
+    value = _sent("mark")
+    asked = _asked(value)
+    if asked is None:
+        return
+    opened, lesson, index = asked
+    question = lesson.stops[index].question
+    marks = cells_sent(value.get("marks"), LONGEST_TRUTH)
+    if question and question.kind == "tokens" and marks is not None and index == opened.stop and len(marks) <= question.most:
+        mark(marks)
+
+
+def mark(tokens: Cells) -> None:
+    """Note the tokens that are marked in the question of the stop that is open, in a callback."""
+    opened = open_lesson()
+    if opened is None:
+        return
+    st.session_state[OPEN] = replace(opened, marked=tokens)
+    publish()
+    draw_alone(KEY, PICTURE)
+    st.rerun()  # all of the app, where the two cannot be drawn alone
+
+
+def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> None:
+    question = lesson.stops[index].question
+    assert question is not None  # `_asked` has checked it
+    try:
+        truth = truth_of(lesson.stops[index])
+    except HeadlightError:
+        return
+    if not isinstance(given, str) or len(given) > 40:
+        return
+    given = given.strip().replace("−", "-")
+    if not fits(question, given, len(truth.tokens) if truth else 0):
+        return
+    before = opened.answers.get(index)
+    if opened.stop >= len(lesson.stops):
+        after = before._replace(again=given, second=before.second or "") if before else Answer(given, "", given)
+    elif before is None or not fits(question, before.first, len(truth.tokens) if truth else 0):
+        right = judge(question, given, truth).right
+        after = Answer(given, "" if right and not lesson.discuss else None)
+    elif before.second is None:
+        after = before._replace(second=given)
+    else:
+        return
+    _set(opened, index, after)
+
+
+def keep_answer() -> None:
+    """Keep the first answer, and show whether it is right."""
+    asked = _asked(_sent("keep"))
+    if asked is None:
+        return
+    opened, _, index = asked
+    answer = opened.answers.get(index)
+    if answer and answer.second is None:
+        _set(opened, index, answer._replace(second=""))
+
+
+def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
+    hand_in(index, answer)
+    st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
+    publish()
+    question = lesson_of(opened.name).stops[index].question
+    if question and question.kind == "tokens":
+        st.rerun()  # all of the app: the marks are drawn on the page's picture, too
+
+
+def take_secret() -> None:
+    """Take the teacher's secret that a tab has kept."""
+    teach(_sent("teach"))
+    publish()
+
+
+def leave_lesson() -> None:
+    """Leave the lesson, and its class."""
+    st.session_state[OPEN] = None
+    take_seat(None)
+    publish()
+    draw_alone(KEY, PICTURE)

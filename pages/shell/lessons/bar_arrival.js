@@ -1,0 +1,57 @@
+// The way of the page to the part that a stop of a lesson is about.
+
+import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
+
+const PLACES = 6; // times to put that part into its place
+const GAP = 8; // px between the bar and that part: more would show the end of what stands above it
+const PATIENCE = 8000; // ms to wait for the part
+
+/**
+ * The part of the page with a name, if it is drawn.
+ *
+ * @param {string} name
+ */
+export function part(name) {
+  if (!name) return null;
+  return document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`) ?? elementWithKey(name);
+}
+
+/** Whether the bar stays on screen while the page scrolls, as it does where there is room: app.css. */
+export function stays() {
+  const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
+  return Boolean(around) && getComputedStyle(/** @type {Element} */ (around)).position === "sticky";
+}
+
+/**
+ * Scroll to a part of the page. A bar that scrolls away with the page is read first, so there the page stays at its top unless a
+ * person asks for the part.
+ *
+ * @param {HTMLElement} root of the bar
+ * @param {string} target the name of the part; empty for the top
+ * @param {boolean} asked whether a person asks for it
+ * @param {() => boolean} current whether the stop is still open
+ */
+export function arrive(root, target, asked, current) {
+  const scroller = pageScroller();
+  const sticky = stays();
+  if (!target || !(sticky || asked)) {
+    scroller.scrollTo(0, 0);
+    return;
+  }
+  const until = performance.now() + PATIENCE;
+  let places = 0; // how often it has been put into its place: what is drawn above it later moves it
+  const look = () => {
+    if (!root.isConnected || !current() || performance.now() > until) return;
+    const found = part(target);
+    if (found) {
+      const edge = sticky ? root.getBoundingClientRect().bottom : headerHeight();
+      scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
+      places += 1;
+    } else {
+      // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
+      document.querySelector(".unseen")?.scrollIntoView({ block: "center" });
+    }
+    if (places < PLACES) setTimeout(look, 250);
+  };
+  look();
+}

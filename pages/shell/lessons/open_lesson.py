@@ -1,0 +1,145 @@
+"""The lesson that is open: which one, at which stop, with which answers.
+
+All of it stands in the address, on every page; nothing is kept on the server.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from pages.shell.lessons.answers import Answer, parse, write
+from pages.shell.lessons.lesson import Lesson
+from pages.shell.lessons.library import lesson_of
+from pages.shell.lessons.seat import CLASS, Seat, follow_class, linked_class, seat, take_seat
+from pages.shell.lessons.views import address, exists, view_of
+from pages.ui.compat import opens_from_history
+from pages.ui.prediction import Cells, read_cells, written_cells
+from pages.ui.text import linked_language
+from transformer import HeadlightError
+
+# Names of the parameters in the address.
+NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
+PARAMETERS = (NAME, STOP, ANSWERS, MARKED, CLASS)
+# Session key of an `OpenLesson`.
+OPEN = "open_lesson"
+# Answers in a link that starts a lesson again.
+NONE = "0"
+LONGEST_MARKED = 40  # characters
+
+
+@dataclass(frozen=True)
+class OpenLesson:
+    """The lesson that is open.
+
+    Attributes:
+        name: in the address.
+        stop: counted from 0; the number of stops at the end.
+        answers: by stop.
+        marked: positions of the tokens that are marked and not yet checked.
+        started: whether a button has just started it: then the browser opens its first stop.
+    """
+
+    name: str
+    stop: int = 0
+    answers: Mapping[int, Answer] = field(default_factory=dict)
+    marked: Cells = ()
+    started: bool = False
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Its parameters in an address, with that of the class."""
+        marked = {MARKED: written_cells(self.marked)} if self.marked else {}
+        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
+
+
+def open_lesson() -> OpenLesson | None:
+    """The lesson that is open; None without one."""
+    return st.session_state.get(OPEN)
+
+
+def lesson_in_class(opened: OpenLesson) -> Lesson:
+    """The stops of the lesson that is open; in a class, with time to talk before an answer is judged."""
+    lesson = lesson_of(opened.name)
+    return replace(lesson, discuss=True) if seat() else lesson
+
+
+def lesson_is_open() -> bool:
+    """Whether a lesson is open."""
+    return open_lesson() is not None
+
+
+def follow_lesson() -> None:
+    """Take the lesson over from the address, or write it there. Call it once in a run of the app, before the sidebar."""
+    state, query = st.session_state, st.query_params
+    if OPEN not in state or opens_from_history():
+        of_class = follow_class()
+        if of_class and query.get(NAME, of_class) != of_class:  # the class takes another lesson than the address has
+            for parameter in (STOP, ANSWERS, MARKED):
+                query.pop(parameter, None)
+        before, name = open_lesson(), of_class or query.get(NAME, "")
+        asked = query.get(STOP, "")
+        stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
+        answers = parse(query.get(ANSWERS, ""))
+        if before and before.name == name and query.get(ANSWERS) != NONE:  # a link made before the last answer
+            answers |= before.answers
+        marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
+        state[OPEN] = OpenLesson(name, stop, answers, marked) if name else None
+    publish()
+
+
+def publish() -> None:
+    """Write the lesson to the address."""
+    values = linked_lesson()
+    for name in PARAMETERS:
+        if values.get(name):
+            if st.query_params.get(name) != values[name]:
+                st.query_params[name] = values[name]
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def linked_lesson() -> dict[str, str]:
+    """The parameters of a link that keep the lesson open; empty without one. Empty answers are among them, because they may be
+    given before the link is followed."""
+    opened = open_lesson()
+    return opened.parameters if opened else {}
+
+
+def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
+    """The page of a lesson's first stop, and the parameters of its address."""
+    return place_of_stop(OpenLesson(name), lesson, 0)
+
+
+def start_address(name: str, lesson: Lesson) -> str:
+    """The address of a lesson's first stop, without answers of earlier."""
+    return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
+
+
+def start_lesson(name: str, place: Seat | None = None) -> None:
+    """Open a lesson at its first stop, without answers; call it from a callback only.
+
+    Args:
+        name: of the lesson.
+        place: in a class that takes the lesson together; None for a person alone.
+    """
+    take_seat(place)
+    st.session_state[OPEN] = OpenLesson(name, started=True)
+    st.rerun()  # all of the app: the bar is not in the page
+
+
+def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
+    """The address of a stop, counted from 0, with other parameters besides; of the end, the view of the last stop."""
+    page, query = place_of_stop(opened, lesson, index)
+    return address(page, {**linked_language(), **query, **(others or {})})
+
+
+def place_of_stop(opened: OpenLesson, lesson: Lesson, index: int) -> tuple[str, dict[str, str]]:
+    """The page of a stop, and the parameters of its address."""
+    stop = lesson.stops[min(index, len(lesson.stops) - 1)]
+    try:
+        view = view_of(stop)
+    except HeadlightError:
+        view = dict(stop.view)
+    marked = opened.marked if index == opened.stop else ()
+    return stop.page if exists(stop.page) else "home", view | replace(opened, stop=index, marked=marked).parameters

@@ -1,0 +1,123 @@
+"""A question of a lesson as the bar takes it, with the judgement of its answer."""
+
+import hashlib
+from typing import Any
+
+from pages.shell.error_boundary import sentence
+from pages.shell.lessons.answers import Answer, fits, places
+from pages.shell.lessons.grading import Verdict, judge
+from pages.shell.lessons.lesson import Lesson, Question
+from pages.shell.lessons.prose import inline, prose
+from pages.shell.lessons.truths import Value, filled, truth_of
+from pages.ui.text import text
+from transformer import HeadlightError
+
+
+def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool = False) -> dict[str, Any] | None:
+    """A question as the bar takes it, with the judgement of its answer.
+
+    Args:
+        lesson: the lesson.
+        index: the stop, counted from 0.
+        answer: the answers so far.
+        end: whether it is asked again at the end.
+    """
+    stop = lesson.stops[index]
+    question = stop.question
+    if question is None:
+        return None
+    data: dict[str, Any] = {
+        "stop": index + 1,
+        "kind": question.kind,
+        "title": stop.title if end else "",
+        "ask": prose(filled(stop, question.ask)),
+        "options": [inline(filled(stop, option)) for option in question.options],
+        "order": shuffled(question),
+        "tokens": [],
+        "weights": [],
+        "pictured": False,
+        "marked": [],
+        "most": question.most,
+        "given": [],
+        "says": "",
+        "right": False,
+        "right_before_end": False,
+        "answered": False,
+        "problem": False,
+        "settled": False,
+        "open": True,
+        "may_change": False,
+        "held": False,
+        "was": "",
+    }
+    try:
+        truth = truth_of(stop)
+    except HeadlightError as error:
+        return data | {"says": sentence(error), "open": False, "settled": True, "problem": True}
+    tokens = truth.tokens if truth and question.kind == "tokens" else ()
+    data["tokens"] = list(tokens)
+    verdicts = verdicts_of(question, answer, truth, len(tokens))
+    if verdicts is None or answer is None:
+        return data
+    first, second, again = verdicts
+    before_end = second or first
+    data["right_before_end"], data["answered"] = before_end.right, True
+    if end:
+        shown = again
+    else:
+        shown = before_end
+        undecided = answer.second is None
+        data["held"] = lesson.discuss and undecided
+        # The judgement of tokens and numbers names the right ones, so that they can be changed after a discussion only.
+        data["may_change"] = undecided and (lesson.discuss or not (first.right or question.kind in ("tokens", "number")))
+        data["settled"] = not data["may_change"]
+    if shown is None:
+        return data
+    given = answer.last if end else answer.before_end
+    data |= {
+        "open": False,
+        "given": places(given) or given,
+        "was": as_words(question, answer.first, tokens) if answer.second else "",
+    }
+    if end:
+        data["settled"] = True
+    if not data["held"]:
+        data |= {"says": shown.says, "right": shown.right}
+        data["weights"] = list(truth.row) if truth and tokens and data["settled"] else []
+    else:
+        # An order is long, and stands above.
+        noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]
+        data["says"] = noted.format(answer=as_words(question, given, tokens))
+    return data
+
+
+def verdicts_of(
+    question: Question, answer: Answer | None, truth: Value | None, tokens: int
+) -> tuple[Verdict, Verdict | None, Verdict | None] | None:
+    """The judgements of the answers; None without a first answer that fits. Later ones that do not fit are left out."""
+    if answer is None or not fits(question, answer.first, tokens):
+        return None
+    first = judge(question, answer.first, truth)
+    later = (judge(question, given, truth) if given and fits(question, given, tokens) else None for given in answer[1:])
+    second, again = later
+    return first, second, again
+
+
+def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
+    """An answer as a person reads it."""
+    chosen = places(given)
+    if question.kind == "number" or chosen is None:
+        return given
+    if question.kind == "choose":
+        return f"“{question.options[chosen[0] - 1]}”" if 1 <= chosen[0] <= len(question.options) else given
+    if question.kind == "order":
+        return " → ".join(question.options[place].rstrip(".") for place in chosen if place < len(question.options))
+    return ", ".join(tokens[place] for place in chosen if place < len(tokens))
+
+
+def shuffled(question: Question) -> list[int]:
+    """The options of `order` as they are shown at first: the same for everybody, and not the right order."""
+    if question.kind != "order":
+        return []
+    order = sorted(range(len(question.options)), key=lambda place: hashlib.sha256(question.options[place].encode()).digest())
+    return order[1:] + order[:1] if order == sorted(order) else order
