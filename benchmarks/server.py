@@ -34,6 +34,10 @@ class Server(NamedTuple):
     @property
     def cpu_seconds(self) -> float:
         """Processor time it has used so far, in all its threads."""
+        if sys.platform == "linux":
+            # The clock of that process, as `clock_getcpuclockid` of the C library makes its number: it counts nanoseconds, and
+            # `cpu_times` steps of 10 ms.
+            return time.clock_gettime((~self.process.pid << 3) | 2)
         times = self.process.cpu_times()
         return times.user + times.system
 
