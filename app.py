@@ -25,7 +25,7 @@ from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
 from pages.training.live_return import keep_training
-from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor
+from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor, send_data_as_json
 from pages.ui.limits import FILES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
@@ -67,6 +67,7 @@ if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before anybody visits.
     ignore_pages_folder()
     keep_theme()
+    send_data_as_json()
     reuse_freed_memory()
     use_threads(THREADS)
     allow_open_files(FILES)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from pages.layers.stops import title, written
@@ -13,6 +12,7 @@ from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, number, shape, whole
 from pages.ui.source import show_source
+from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.provenance import SOURCE_IDS
@@ -30,7 +30,7 @@ CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.wei
 def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, go: Callable[[str], None]) -> None:
     """Show all details of a stop; `go` is called with the path of the input whose button is clicked."""
     words = text("walk")
-    st.table(_table(view, trace, stops, stop))
+    show_table(tuple(words["columns"]), _rows(view, trace, stops, stop))
     _statistics(trace, stop)
     formula = written(stop, trace.config)[1]
     if formula:
@@ -51,7 +51,7 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
         _source(view, stop)
 
 
-def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> pd.DataFrame:
+def _rows(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> tuple[tuple[str, ...], ...]:
     """Inputs, parameters and result with their shapes."""
     words = text("walk")
     given, learned, result = words["roles"]
@@ -65,7 +65,7 @@ def _table(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> p
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
     rows += [(learned, shape(_parameter(view, name).shape), name) for name in stop.parameters]
     rows.append((result, named_shape(stop.axes, stop.shape), stop.path))
-    return pd.DataFrame(rows, columns=words["columns"])
+    return tuple(rows)
 
 
 def _statistics(trace: Trace, stop: Stop) -> None:
@@ -75,8 +75,8 @@ def _statistics(trace: Trace, stop: Stop) -> None:
         st.caption(words["statistics_mask"].format(open=int(values.sum()), count=values.size))
         return
     numbers, count = statistics(trace[stop.path], masked)
-    row = [number(value, 4) for value in numbers]
-    st.table(pd.DataFrame([row], columns=words["statistics"]), hide_index=True)
+    row = tuple(number(value, 4) for value in numbers)
+    show_table(tuple(words["statistics"]), (row,))
     if masked is None:
         st.caption(words["statistics_help"])
     else:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
@@ -20,6 +19,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
 from pages.ui.prediction import KEY, Prediction, asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.prediction import read as read_questions
+from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import HeadlightError, InputError, Intervention, Trace
 from transformer.analysis.head_measures import shift
@@ -110,7 +110,7 @@ def show_overview() -> None:
     training; the other models' numbers would tell the answers."""
     words = text("turning")
     columns = words["overview"]
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, str]] = []
     for model in COMPARED:
         measures = _measures(model)
         if measures is None or not is_told(model):
@@ -129,7 +129,7 @@ def show_overview() -> None:
         )
     st.header(words["overview_title"], anchor="overview")
     if rows:
-        st.table(pd.DataFrame(rows).set_index(columns["model"]))
+        show_table(tuple(rows[0]), tuple(tuple(row.values()) for row in rows), named=True)
         st.caption(words["overview_says"])
     if len(rows) < len(COMPARED):
         st.markdown(words["overview_waits"])
@@ -266,7 +266,7 @@ def _show_silenced(model: str, pipeline: TextPipeline, sentences: tuple[Run, Run
     else:
         cases.append((words["without_needed"].format(head=needed.name), needed.silenced))
     pronouns = list(dict.fromkeys((sentences[0].pronoun, sentences[1].pronoun, "il", "elle")))[:2]
-    rows = []
+    rows: list[dict[str, str]] = []
     for name, edits in cases:
         row = {words["case"]: name}
         for letter, run in zip("ab", sentences, strict=True):
@@ -277,6 +277,6 @@ def _show_silenced(model: str, pipeline: TextPipeline, sentences: tuple[Run, Run
                 probability = float(forced.probabilities[0, run.row, token])
                 row[words["probability_of"].format(letter=letter, pronoun=pronoun)] = share(probability, 1)
         rows.append(row)
-    st.table(pd.DataFrame(rows).set_index(words["case"]))
+    show_table(tuple(rows[0]), tuple(tuple(row.values()) for row in rows), named=True)
     st.caption(words["silenced_says"])
     show_buttons(question, prediction, can_leave=False)

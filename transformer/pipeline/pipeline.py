@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -262,7 +263,7 @@ class Pipeline:
         """The model, by the name that every pipeline has for what runs (`transformer.pipeline.protocol`)."""
         return self.model
 
-    @property
+    @cached_property
     def parameters(self) -> int:
         """The number of parameters."""
         return sum(parameter.numel() for parameter in self.model.parameters())

@@ -1,12 +1,15 @@
 """Each undocumented part of Streamlit used by the app still works: one test for each function of `pages.ui.compat`."""
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from playwright.sync_api import Browser, BrowserContext
 from streamlit import config
+from streamlit.components.v2.bidi_component import serialization
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
@@ -100,6 +103,25 @@ def test_keep_theme(monkeypatch: pytest.MonkeyPatch) -> None:
         assert message.light.primary_color
     monkeypatch.setattr(config, "get_options_for_section", None)
     app_session._populate_theme_msg(message)  # reads no settings
+
+
+def test_send_data_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = serialization._extract_dataframes_from_dict
+    monkeypatch.setattr(serialization, "_extract_dataframes_from_dict", plain)  # put back at the end
+    data = {
+        "cards": [{"title": "a", "link": None}],
+        "label": "b",
+        "numbers": [1, 2.5],
+        "colors": {"line": "#000"},
+        "ordered": True,
+    }
+    expected, sent = BidiComponent(), BidiComponent()
+    serialization.serialize_mixed_data(data, expected)
+    compat.send_data_as_json()
+    monkeypatch.setattr(serialization, "is_dataframe_like", None)  # is not asked
+    serialization.serialize_mixed_data(data, sent)
+    assert sent == expected
+    assert json.loads(sent.json) == data
 
 
 def test_widgets_of_and_run_page() -> None:
