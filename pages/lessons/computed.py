@@ -4,24 +4,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from pages.lessons.boxes import Boxes
-from pages.shell.lessons.grading import judge
-from pages.shell.lessons.lesson import HEAD, SIDES, TRUTHS, Question, Truth
-from pages.shell.lessons.truths import kind_of, name_of_place, truth_of
+from pages.shell.lessons.grading import judge, right_answer
+from pages.shell.lessons.lesson import HEAD, SIDES, TRUTHS, Question, Stop, Truth
+from pages.shell.lessons.truths import kind_of, name_of_place, place_of, position_vectors, truth_of, written_tokens
 from pages.shell.lessons.views import run_of
 from pages.shell.runs import runs
 from pages.ui.escaping import literal
-from pages.ui.format import share, token_at
-from pages.ui.limits import LESSON_OPTIONS
+from pages.ui.format import token_at
+from pages.ui.limits import LESSON_OPTIONS, TEXT_CHARACTERS
 from pages.ui.text import text
 from transformer import Trace
 
-# The kinds of questions whose answer is computed.
-COMPUTED = ("tokens", "number")
 # The page whose views have a head, so that a question can be about one of its rows.
 OF_HEAD = "attention"
+# The kinds of questions whose answer is computed, each with the page where alone it can be asked, None for every page.
+COMPUTED = {"tokens": OF_HEAD, "silence": OF_HEAD, "mask": "masks", "alike": "positions", "next": None, "number": None}
+# Tokens that can be chosen if the person who asks names none.
+GUESSES = 4
 
 
 def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
@@ -33,30 +36,56 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
         ask: the words of the question.
 
     Raises:
-        HeadlightError: the stop's model has random weights, cannot read the text, or has no such head.
+        HeadlightError: the stop's model has random weights, cannot read the text, or has nothing to ask of this kind.
     """
-    words, stop = text("lessons"), boxes.view.stop
+    stop = boxes.view.stop
     run = run_of(stop)
     trace = runs().trace(run.key, (run.source,), (run.target,), ())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if kind == "tokens":
-            truth = Truth(name="attention-row", query=_pick_token(boxes, "query", trace.tokens(kind_of(stop))[0]))
-            most = int(boxes.number("most", 1, LESSON_OPTIONS, 2, 1))
-            enough = boxes.number("enough", 0.05, 1.0, 0.5, 0.05)
-            question = Question(kind="tokens", ask=ask, truth=truth, most=most, enough=enough)
-        else:
-            names = [name for name, form in TRUTHS.items() if form.gives == "number" and _offered(name, stop.page, trace)]
-            truth = _pick_truth(boxes, boxes.choice("truth", names, words["truths"]), trace)
-            question = Question(kind="number", ask=ask, truth=truth, tolerance=boxes.number("tolerance", 0.0, 1e6, 0.05, 0.01))
+        question = _drawn(boxes, kind, ask, trace)
     value = truth_of(replace(stop, question=question))
     assert value is not None  # the question has a truth
-    if kind == "tokens":
-        best = max(range(len(value.row)), key=lambda place: value.row[place])
-        told = words["solution"].format(answer=f"{value.tokens[best]}, {share(value.row[best], 1)}")
-    else:
+    words = text("lessons")
+    if kind == "number":
         told = judge(question, str(value.number), value).says
+    else:
+        told = words["solution"].format(answer=right_answer(question, value))
     st.caption(literal(words["truth_now"].format(says=told)))
     return question
+
+
+def _drawn(boxes: Boxes, kind: str, ask: str, trace: Trace) -> Question:
+    """Draw the boxes of a kind of question; returns the question."""
+    stop = boxes.view.stop
+    if kind == "tokens":
+        truth = Truth(name="attention-row", query=_pick_token(boxes, "query", trace.tokens(kind_of(stop))[0]))
+        most = int(boxes.number("most", 1, LESSON_OPTIONS, 2, 1))
+        return Question(kind="tokens", ask=ask, truth=truth, most=most, enough=boxes.number("enough", 0.05, 1.0, 0.5, 0.05))
+    if kind == "silence":
+        options = tuple(text("lessons")["silence_options"])
+        return Question(kind="choose", ask=ask, options=options, truth=Truth(name="silence-changes-answer"))
+    if kind == "mask":
+        tokens = written_tokens(trace)
+        truth = Truth(name="mask-row", query=_pick_token(boxes, "query", tokens))
+        return Question(kind="tokens", ask=ask, truth=truth, most=len(tokens))
+    if kind == "alike":
+        truth = Truth(name="most-alike-position", query=_pick_token(boxes, "place", position_vectors(trace)[1]))
+        return Question(kind="tokens", ask=ask, truth=truth, most=1)
+    if kind == "next":
+        tokens = written_tokens(trace)
+        query = _pick_token(boxes, "after", tokens)
+        written = boxes.lines("guesses", 100, TEXT_CHARACTERS).splitlines()
+        options = tuple(line.strip() for line in written if line.strip()) or _guesses(stop, trace, place_of(query, tokens))
+        return Question(kind="choose", ask=ask, options=options, truth=Truth(name="next-token", query=query))
+    names = [name for name, form in TRUTHS.items() if form.gives == "number" and _offered(name, stop.page, trace)]
+    truth = _pick_truth(boxes, boxes.choice("truth", names, text("lessons")["truths"]), trace)
+    return Question(kind="number", ask=ask, truth=truth, tolerance=boxes.number("tolerance", 0.0, 1e6, 0.05, 0.01))
+
+
+def _guesses(stop: Stop, trace: Trace, place: int) -> tuple[str, ...]:
+    """The most probable tokens after one that the decoder has read, in the order of the alphabet, which tells nothing."""
+    ids = np.argsort(-trace.probabilities[0, place].numpy(), kind="stable")[:GUESSES].tolist()
+    return tuple(sorted(runs().pipeline(run_of(stop).key).vocabulary("target").tokens_of(ids)))
 
 
 def _offered(name: str, page: str, trace: Trace) -> bool:

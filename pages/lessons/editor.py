@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.lessons.boxes import Boxes, key_of
-from pages.lessons.computed import COMPUTED, OF_HEAD, computed_question
+from pages.lessons.computed import COMPUTED, computed_question
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
@@ -18,7 +18,7 @@ from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_ST
 from pages.ui.text import text
 from transformer import HeadlightError
 
-QUESTIONS = ("none", "choose", "tokens", "number", "order")
+QUESTIONS = ("none", "choose", "order", *COMPUTED)
 
 
 def show_editor() -> None:
@@ -94,7 +94,7 @@ def _question(boxes: Boxes) -> Question | None:
         HeadlightError: it is not finished, or its truth cannot be computed.
     """
     words = text("lessons")
-    kinds = [kind for kind in QUESTIONS if kind != "tokens" or boxes.view.stop.page == OF_HEAD]
+    kinds = [kind for kind in QUESTIONS if COMPUTED.get(kind) in (None, boxes.view.stop.page)]
     kind = boxes.pick("kind", kinds, words["questions"])
     if kind == "none":
         return None

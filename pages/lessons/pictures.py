@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from pages.lessons.drawings import bars, cells, texts, two_halves
-from pages.shell.lessons.lesson import LessonError, Stop
+from pages.shell.lessons.lesson import HEAD, TRUTHS, LessonError, Stop
 from pages.shell.lessons.truths import check_head, kind_of, place_of
 from pages.shell.lessons.views import StopRun, run_of, view_of
 from pages.shell.runs import runs, snapshots
@@ -20,6 +20,8 @@ from transformer.pipeline.snapshots import snapshot_name
 
 # Probabilities that are drawn.
 MOST_BARS = 5
+# Questions, by the name of their truth, whose answer the picture of a page tells.
+TELLING = {("token-count", "tokens"), ("token-count", "masks"), ("mask-row", "masks")}
 # Numbers of a position's vector that are drawn.
 DIMENSIONS = 16
 # The parts of a training at which one head is drawn, and how large.
@@ -46,16 +48,17 @@ def picture(stop: Stop, solutions: bool) -> Markup:
         HeadlightError: the model cannot read the stop's text, or has no such head.
     """
     draw = DRAWN.get(stop.page)
-    if draw is None or (_asks_for_tokens(stop) and stop.page in ("tokens", "masks") and not solutions):
+    if draw is None or (_tells_the_answer(stop) and not solutions):
         return Markup("")
     run = run_of(stop)
     drawn, says = draw(_View(stop, run, runs().trace(run.key, (run.source,), (run.target,), ()), solutions))
     return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(drawn, says)
 
 
-def _asks_for_tokens(stop: Stop) -> bool:
+def _tells_the_answer(stop: Stop) -> bool:
+    """Whether the picture of the page, as a whole, is what the question asks for."""
     truth = stop.question and stop.question.truth
-    return bool(truth and truth.name == "token-count")
+    return (truth.name if truth else "", stop.page) in TELLING
 
 
 def _head(view: _View) -> tuple[Markup, str]:
@@ -67,7 +70,8 @@ def _head(view: _View) -> tuple[Markup, str]:
     layer, head = _place(stop, trace, first=1)
     queries, keys = trace.tokens(kind_of(stop))
     truth = stop.question.truth if stop.question else None
-    empty = place_of(truth.query, queries) if truth and truth.query and not solutions else None
+    of_head = truth is not None and TRUTHS[truth.name].may == HEAD
+    empty = place_of(truth.query, queries) if truth and of_head and truth.query and not solutions else None
     drawn, largest = _map(trace, kind_of(stop), layer, head, empty)
     words = text("lessons")["pictures"]
     says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
@@ -125,7 +129,7 @@ def _next_word(view: _View) -> tuple[Markup, str]:
     truth = stop.question.truth if stop.question else None
     read = trace.tokens_of("target")[0]
     row = place_of(truth.query, read) if truth and truth.query else 0
-    empty = bool(truth and truth.name == "next-word-probability" and not solutions)
+    empty = bool(truth and truth.name in ("next-word-probability", "next-token") and not solutions)
     probabilities = trace.probabilities[0, row].double().numpy()
     vocabulary = runs().pipeline(run.key).vocabulary("target")
     best = np.argsort(-probabilities)[:MOST_BARS].tolist()

@@ -9,12 +9,11 @@ from pages.lessons.before_after import FORMS, test_sheet
 from pages.lessons.listing import all_lessons
 from pages.lessons.pictures import picture
 from pages.shell.error_boundary import sentence
-from pages.shell.lessons.grading import judge
+from pages.shell.lessons.grading import right_answer
 from pages.shell.lessons.lesson import Lesson, Question, Stop
 from pages.shell.lessons.prose import as_html, line_as_html
 from pages.shell.lessons.question_data import shuffled
 from pages.shell.lessons.truths import Value, filled, truth_of
-from pages.ui.format import number, share
 from pages.ui.pickers import pick
 from pages.ui.style import style
 from pages.ui.text import text
@@ -111,18 +110,11 @@ def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
 def _solution(question: Question, truth: Value | None) -> str:
     """The right answer, as text."""
     words = text("lessons")
+    told = right_answer(question, truth)
     if question.kind == "choose":
         right = question.answer or (1 + int(truth.number) if truth else 0)
-        reason = question.reasons[right - 1] if question.reasons else judge(question, str(right), truth).says
-        told = f"{chr(ord('A') + right - 1)}. {reason}"
+        told = f"{chr(ord('A') + right - 1)}. {told}"
     elif question.kind == "order":
         order = shuffled(question)
         told = " ".join(chr(ord("A") + order.index(place)) for place in range(len(order)))
-    elif truth is None:
-        told = ""
-    elif question.kind == "tokens":
-        most = max(range(len(truth.row)), key=lambda place: truth.row[place])
-        told = f"{truth.tokens[most]}, {share(truth.row[most], 1)}"
-    else:
-        told = number(truth.number, 3)
     return words["solution"].format(answer=told)

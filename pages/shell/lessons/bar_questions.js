@@ -150,7 +150,7 @@ export class Questions {
       const weight = question.weights[index];
       if (weight !== undefined) {
         button.append(make("small", {}, weight.toFixed(2)));
-        button.style.boxShadow = `inset 0 -${Math.round(weight * 100) / 20}px var(--accent)`;
+        button.style.boxShadow = `inset 0 -${Math.round(Math.max(0, weight) * 100) / 20}px var(--accent)`;
       }
       list.append(button);
     });

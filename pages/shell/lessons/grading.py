@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from pages.shell.lessons.answers import number_of, places
-from pages.shell.lessons.lesson import Question
+from pages.shell.lessons.lesson import TRUTHS, Question
 from pages.shell.lessons.truths import Value
-from pages.ui.format import number, share
+from pages.ui.format import fixed, number, share
 from pages.ui.text import text
+from transformer.analysis.prediction_scores import ALIKE
 
 
 class Verdict(NamedTuple):
@@ -45,9 +46,11 @@ def _choice(question: Question, chosen: list[int], truth: Value | None) -> Verdi
     option = chosen[0]
     if truth is None:
         return Verdict(option == question.answer, question.reasons[option - 1])
-    changes = bool(truth.number)
-    says = text("lesson")["changes" if changes else "stays"].format(**dict(truth.words))
-    return Verdict(option == 1 + changes, says)
+    if question.truth and TRUTHS[question.truth.name].gives == "option":
+        says = text("lesson")["next_token"].format(**dict(truth.words))
+    else:
+        says = text("lesson")["changes" if truth.number else "stays"].format(**dict(truth.words))
+    return Verdict(option == 1 + int(truth.number), says)
 
 
 def _order(question: Question, chosen: list[int]) -> Verdict:
@@ -60,6 +63,11 @@ def _order(question: Question, chosen: list[int]) -> Verdict:
 
 
 def _tokens(question: Question, chosen: list[int], truth: Value) -> Verdict:
+    name = question.truth.name if question.truth else ""
+    if name == "mask-row":
+        return _mask_row(chosen, truth)
+    if name == "most-alike-position":
+        return _alike(chosen, truth)
     words = text("lesson")
     caught = float(sum(truth.row[place] for place in chosen))
     most = max(range(len(truth.row)), key=lambda place: truth.row[place])
@@ -72,6 +80,41 @@ def _tokens(question: Question, chosen: list[int], truth: Value) -> Verdict:
         most_share=share(truth.row[most], 1),
     )
     return Verdict(caught >= question.enough, says, caught)
+
+
+def _mask_row(chosen: list[int], truth: Value) -> Verdict:
+    words, may = text("lesson")["mask_row"], {place for place, allowed in enumerate(truth.row) if allowed}
+    listed = {"open": may, "missed": may - set(chosen), "hidden": set(chosen) - may}
+    names = {name: ", ".join(truth.tokens[place] for place in sorted(places)) for name, places in listed.items()}
+    says = [words[name].format(**names, **dict(truth.words)) for name, places in listed.items() if places]
+    return Verdict(may == set(chosen), " ".join(says))
+
+
+def _alike(chosen: list[int], truth: Value) -> Verdict:
+    words, own = text("lesson")["most_alike"], chosen[0]
+    right = own != int(truth.number) and truth.row[own] >= max(truth.row) - ALIKE
+    given = {"given": truth.tokens[own], "own": fixed(truth.row[own], 2)}
+    name = "right" if right else "itself" if own == int(truth.number) else "wrong"
+    return Verdict(right, words[name].format(**given, **dict(truth.words)))
+
+
+def right_answer(question: Question, truth: Value | None) -> str:
+    """What is right, in plain text; empty for an order, which has it in its options."""
+    if question.kind == "order" or (truth is None and question.kind != "choose"):
+        return ""
+    if question.kind == "choose":
+        right = question.answer or (1 + int(truth.number) if truth else 0)
+        return question.reasons[right - 1] if question.reasons else judge(question, str(right), truth).says
+    assert truth is not None  # only the others have none
+    if question.kind == "number":
+        return number(truth.number, 3)
+    words, name = dict(truth.words), question.truth.name if question.truth else ""
+    if name == "mask-row":
+        return ", ".join(token for token, allowed in zip(truth.tokens, truth.row, strict=True) if allowed)
+    if name == "most-alike-position":
+        return f"{words['most']}, {words['value']}"
+    most = max(range(len(truth.row)), key=lambda place: truth.row[place])
+    return f"{truth.tokens[most]}, {share(truth.row[most], 1)}"
 
 
 def _number(question: Question, given: float, truth: Value) -> Verdict:

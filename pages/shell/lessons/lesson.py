@@ -20,12 +20,12 @@ class TruthForm:
     """What a truth gives, and which of its settings it reads.
 
     Attributes:
-        gives: `number`, `row` (a weight for each token) or `yes or no`.
+        gives: `number`, `row` (a number for each token), `yes or no`, or `option` (which of the question's options is right).
         needs: settings that must be given.
         may: settings that may be given.
     """
 
-    gives: Literal["number", "row", "yes or no"]
+    gives: Literal["number", "row", "yes or no", "option"]
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
 
@@ -44,6 +44,9 @@ TRUTHS: dict[str, TruthForm] = {
     "vector-length": TruthForm("number"),
     "next-word-probability": TruthForm("number", ("query",), ("token",)),
     "attention-row": TruthForm("row", ("query",), HEAD),
+    "mask-row": TruthForm("row", ("query",)),
+    "most-alike-position": TruthForm("row", ("query",)),
+    "next-token": TruthForm("option", ("query",)),
     "silence-changes-answer": TruthForm("yes or no", (), HEAD),
     "edit-changes-answer": TruthForm("yes or no", ("edit",)),
 }
@@ -78,14 +81,14 @@ class Question:
     """A question.
 
     Attributes:
-        kind: choose one option; choose tokens of a row of attention; put the options in order; fill in a number.
+        kind: choose one option; choose tokens of a row; put the options in order; fill in a number.
         ask: its words.
         options: to choose from; of `order`, in the right order.
         reasons: of `choose`, for each option why it is right or wrong; otherwise none, or one for any wrong answer.
-        answer: the right option of `choose`, counted from 1; 0 where a truth decides between no (1) and yes (2).
+        answer: the right option of `choose`, counted from 1; 0 where a truth decides, such as between no (1) and yes (2).
         truth: of `tokens` and `number`, and of `choose` without `answer`.
         tolerance: how far a number may be off.
-        enough: the share of the attention that the chosen tokens must have.
+        enough: of a row of attention, the share that the chosen tokens must have.
         most: how many tokens may be chosen.
     """
 

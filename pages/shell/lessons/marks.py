@@ -38,7 +38,7 @@ def marks_on(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int,
         lesson = lesson_in_class(opened)
         stop = lesson.stops[opened.stop] if opened.stop < len(lesson.stops) else None
         question, answer = stop and stop.question, opened.answers.get(opened.stop)
-        if not (stop and question and question.kind == "tokens" and question.truth and answer):
+        if not (stop and question and question.truth and question.truth.name == "attention-row" and answer):
             return None
         shown = question_data(lesson, opened.stop, answer)
         if not shown or not shown["settled"] or shown["tokens"] != list(keys) or head_of(stop) != (kind, layer, head):

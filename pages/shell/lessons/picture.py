@@ -91,7 +91,8 @@ def lesson_picture() -> None:
 
 def is_pictured(stop: Stop) -> bool:
     """Whether a stop has a question that is answered on the picture."""
-    return stop.question is not None and stop.question.kind == "tokens"
+    truth = stop.question and stop.question.truth
+    return truth is not None and truth.name == "attention-row"
 
 
 def _asked(opened: OpenLesson) -> _Asked | None:

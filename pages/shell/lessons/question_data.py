@@ -83,7 +83,9 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         data["settled"] = True
     if not data["held"]:
         data |= {"says": shown.says, "right": shown.right}
-        data["weights"] = list(truth.row) if truth and tokens and data["settled"] else []
+        # A row of a mask is only open or hidden, which the sentence says.
+        shares = bool(question.truth and question.truth.name != "mask-row")
+        data["weights"] = list(truth.row) if truth and tokens and shares and data["settled"] else []
     else:
         # An order is long, and stands above.
         noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]

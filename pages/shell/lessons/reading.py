@@ -142,10 +142,10 @@ def _check_fit(table: "_Table", question: Question) -> None:
             table.refuse("{where} must have either an answer, the number of the right option, or a truth.")
         if question.answer > count:
             table.refuse("{where}: answer is {value}; there are {count} options.", value=question.answer, count=count)
-        if question.truth and (gives != "yes or no" or count != 2):
+        if question.truth and gives != "option" and (gives != "yes or no" or count != 2):
             table.refuse(
                 "{where}: a truth can decide between two options, no and yes, if its name is silence-changes-answer or "
-                "edit-changes-answer."
+                "edit-changes-answer, and between tokens if it is next-token."
             )
         if question.answer and len(question.reasons) != count:
             table.refuse("{where} needs one reason for each option.")

@@ -11,8 +11,11 @@ from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
 from pages.shell.lessons.views import StopRun, run_of, view_of, words_of
 from pages.shell.runs import Edits, Key, runs
 from pages.ui.caches import cached
-from pages.ui.format import number
+from pages.ui.format import fixed, number, share, token_at
+from pages.ui.limits import LESSON_OPTIONS
+from pages.ui.text import text
 from transformer import HeadlightError, Trace
+from transformer.analysis.prediction_scores import likeness
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions
@@ -26,8 +29,9 @@ class Value(NamedTuple):
     """The value of a truth, computed on the run of a stop.
 
     Attributes:
-        number: the number; of yes or no, 1 or 0.
-        row: of a row of attention, the weight of each token.
+        number: the number; of yes or no, 1 or 0; of options, the place of the right one, counted from 0.
+        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
+            vector, or its probability.
         tokens: the tokens of that row.
         words: further texts for the sentence on it, by name.
     """
@@ -49,7 +53,7 @@ def truth_of(stop: Stop) -> Value | None:
         return None
     kind, layer, head = head_of(stop)
     run = run_of(stop)
-    return _truth(run.key, run.source, run.target, question.truth, kind, layer + 1, head + 1)
+    return _truth(run.key, run.source, run.target, question.truth, kind, layer + 1, head + 1, question.options)
 
 
 def head_of(stop: Stop) -> tuple[str, int, int]:
@@ -94,7 +98,9 @@ def _whole(written: str) -> int:
 
 
 @cached
-def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, layer: int, head: int) -> Value:
+def _truth(
+    key: Key, source: str, target: str | None, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]
+) -> Value:
     run = StopRun(key, source, target)
     trace = runs().trace(key, (source,), (target,), ())
     if truth.name == "token-count":
@@ -108,6 +114,12 @@ def _truth(key: Key, source: str, target: str | None, truth: Truth, kind: str, l
         return Value(trace.config.d_model)
     if truth.name == "next-word-probability":
         return _next_word(trace, run, truth)
+    if truth.name == "next-token":
+        return _next_of(trace, run, truth, options)
+    if truth.name == "mask-row":
+        return _mask_row(trace, truth)
+    if truth.name == "most-alike-position":
+        return _alike(trace, truth)
     if truth.name == "edit-changes-answer":
         lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
         return _edited(run, all_interventions(truth.edit.split("; "), trace.config, lengths))
@@ -147,6 +159,69 @@ def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
     token = vocabulary.ids([truth.token])[0] if truth.token else int(np.argmax(row))
     words = (("query", read[query]), ("token", vocabulary.tokens_of([token])[0]))
     return Value(float(row[token]), words=words)
+
+
+def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...]) -> Value:
+    """Which of the tokens that can be chosen is the most probable after one that the decoder has read."""
+    vocabulary, read = runs().pipeline(run.key).vocabulary("target"), written_tokens(trace)
+    query = place_of(truth.query, read)
+    probabilities = trace.probabilities[0, query].double().numpy()
+    ids = [vocabulary.ids([option])[0] for option in options]
+    for option, of in zip(options, ids, strict=True):
+        if vocabulary.tokens_of([of])[0] != option:
+            raise LessonError("The model's vocabulary has no token {name!r}.", name=option)
+    row = tuple(float(probabilities[of]) for of in ids)
+    listed = dict(sorted(zip(options, row, strict=True), key=lambda pair: -pair[1]))
+    best = int(probabilities.argmax())
+    if best not in ids:
+        listed |= {text("lesson")["of_all"].format(token=vocabulary.tokens_of([best])[0]): float(probabilities[best])}
+    shares = ", ".join(f"{token} {share(value, 1)}" for token, value in listed.items())
+    return Value(float(np.argmax(row)), row, options, (("query", read[query]), ("shares", shares)))
+
+
+def _mask_row(trace: Trace, truth: Truth) -> Value:
+    """Which tokens a row of the decoder's mask may look at."""
+    tokens = written_tokens(trace)
+    query = place_of(truth.query, tokens)
+    row = trace.allowed("decoder")[0, 0, 0, query, : len(tokens)].double().numpy()
+    return Value(0.0, tuple(row.tolist()), tokens, (("query", tokens[query]),))
+
+
+def written_tokens(trace: Trace) -> tuple[str, ...]:
+    """The first tokens that the decoder has read, as many as a question can offer.
+
+    Raises:
+        LessonError: the model has no decoder.
+    """
+    if "decoder" not in trace.kinds:
+        raise LessonError("The model of this stop has no decoder.")
+    return tuple(trace.tokens_of("target")[0][:LESSON_OPTIONS])
+
+
+def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The vectors that are added at the first positions, as many as a question can offer, and the tokens there.
+
+    Raises:
+        LessonError: the model adds no vectors for positions, or there is one position only.
+    """
+    side = trace.sides[0]
+    path, tokens = f"{side}_embedding.position", tuple(trace.tokens_of(side)[0][:LESSON_OPTIONS])
+    if path not in trace or len(tokens) < 2:
+        raise LessonError("The model of this stop adds no vectors for positions that could be compared.")
+    vectors = trace[path].numpy()
+    return vectors.reshape(-1, *vectors.shape[-2:])[0][: len(tokens)], tokens
+
+
+def _alike(trace: Trace, truth: Truth) -> Value:
+    """How alike the vector of each position is to that of one; to itself, 0."""
+    vectors, tokens = position_vectors(trace)
+    names = tuple(token_at(place, token) for place, token in enumerate(tokens))
+    position = place_of(truth.query, tokens)
+    similar = likeness(vectors, position)
+    row = np.where(np.arange(len(names)) == position, 0.0, similar.values)
+    best = text("lesson")["and"].join(names[place] for place in similar.best)
+    words = (("query", names[position]), ("most", best), ("value", fixed(similar.values[similar.best[0]], 2)))
+    return Value(float(position), tuple(row.tolist()), names, words)
 
 
 def _edited(run: StopRun, edits: Edits) -> Value:

@@ -219,6 +219,37 @@ def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None
         assert truth.name == name
 
 
+@pytest.mark.parametrize(
+    ("page", "kind", "truth", "told"),
+    [
+        ("attention", "silence", "silence-changes-answer", "With this edit the answer"),
+        ("masks", "mask", "mask-row", "Answer: <sos>"),
+        ("positions", "alike", "most-alike-position", "Answer: 1 · c"),
+        ("decoding", "next", "next-token", "After <sos>: b "),
+    ],
+)
+def test_what_a_page_lets_predict_can_be_asked_in_a_lesson_of_ones_own(page: str, kind: str, truth: str, told: str) -> None:
+    app = on_page(f"pages/{page}/page.py", model="reverse", source="cab")
+    app.button(key="keep_view").click().run()
+    app.switch_page(PAGE).run()
+    offered = app.button_group(key="own_stop_0_kind").options
+    assert all((WORDS["questions"][other] in offered) == (other == kind) for other in ("silence", "mask", "alike"))
+    app.button_group(key="own_stop_0_kind").set_value(kind).run()
+    app.text_input(key="own_stop_0_ask").set_value("What do you expect?").run()
+    assert not app.exception
+    assert not app.warning
+    (link,) = [code.value for code in app.code]
+    (stop,) = unpack(link.partition("lesson=")[2]).stops
+    assert stop.question
+    assert stop.question.truth
+    assert stop.question.truth.name == truth
+    assert truth_of(stop)
+    assert any(told in shown(caption.value) for caption in app.caption)
+    drawn = str(picture(stop, solutions=False))
+    assert bool(drawn) == (page != "masks")  # whose picture is the answer
+    assert (WORDS["pictures"]["empty_bars"] in drawn) == (page == "decoding")
+
+
 def test_a_page_that_is_loaded_again_has_the_views_that_the_tab_has_kept() -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", present="1")
     app.button(key="keep_view").click().run()

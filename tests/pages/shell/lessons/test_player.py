@@ -5,13 +5,14 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.lessons.answers import Answer, fits, parse, write
 from pages.shell.lessons.ending import line_of_sheet
-from pages.shell.lessons.grading import judge
+from pages.shell.lessons.grading import Verdict, judge
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop, Truth
 from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
@@ -21,6 +22,7 @@ from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import available, runs, snapshots
+from pages.ui.format import share
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched
@@ -200,10 +202,50 @@ def test_truths_are_those_of_the_trace() -> None:
     assert value(name="vector-length").number == trace.config.d_model
     assert value(name="next-word-probability", query="<sos>").number == pytest.approx(float(trace.probabilities[0, 0].max()))
     assert dict(value(name="next-word-probability", query="<sos>").words)["token"] == "b"
+    # The target is <sos> b a c <eos> less its end; the first row may look at itself alone.
+    assert value(name="mask-row", query="<sos>").row == (1, 0, 0, 0)
+    assert value(name="mask-row", query="a").row == (1, 1, 1, 0)
+    vectors = trace["source_embedding.position"].numpy().reshape(-1, trace.config.d_model)[:5]
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    alike = value(name="most-alike-position", query="a")
+    assert alike.row == pytest.approx([0 if place == 2 else float(vectors[place] @ vectors[2]) for place in range(5)])
+    assert dict(alike.words)["query"] == "2 · a"
     changed = value(name="edit-changes-answer", edit="no positions")
     answers = [runs().answer("reverse", "cab", ()).text, dict(changed.words)["before"], dict(changed.words)["after"]]
     assert changed.number == float(answers[1] != answers[2])
     assert answers[0] == answers[1] == "bac"
+
+
+def test_of_several_tokens_the_most_probable_is_right() -> None:
+    probabilities = runs().trace("reverse", ("cab",), (None,), ()).probabilities[0, 0]
+    vocabulary = runs().pipeline("reverse").vocabulary("target")
+    shares = {token: share(float(probabilities[vocabulary.ids([token])[0]]), 1) for token in "abc"}
+
+    def verdict(options: tuple[str, ...], answer: str) -> Verdict:
+        question = Question(kind="choose", ask="?", options=options, truth=Truth(name="next-token", query="<sos>"))
+        return judge(question, answer, truth_of(replace(asked(name="head-count"), question=question)))
+
+    assert verdict(("a", "b", "c"), "2").right
+    wrong = verdict(("a", "c"), "1")
+    assert wrong.right == (probabilities[vocabulary.ids(["a"])[0]] > probabilities[vocabulary.ids(["c"])[0]])
+    assert f"most probable of all: b {shares['b']}" in wrong.says
+    assert f"a {shares['a']}" in wrong.says
+    with pytest.raises(LessonError, match="no token 'hello'"):
+        verdict(("a", "hello"), "1")
+
+
+def test_rows_of_masks_and_positions_are_judged() -> None:
+    mask = Question(kind="tokens", ask="?", truth=Truth(name="mask-row", query="x"), most=3)
+    row = Value(row=(1.0, 1.0, 0.0), tokens=("a", "x", "b"), words=(("query", "x"),))
+    assert judge(mask, "0-1", row) == (True, "The row of x may look at a, x.", 0.0)
+    wrong = judge(mask, "1-2", row)
+    assert (wrong.right, wrong.says) == (False, "The row of x may look at a, x. You left out a. Hidden from it, but marked: b.")
+    alike = Question(kind="tokens", ask="?", truth=Truth(name="most-alike-position", query="1"), most=1)
+    words = (("query", "1 · x"), ("most", "0 · a and 2 · b"), ("value", "0.90"))
+    cosines = Value(1.0, (0.9, 0.0, 0.9 - 1e-7, -0.5), ("0 · a", "1 · x", "2 · b", "3 · c"), words)
+    assert [judge(alike, str(place), cosines).right for place in range(4)] == [True, False, True, False]
+    assert judge(alike, "3", cosines).says == "3 · c has cosine −0.50 with 1 · x. Most alike: 0 · a and 2 · b, with 0.90."
+    assert judge(alike, "1", cosines).says.startswith("1 · x is the position itself.")
 
 
 def test_numbers_in_words_are_those_of_the_trace() -> None:

@@ -167,7 +167,7 @@ def test_a_lesson_too_long_for_a_link_is_refused() -> None:
 def test_every_truth_says_what_it_gives_and_needs() -> None:
     for name, form in TRUTHS.items():
         settings = dict.fromkeys(form.needs, "source")
-        kind = {"number": "number", "row": "tokens", "yes or no": "choose"}[form.gives]
+        kind = {"number": "number", "row": "tokens", "yes or no": "choose", "option": "choose"}[form.gives]
         question = {"kind": kind, "ask": "?", "truth": {"name": name, **settings}}
         read = read_lesson(lesson({"question": question | ({"options": ["no", "yes"]} if kind == "choose" else {})}))
         assert read.stops[0].question
