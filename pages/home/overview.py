@@ -37,7 +37,7 @@ def show_numbers(view: View, trace: Trace) -> None:
     }
     if card.tested_on:
         numbers[words["exact"]] = share(card.accuracy, 1)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)
     if view.pipeline.note:

@@ -9,7 +9,6 @@ from pages.shell.parts import seen
 from pages.turning.comparison import is_told, needed_head, read, show_overview, show_turning
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.prediction import is_open
-from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer.analysis.head_measures import shift
 from transformer.analysis.importance import head_importance
@@ -21,10 +20,9 @@ st.markdown(words["sentence"])
 
 with explained():
     examples = world("english-french").examples
-    # In large type, two boxes side by side would hide the word in which the sentences differ.
-    places = (st.container(), st.container()) if presenting() else st.columns(2)
+    row = st.container(horizontal=True, key="sentences")  # app.css
     typed = [
-        column.text_input(
+        row.text_input(
             words[f"sentence_{letter}"],
             value=example.source,
             max_chars=TEXT_CHARACTERS,
@@ -32,7 +30,7 @@ with explained():
             bind="query-params",
             help=words["sentence_help"],
         )
-        for column, letter, example in zip(places, "ab", examples, strict=False)
+        for letter, example in zip("ab", examples, strict=False)
     ]
     first, second = (text.strip() or example.source for text, example in zip(typed, examples, strict=False))
     st.caption(words["fixed"])

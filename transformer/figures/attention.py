@@ -16,8 +16,9 @@ LEVELS = 254
 MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # most tokens on the longer side for which each cell has its number
 MOST_LABELLED = 32  # most tokens on an axis for which each is written; of more, every second or third
-# px: the side of a cell with a number in it, of one with a label beside it, of others; and the space beside the cells.
-WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE = 27, 15, 9, 210
+# px: the side of a cell with a number in it, of one with a label beside it, of others; the space beside the cells, and how much
+# of it is the title of the rows.
+WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE, TITLE = 27, 15, 9, 210, 28
 # Of the small map: most tokens labelled on an axis; px of the cells at most and of the labels above them; its margins.
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
 SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
@@ -213,11 +214,11 @@ def token_map(
         xaxis=across,
         yaxis=down,
         margin={"t": 110},
-        meta=least_width(len(keys), longer),
+        meta=least_width(len(keys), longer, BESIDE - TITLE if wide else BESIDE),
     )
 
 
-def least_width(columns: int, longer: int) -> dict[str, int]:
+def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, int]:
     """The least width of a map in px, for the figure's `meta`: numbers fit into cells, and labels do not overlap."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
-    return {"least_width": BESIDE + columns * cell}
+    return {"least_width": beside + columns * cell}

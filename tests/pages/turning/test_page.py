@@ -136,7 +136,7 @@ def test_a_sentence_without_a_pronoun_is_refused_for_each_model_and_the_rest_sta
 
 
 def test_the_page_names_the_row_and_says_that_the_sidebar_changes_nothing(app: AppTest) -> None:
-    assert any("the row of qu', from which the pronoun is predicted" in markdown.value for markdown in app.markdown)
+    assert any("the row of qu' predicts the pronoun" in markdown.value for markdown in app.markdown)
     assert text("turning")["fixed"] in [caption.value for caption in app.caption]
 
 
