@@ -23,6 +23,8 @@ from transformer.tracing.phrases import all_interventions
 # A number of the run in a lesson's words, `{scaled-score <sos> h}`: of a query and a key of the head in view. How many a text
 # can have, which comes from anybody.
 NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
+# A size of the model in a lesson's words, such as `{d_head}`.
+SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
 
 
 class Value(NamedTuple):
@@ -69,8 +71,14 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
 
 
 def filled(stop: Stop, words: str) -> str:
-    """A text of a stop as it is shown: with the head that the card names, and with numbers of the run. What cannot be computed
-    stays as it is written."""
+    """A text of a stop as it is shown: with the head that the card names, and with sizes and numbers of the run. What cannot be
+    computed stays as it is written."""
+
+    def size(match: re.Match[str]) -> str:
+        run = run_of(stop)
+        config = runs().trace(run.key, (run.source,), (run.target,), ()).config
+        width = config.d_model // config.heads
+        return number({"d_model": config.d_model, "heads": config.heads, "d_head": width}.get(match[1], width**0.5), 3)
 
     def value(match: re.Match[str]) -> str:
         name, query, key = match.groups()
@@ -79,7 +87,7 @@ def filled(stop: Stop, words: str) -> str:
         return number(computed.number, 3) if computed else match[0]
 
     try:
-        return NUMBER.sub(value, words_of(stop, words), count=MOST_NUMBERS)
+        return SIZE.sub(size, NUMBER.sub(value, words_of(stop, words), count=MOST_NUMBERS))
     except HeadlightError:
         return words
 

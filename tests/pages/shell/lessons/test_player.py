@@ -255,6 +255,9 @@ def test_numbers_in_words_are_those_of_the_trace() -> None:
     for words in ("{score <sos> z}", "{token-count source}", "{score}", "{score.__class__ a b}"):
         assert filled(stop, words) == words
     assert filled(stop, "{score 0 0}" * 20).count("{") == 8
+    config = runs().trace("reverse", ("cab",), (None,), ()).config
+    width = config.d_model // config.heads
+    assert filled(stop, "{d_model} {heads} {d_head} {√d_head}") == f"{config.d_model} {config.heads} {width} {width**0.5:g}"
 
 
 @pytest.mark.parametrize(
