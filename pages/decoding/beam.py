@@ -13,16 +13,16 @@ from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
 from pages.ui.text import figure_labels, text
-from transformer import Trace
 from transformer.analysis.words import Group
 from transformer.figures import head_map
 from transformer.figures.decoding import TreeNode, beam_tree, stage_bars
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
+from transformer.tracing.paths import Kind
 
 KEY, NODE = "beam-tree", "node"
 
 
-def show_beam(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) -> None:
+def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     """Draw the tree, the hypotheses kept to the end, and the picked node; `of` has the positions of each word of the text,
     if its pieces are joined."""
     words, method = text("decoding"), run.settings.method
@@ -37,7 +37,7 @@ def show_beam(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) ->
     alt = words["tree_alt"].format(count=len(nodes), width=method.width)
     show(figure, KEY, alt, on_select=_pick, table=lambda: tree_table(run))
     _show_final(view, run, method)
-    _show_node(trace, run, selected, of)
+    _show_node(run, selected, of)
 
 
 def tree_nodes(run: Run) -> list[TreeNode]:
@@ -127,7 +127,7 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
     )
 
 
-def _show_node(trace: Trace, run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
+def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     """Show the distribution and the cross-attention that gave a token on its branch."""
     words, step = text("decoding"), run.step(made)
     branch = run.tokens_of(each.token for each in run.written.chain(made))
@@ -142,9 +142,9 @@ def _show_node(trace: Trace, run: Run, made: Hypothesis, of: tuple[Group, ...]) 
         figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token), figure_labels())
         show(figure, "node-bars", words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)))
     with right:
-        crossed = bool(trace.source_tokens)
-        rows = step.attention("cross" if crossed else "decoder", made.row).mean(1).numpy()
-        keys = trace.source_tokens[0] if crossed else run.tokens_of(step.read[made.row].tolist())
+        kind = run.kinds[0]
+        rows = step.attention(kind, made.row).mean(1).numpy()
+        keys = run.text_tokens if kind == Kind.CROSS else run.tokens_of(step.read[made.row].tolist())
         rows, keys = joined_weights(rows, of), joined_tokens(keys, of)
         names = [words["layer_row"].format(layer=layer + 1) for layer in range(len(rows))]
         figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())

@@ -4,19 +4,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.decoding.settings import write
 from pages.decoding.steps import Run, quoted_tokens
+from pages.decoding.written import run_of
 from pages.shell.edit_list import edit_button, edits_asked, fits, show_edit_list
 from pages.shell.runs import Edits
 from pages.shell.view import View
 from pages.ui.text import text
-from transformer import Trace
 from transformer.analysis.forcing import parting
-from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions, at_head
 
 
-def edits_in_force(view: View, trace: Trace) -> Edits:
+def edits_in_force(view: View) -> Edits:
     """The edits of the session or of the link. Their list is drawn if there are any.
 
     Raises:
@@ -27,28 +25,25 @@ def edits_in_force(view: View, trace: Trace) -> Edits:
     phrases = show_edit_list()
     st.caption(text("decoding")["edits_caption"])
     # The answer grows while it is written, so any of its positions is allowed.
-    return all_interventions(
-        phrases, view.pipeline.config, {"source": len(trace.source_tokens[0])} if trace.source_tokens else {}
-    )
+    lengths = {"source": len(view.reading("source").tokens)} if len(view.pipeline.stacks) > 1 else {}
+    return all_interventions(phrases, view.pipeline.config, lengths)
 
 
-def show_edits(view: View, trace: Trace, run: Run) -> None:
+def show_edits(view: View, run: Run) -> None:
     """Draw buttons that add edits, and the answers without and with them.
 
     Args:
         view: of the sidebar.
-        trace: names the layers and heads.
         run: what was written with the edits.
     """
     words, whatif = text("decoding"), text("whatif")
     st.markdown(words["edits_text"])
-    kinds = [kind for kind in (Kind.CROSS, Kind.DECODER) if kind in trace.kinds]
-    layer = st.session_state.get("shown_layer", trace.layers(kinds[0])) - 1
-    heads = range(trace.heads(kinds[0]))
+    layers, heads = run.heads(run.kinds[0])
+    layer = st.session_state.get("shown_layer", layers) - 1
     with st.container(horizontal=True):
-        for kind in kinds:
+        for kind in run.kinds:
             with st.popover(words["silence"][kind].format(layer=layer + 1), icon=":material/volume_off:"):
-                for head in heads:
+                for head in range(heads):
                     edit_button(words["silence_head"].format(head=head + 1), at_head("silence", kind, layer, head))
                 edit_button(whatif["silence_layer"], at_head("silence", kind, layer))
         if fits(view, "no positions"):
@@ -56,7 +51,7 @@ def show_edits(view: View, trace: Trace, run: Run) -> None:
     if not run.settings.edits:
         st.info(words["no_edits"], icon=":material/edit:")
         return
-    plain = Run(run.pipeline, write(view, replace(run.settings, edits=())), replace(run.settings, edits=()))
+    plain = run_of(view, replace(run.settings, edits=()))
     at = parting(plain.written.ids(), run.written.ids())
     for place, name, one in zip(st.columns(2), ("answer_clean", "answer_edited"), (plain, run), strict=True):
         with place.container(border=True):

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.decoding.settings import write
 from pages.decoding.steps import Run
+from pages.decoding.written import run_of
 from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import SEARCH_CHARACTERS
@@ -66,8 +66,7 @@ def forced_tokens(view: View, run: Run) -> Forced:
 
 def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
     """The run with forced tokens: (step, id) pairs, steps counted from 0."""
-    settings = run.settings.with_forced(tokens)
-    return Run(run.pipeline, write(view, settings), settings)
+    return run_of(view, run.settings.with_forced(tokens))
 
 
 def force(step: int, token: str) -> None:

@@ -12,15 +12,14 @@ from pages.decoding.forced import forced_tokens, with_forced
 from pages.decoding.insides import show_contributions, show_lens
 from pages.decoding.player import picked_step, show_player
 from pages.decoding.prediction import NEXT, show_guess
-from pages.decoding.settings import Settings, pick_settings, write
-from pages.decoding.steps import Run
+from pages.decoding.settings import PLAIN, pick_settings, write
 from pages.decoding.training import show_forcing, show_smoothing
 from pages.decoding.words import text_words
+from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
-from pages.shell.pieces import pick_words
-from pages.shell.run_banner import show_run
+from pages.shell.run_banner import answer_of, show_agreement, show_answer, show_texts
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
 from pages.ui.pickers import pick
@@ -30,7 +29,7 @@ from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.analysis.words import Group
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
-from transformer.pipeline.decoding.methods import Beam, Greedy
+from transformer.pipeline.decoding.methods import Beam
 from transformer.pipeline.decoding.write import write as write_steps
 
 words = text("decoding")
@@ -38,12 +37,17 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view, trace = show_run(with_answer=not is_open(NEXT))
+    view = show_texts(lambda view: view.writes and write(view, PLAIN))
     if not view.writes:
+        show_answer(view, answer_of(view))
+        show_agreement(view)
         st.info(words["no_decoder"].format(mask=literal(view.pipeline.mask_token)), icon=":material/info:")
         raise PageEnd
-    settings = replace(pick_settings(), edits=edits_in_force(view, trace))
-    run = Run(view.pipeline, write(view, settings), settings)
+    if not is_open(NEXT):
+        show_plain_answer(view)
+    show_agreement(view)
+    settings = replace(pick_settings(), edits=edits_in_force(view))
+    run = run_of(view, settings)
     forced = forced_tokens(view, run)
     other = with_forced(view, run, forced.tokens) if forced.tokens else None
     shown = run
@@ -58,13 +62,12 @@ with explained():
     hides = show_guess(view, shown, step)
     of: tuple[Group, ...] = ()
     if not hides:
-        if hides is None and shown.settings != Settings(Greedy()):
+        if hides is None and shown.settings != PLAIN:
             st.markdown(words["written"].format(answer=quoted(shown.text) or text("common")["empty_answer"]))
-        drawn = pick_words(trace)
-        of = text_words(trace, drawn, len(run.given))
+        of = text_words(run.reading)
         if of:
             st.caption(f":material/join: {words['joined']}")
-        show_player(view, trace, shown, of)
+        show_player(view, shown, of)
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
@@ -75,7 +78,7 @@ with explained():
     if hides is None:
         st.header(words["beam_title"], anchor="beam")
         if seen("beam", 520 if isinstance(settings.method, Beam) else 90):
-            show_beam(view, trace, shown, of)
+            show_beam(view, shown, of)
 
         st.header(words["branch_title"], anchor="branch")
         if seen("branch", 300):
@@ -83,7 +86,7 @@ with explained():
 
         st.header(words["edits_title"], anchor="edits")
         if seen("edits", 220):
-            show_edits(view, trace, shown)
+            show_edits(view, shown)
 
         st.header(words["lens_title"], anchor="lens")
         if seen("lens", 420):

@@ -22,7 +22,6 @@ from pages.ui.export_menu import saving
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import language, text
-from transformer import Trace
 from transformer.analysis.words import Group
 from transformer.figures.panels import shades
 from transformer.pipeline.export import step_file
@@ -35,21 +34,19 @@ PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
 
 
-def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) -> None:
+def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     """Draw the player and what can be saved of it.
 
     Args:
         view: of the sidebar.
-        trace: names the tokens of the source, and the layers and heads.
         run: what was written.
         of: the positions of each word of the text, if its pieces are joined.
     """
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        crossed = len(view.pipeline.stacks) > 1
-        kind = Kind.CROSS if crossed else Kind.DECODER
-        layers, heads = trace.layers(kind), trace.heads(kind)
+        kind = run.kinds[0]
+        layers, heads = run.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
         if head != "mean":
@@ -57,6 +54,7 @@ def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) 
         _save(view, run)
     step = picked_step(count)
     with place:
+        crossed = kind == Kind.CROSS
         texts = words["player"] | ({} if crossed else words["player_alone"])
         data = {
             "steps": _steps(
@@ -64,7 +62,7 @@ def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) 
             ),
             "step": step,
             "parts": PARTS_OF_STEP,
-            "source": joined_tokens(trace.source_tokens[0] if crossed else run.given, of),
+            "source": joined_tokens(run.text_tokens, of),
             "given": len(run.given if crossed else joined_tokens(run.given, of)),
             "scale": _scale(),
             "text": texts | (words["player_controlled"] if run.settings.controls else {}),
@@ -75,7 +73,8 @@ def show_player(view: View, trace: Trace, run: Run, of: tuple[Group, ...] = ()) 
 @cached
 def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, of: tuple[Group, ...], _: str) -> str:
     """`player_steps` as JSON, made once for all who look at them. The last argument is the language of its sentences."""
-    return json.dumps(player_steps(Run(runs().pipeline(key), written(key, source, settings), settings), layer, head, of))
+    model, reading = runs().pipeline(key), runs().reading(key, "source", source)
+    return json.dumps(player_steps(Run(model, reading, written(key, source, settings), settings), layer, head, of))
 
 
 def picked_step(count: int) -> int:

@@ -45,6 +45,10 @@ class Settings:
         return replace(self, forced=forced)
 
 
+# How an answer is written on all other pages.
+PLAIN = Settings(Greedy())
+
+
 def pick_settings() -> Settings:
     """Draw the method and its controls in one row; returns what they are set to."""
     words = text("decoding")
@@ -52,7 +56,7 @@ def pick_settings() -> Settings:
         method = pick(words["method"], METHODS, "method", help=words["method_help"])
         if method == "greedy":
             st.caption(words["greedy_controls"], width=420)
-            return Settings(Greedy())
+            return PLAIN
         if method == "beam":
             with st.container(width=200):
                 width = slide(words["width"], 1, WIDEST, 4, 1, "width", words["width_help"])

@@ -19,7 +19,9 @@ from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
+from transformer.pipeline.pipeline import Reading
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Kind
 
 MOST_BARS = 10  # tokens of a distribution that are drawn one by one; the others are added up
 
@@ -30,11 +32,13 @@ class Run:
 
     Attributes:
         pipeline: that wrote it.
+        reading: the text that it answers.
         written: its steps.
         settings: of the run.
     """
 
     pipeline: TextPipeline
+    reading: Reading
     written: Written
     settings: Settings
     _distributions: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, init=False, repr=False)
@@ -58,6 +62,21 @@ class Run:
     def given(self) -> tuple[str, ...]:
         """What the decoder read before it wrote: the token it starts with, or in a decoder alone the text."""
         return self.tokens_of(self.written.steps[0].read[0].tolist())
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention with which the model reads while it writes, the one that reads the text first."""
+        return (Kind.CROSS, Kind.DECODER) if len(self.pipeline.stacks) > 1 else (Kind.DECODER,)
+
+    @property
+    def text_tokens(self) -> tuple[str, ...]:
+        """The tokens of the text, which the first of `kinds` reads."""
+        return self.reading.tokens if len(self.kinds) > 1 else self.given
+
+    def heads(self, kind: Kind) -> tuple[int, int]:
+        """The number of layers of a kind of attention, and of heads in each."""
+        layers, heads, _ = self.written.steps[0].attention(kind).shape
+        return layers, heads
 
     def tokens_of(self, ids: Any) -> tuple[str, ...]:
         """Ids of the target vocabulary as tokens."""

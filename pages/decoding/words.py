@@ -6,25 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from transformer import Trace
-from transformer.analysis.words import Group, WordTrace, word_groups
+from pages.shell.pieces import joins_pieces
+from transformer.analysis.words import Group, groups
+from transformer.pipeline.pipeline import Reading
 from transformer.text.pieces import joined_label
 
 
-def text_words(trace: Trace, shown: Trace, given: int) -> tuple[Group, ...]:
-    """The positions of each word of the text; nothing if its pieces are not joined.
-
-    Args:
-        trace: of the first text.
-        shown: what the page draws: the trace, or that of its words.
-        given: how many tokens a decoder alone has read before it writes.
-    """
-    if not isinstance(shown, WordTrace):
-        return ()
-    if trace.source_ids:
-        return word_groups(trace, "source")
-    parts = (tuple(place for place in group if place < given) for group in word_groups(trace, "target"))
-    return tuple(filter(None, parts))
+def text_words(reading: Reading) -> tuple[Group, ...]:
+    """The positions of each word of a text, if its tokens are pieces of words and the person wants them joined; the switch is
+    drawn only for pieces. Else nothing."""
+    of = groups(reading.words)
+    return of if any(len(group) > 1 for group in of) and joins_pieces() else ()
 
 
 def joined_tokens(tokens: Sequence[str], of: Sequence[Group]) -> list[str]:

@@ -13,13 +13,16 @@ JOIN = "join"
 def pick_words(trace: Trace) -> Trace:
     """What to draw: the trace, or where its tokens are pieces of words and the person wants it, the trace between words. The
     switch is drawn only for pieces; it stands in the address, and is kept on other pages."""
-    if not in_pieces(trace):
-        return trace
+    return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
+
+
+def joins_pieces() -> bool:
+    """Draw the switch; whether it is on."""
     words = text("common")
     seed(JOIN, lambda asked: asked == "true", bool)
     joins = st.toggle(words["join"], key=JOIN, help=words["joined"])
     publish(JOIN, "true" if joins else None)
-    return WordTrace.of(trace) if joins else trace
+    return joins
 
 
 def say_joined(shown: Trace) -> None:

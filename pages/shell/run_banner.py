@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.folders import FolderModel
@@ -75,15 +77,19 @@ def show_run(
     _show_warnings(run.texts)
     for item in range(len(run.answers) if with_answer else 0):
         _show_answer(run, item)
-    if isinstance(run.texts.view.key, FolderModel):
-        _show_agreement(run.texts.view)
+    show_agreement(run.texts.view)
     return run.texts.view, run.trace
 
 
-def show_texts() -> View:
-    """Draw the banner of a page that does not run the model of the view: the warnings about its first text. Otherwise as
-    `show_run`; returns the view."""
-    texts = _of_view_or_last(_first_text)
+def show_texts(compute: Callable[[View], object] | None = None) -> View:
+    """Draw the banner of a page that needs no trace of the view: the warnings about its first text. Otherwise as `show_run`;
+    returns the view.
+
+    Args:
+        compute: what the page computes of a view first. If it raises a `HeadlightError`, the text counts as one that cannot be
+            read.
+    """
+    texts = _of_view_or_last(partial(_first_text, compute=compute))
     _show_warnings(texts)
     return texts.view
 
@@ -132,12 +138,15 @@ def _run(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
         view = beside(view)
         texts = _texts(view, batch)
         trace = view.batch_trace() if batch else view.trace()
-        return Run(texts, tuple(_answer(view, item) for item in range(len(texts.sources))), trace)
+        return Run(texts, tuple(answer_of(view, item) for item in range(len(texts.sources))), trace)
 
 
-def _first_text(view: View) -> Texts:
+def _first_text(view: View, compute: Callable[[View], object] | None) -> Texts:
     with view.work():
-        return _texts(view, False)
+        texts = _texts(view, False)
+        if compute is not None:
+            compute(view)
+        return texts
 
 
 def _texts(view: View, batch: bool) -> Texts:
@@ -150,7 +159,7 @@ def _texts(view: View, batch: bool) -> Texts:
     return Texts(view, sources, targets)
 
 
-def _answer(view: View, item: int) -> Answer | InputError:
+def answer_of(view: View, item: int = 0) -> Answer | InputError:
     """The answer to a text; of a model that only fills in masks, an error if there are none."""
     try:
         return view.answer(item=item)
@@ -187,10 +196,13 @@ def _show_warnings(texts: Texts) -> None:
         _warn(texts, item, item + 1 if several else None)
 
 
-def _show_agreement(view: View) -> None:
-    """Say whether this run, in which every tensor was recorded, gave the logits of the model in `transformers`, untraced."""
+def show_agreement(view: View) -> None:
+    """Say of a model of a folder whether its run, in which every tensor was recorded, gave the logits of the model in
+    `transformers`, untraced."""
+    if not isinstance(view.key, FolderModel):
+        return
     words, agreement = text("common"), view.agreement()
-    if isinstance(view.key, FolderModel) and view.key.own_network and agreement.rounding:
+    if view.key.own_network and agreement.rounding:
         st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
     elif agreement.equal:
         st.caption(words["agrees"])
@@ -237,8 +249,26 @@ def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ..
 
 
 def _show_answer(run: Run, item: int) -> None:
-    words, view, answer = text("common"), run.texts.view, run.answers[item]
-    target = view.targets[item]
+    view, answer = run.texts.view, run.answers[item]
+    probabilities = None
+    if isinstance(answer, Answer) and view.targets[item] is None and view.writes and "probabilities" in run.trace:
+        start = view.first_row(item)
+        probabilities = run.trace.probabilities[item, start : start + len(answer.tokens) + answer.ended].numpy()
+    show_answer(view, answer, probabilities, item)
+
+
+def show_answer(
+    view: View, answer: Answer | InputError, probabilities: Float[np.ndarray, "row vocab"] | None = None, item: int = 0
+) -> None:
+    """Draw what a banner says of the answer to a text.
+
+    Args:
+        view: of the texts.
+        answer: to the text; or the reason why the model writes none.
+        probabilities: of the next token, a row for each token of the answer, `<eos>` included; None if they are not known.
+        item: index of the text in the batch.
+    """
+    words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):
         st.caption(literal(sentence(answer)))
         return
@@ -249,8 +279,8 @@ def _show_answer(run: Run, item: int) -> None:
     # A decoder alone goes on as long as it may.
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
-    if view.pipeline.trained and target is None and view.writes and "probabilities" in run.trace:
-        _show_hesitation(run, item, answer)
+    if view.pipeline.trained and probabilities is not None:
+        _show_hesitation(view, probabilities)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
 
@@ -263,11 +293,11 @@ def warn_wrong(world_name: str, source: str, written: str) -> None:
         st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")
 
 
-def _show_hesitation(run: Run, item: int, answer: Answer) -> None:
+def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
     """Say of which token of the answer the model was not sure, if there is one."""
-    vocabulary = run.texts.view.pipeline.vocabulary("target")
-    unsure = hesitation(run.trace, len(answer.tokens) + answer.ended, item, run.texts.view.first_row(item))
+    unsure = hesitation(probabilities) if len(probabilities) else None
     if unsure is not None:
+        vocabulary = view.pipeline.vocabulary("target")
         token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
         shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
         st.markdown(text("common")["unsure"].format(token=token, other=other, **shares))

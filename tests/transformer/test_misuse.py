@@ -21,6 +21,7 @@ from transformer.analysis.call_tree import constructor_calls, explanation, find,
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
 from transformer.analysis.forcing import forcing, parting
+from transformer.analysis.hesitation import hesitation
 from transformer.analysis.importance import head_importance
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
@@ -80,6 +81,9 @@ REFUSED = {
     "drawn_mask(open_, open_, np.ones(3, bool))": "real must be an array of truth values with shape [2]",
     "drawn_mask(square, open_, open_[0])": "allowed must be an array of truth values",
     "likeness(np.ones(3), 0)": "vectors has shape (3,); expected axes position d_model",
+    "hesitation('abc')": "probabilities must be a NumPy array of numbers with axes row vocab, not 'abc'.",
+    "hesitation(np.zeros((0, 4)))": "probabilities has shape (0, 4); every axis needs a size of at least 1.",
+    "hesitation(np.ones((3, 1)))": "probabilities has shape (3, 1); a choice needs at least 2 tokens.",
     "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
     # edits
     "edited(Ablate(attention, heads=1))": "heads is 1; it must be a row of whole numbers, such as (0,)",

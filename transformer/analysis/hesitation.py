@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
-from transformer.analysis.checks import check_trace
-from transformer.tracing.trace import Trace
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_filled_array
+from transformer.errors import InputError
 
 UNSURE = 0.5  # a token of which the model was less sure than of all others together
 
@@ -12,7 +15,7 @@ class Hesitation(NamedTuple):
     """A token that the model wrote with little probability.
 
     Attributes:
-        row: of the decoder, the one that wrote the token.
+        row: of the answer, counted from 0: which of its tokens.
         token, probability: what it wrote, and how probable that was, 0 to 1.
         other, other_probability: the next most probable token.
     """
@@ -24,24 +27,21 @@ class Hesitation(NamedTuple):
     other_probability: float
 
 
-def hesitation(trace: Trace, rows: int, item: int = 0, start: int = 0) -> Hesitation | None:
-    """The row of a greedy answer whose token had the least probability; None if that is at least `UNSURE`.
+def hesitation(probabilities: Float[np.ndarray, "row vocab"]) -> Hesitation | None:
+    """The token of a greedy answer that had the least probability; None if that is at least `UNSURE`.
 
     Args:
-        trace: of a run whose decoder read the model's own answer.
-        rows: how many rows of the decoder wrote the answer, the one that wrote `<eos>` included.
-        item: index of the text in the batch.
-        start: the row that wrote the first token.
+        probabilities: of the next token, a row for each token of the answer, `<eos>` included.
 
     Raises:
-        InputError: not a trace.
-        PathError: the trace has no probabilities, because its model has no decoder.
+        InputError: not an array of numbers with a row, or a vocabulary of one token.
     """
-    check_trace(trace)
-    two = trace.probabilities[item, start : start + rows].topk(2)
-    row = int(two.values[:, 0].argmin())
-    first, second = two.values[row].tolist()
-    if first >= UNSURE:
+    check_filled_array("probabilities", probabilities, "row vocab")
+    if probabilities.shape[1] < 2:
+        raise InputError("probabilities has shape {shape}; a choice needs at least 2 tokens.", shape=probabilities.shape)
+    highest = probabilities.max(1)
+    row = int(highest.argmin())
+    if highest[row] >= UNSURE:
         return None
-    token, other = two.indices[row].tolist()
-    return Hesitation(start + row, token, first, other, second)
+    other, token = np.argpartition(probabilities[row], -2)[-2:].tolist()
+    return Hesitation(row, token, float(highest[row]), other, float(probabilities[row, other]))

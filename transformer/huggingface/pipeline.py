@@ -168,14 +168,14 @@ class HuggingFacePipeline:
             raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=CHARACTERS_PER_TOKEN * (most + 1))
         # What follows the beginning of a text has no special tokens of its own.
         pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
-        ids, words = pieces.ids, pieces.words
+        ids = pieces.ids
         if side == "target" and self.crossed:
             if ids and ids[-1] == self._eos:
-                ids, words = ids[:-1], words[:-1]
+                ids = ids[:-1]
             if ids[:1] != [self._sos]:  # some tokenizers write it themselves
-                ids, words = [self._sos, *ids], (None, *words) if words else ()
+                ids = [self._sos, *ids]
         if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._eos:
-            ids, words = ids[:-1], words[:-1]  # a text that goes on does not end here
+            ids = ids[:-1]  # a text that goes on does not end here
         if not ids and side == "source":
             raise InputError("There is nothing to read in your text; type a few words.")
         if len(ids) > most:
@@ -183,7 +183,7 @@ class HuggingFacePipeline:
         tokens = vocabulary.tokens_of(ids)
         special = set(vocabulary.specials)
         typed = tuple(token for token, index in zip(tokens, ids, strict=True) if index not in special)
-        return Reading(tokens, tuple(ids), pieces.unknown, typed, side, tuple(words))
+        return Reading(tokens, tuple(ids), pieces.unknown, typed, side, vocabulary.words_of(ids))
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
         """Rows of ids as one tensor; shorter rows are padded at the end. Raises `InputError` if there are no rows."""

@@ -19,13 +19,10 @@ class Pieces(NamedTuple):
 
     Attributes:
         ids: of the pieces, with the special tokens that the tokenizer adds.
-        words: the number of the word that each piece is a part of, counted from 0; None for special tokens. Empty where the
-            tokenizer does not give it.
         unknown: the pieces that are read as the unknown token.
     """
 
     ids: list[int]
-    words: tuple[int | None, ...]
     unknown: tuple[Unknown, ...]
 
 
@@ -98,7 +95,7 @@ class PieceVocabulary:
         if fast:
             spans = zip(ids, encoded["offset_mapping"], strict=True)
             unknown = {text[start:end]: None for index, (start, end) in spans if index == self.tokenizer.unk_token_id}
-        return Pieces(ids, tuple(encoded.word_ids()) if fast else (), tuple(Unknown(piece, ()) for piece in unknown))
+        return Pieces(ids, tuple(Unknown(piece, ()) for piece in unknown))
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
         """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.

@@ -1,9 +1,9 @@
 """`Pipeline`: answers and traces of texts, from a model, its two vocabularies and its card."""
 
 import logging
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,8 +59,8 @@ class Reading:
         unknown: the unknown tokens, with the known ones nearest to each.
         typed: the tokens of the text alone, known or not.
         side: `source` or `target`.
-        words: for tokens that are pieces of words, the number of the word of each, counted from 0; None for special tokens.
-            Empty where every token is a word.
+        words: for tokens that are pieces of words, the number of the word of each, counted from 0; None for special tokens,
+            `<unk>` among them. Empty where every token is a word.
     """
 
     tokens: tuple[str, ...]
@@ -263,7 +263,7 @@ class Pipeline:
         """The model, by the name that every pipeline has for what runs (`transformer.pipeline.protocol`)."""
         return self.model
 
-    @cached_property
+    @property
     def parameters(self) -> int:
         """The number of parameters."""
         return sum(parameter.numel() for parameter in self.model.parameters())
@@ -525,8 +525,10 @@ class Pipeline:
             return answer
         words, target = iter(unknown), self.target_vocabulary
         text = target.text(next(words) if token == UNK else token for token in answer.tokens)
+        # Half of a pair of surrogates, which only a program can send, is no character and cannot be written.
+        writable = not any(unicodedata.category(character) == "Cs" for character in text)
         same = target.ids(target.split(text)) == target.ids(answer.tokens)
-        return replace(answer, text=text) if same else answer
+        return replace(answer, text=text) if same and writable else answer
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]

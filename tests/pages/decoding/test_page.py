@@ -203,7 +203,7 @@ def test_teacher_forcing_reads_the_typed_target_or_the_right_answer() -> None:
 
 
 def run_of(model: str, source: str, settings: Settings) -> Run:
-    return Run(runs().pipeline(model), written(model, source, settings), settings)
+    return Run(runs().pipeline(model), runs().reading(model, "source", source), written(model, source, settings), settings)
 
 
 def test_the_table_and_the_json_hold_the_steps() -> None:

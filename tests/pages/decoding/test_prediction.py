@@ -2,13 +2,12 @@
 
 from streamlit.testing.v1 import AppTest
 
-from pages.decoding.settings import Settings, written
+from pages.decoding.settings import PLAIN, written
 from pages.decoding.steps import Run
 from pages.shell.runs import runs
 from tests.pages.apps import on_page, shown
 from tests.pages.decoding.test_page import player
 from transformer.figures.decoding import percent
-from transformer.pipeline.decoding.methods import Greedy
 
 PAGE = "pages/decoding/page.py"
 QUERY = {"model": "reverse", "source": "abcd", "step": "2"}
@@ -25,7 +24,8 @@ def test_a_token_is_guessed_and_its_rank_and_probability_follow() -> None:
     assert not app.main.get("plotly_chart")
     assert not app.main.get("bidi_component")[1:]  # no player; the one component reports the parts on screen
     assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
-    run = Run(runs().pipeline("reverse"), written("reverse", "abcd", Settings(Greedy())), Settings(Greedy()))
+    reading = runs().reading("reverse", "source", "abcd")
+    run = Run(runs().pipeline("reverse"), reading, written("reverse", "abcd", PLAIN), PLAIN)
     own = run.own(run.chain[1])
     guess = int(own.argsort()[-3])
     app.selectbox(key="predict-answer-next").select(guess).run()

@@ -1,19 +1,17 @@
 """Tests of the token of which a model was not sure."""
 
-import pytest
 import torch
 
 from transformer import Pipeline
 from transformer.analysis import hesitation as module
 from transformer.analysis.hesitation import hesitation
-from transformer.errors import InputError
 
 HALF_TRAINED = "reverse@000168"
 
 
 def test_a_sure_answer_has_no_hesitation(reverse: Pipeline) -> None:
-    answer = reverse.answers(["headlight"])[0]
-    assert hesitation(reverse.trace("headlight"), len(answer.tokens) + 1) is None
+    probabilities = reverse.trace("headlight").probabilities[0].numpy()
+    assert hesitation(probabilities) is None
 
 
 def test_the_token_with_the_least_probability_is_named_with_the_one_that_came_next() -> None:
@@ -22,7 +20,7 @@ def test_the_token_with_the_least_probability_is_named_with_the_one_that_came_ne
     trace = pipeline.trace(sources)
     for item, answer in enumerate(pipeline.answers(sources)):
         rows = len(answer.tokens) + answer.ended
-        found = hesitation(trace, rows, item)
+        found = hesitation(trace.probabilities[item, :rows].numpy())
         assert found is not None
         ordered = trace.logits[item, :rows].softmax(-1).sort(descending=True)
         row = int(ordered.values[:, 0].argmin())
@@ -30,8 +28,3 @@ def test_the_token_with_the_least_probability_is_named_with_the_one_that_came_ne
         shares = [found.probability, found.other_probability]
         torch.testing.assert_close(shares, ordered.values[row, :2].tolist())
         assert found.probability < module.UNSURE
-
-
-def test_a_trace_is_asked_for() -> None:
-    with pytest.raises(InputError, match="must be a Trace"):
-        hesitation("abc", 1)  # pyright: ignore[reportArgumentType]

@@ -132,7 +132,7 @@ def test_texts_are_read_as_pieces_with_their_words() -> None:
     reading = opened("marian").read("the zebra sleeps .")
     assert reading.tokens == ("the", "<unk>", "sleeps", ".", "</s>")
     assert [unknown.token for unknown in reading.unknown] == ["zebra"]
-    assert reading.words == (0, 1, 2, 3, None)
+    assert reading.words == (0, None, 1, 2, None)
     target = opened("marian").read("a dog", "target")
     assert (target.tokens, target.words) == (("<s>", "a", "dog"), (None, 0, 1))
     with pytest.raises(InputError, match="type a few words"):

@@ -365,3 +365,10 @@ def test_an_answer_with_unknown_words_is_read_again_as_the_same_tokens(source: s
     again = pipeline.read(pipeline.as_target(answer), "target")
     assert again.tokens == ("<sos>", *answer.tokens)
     assert pipeline.trace(source, pipeline.as_target(answer)).target_ids == pipeline.trace(source, answer).target_ids
+
+
+def test_half_of_a_surrogate_pair_is_not_copied_into_an_answer() -> None:
+    pipeline = Pipeline.load("english-french")
+    assert pipeline.answer("the blurb sleeps .") == "le blurb dort ."
+    for source in ("\ud800", "the \udce9 sleeps ."):
+        assert pipeline.answer(source).encode()

@@ -26,7 +26,7 @@ class Written:
         if not self.steps or len(self.steps[0].read) != 1:
             raise InputError("An answer needs the steps of one source; there are {count}.", count=len(self.steps))
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of memory of all tensors of the steps; tensors that are views of the same memory are counted once."""
         tensors = (

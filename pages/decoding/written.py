@@ -1,0 +1,24 @@
+"""What was written for the text of the sidebar, and the model's plain answer to it."""
+
+import numpy as np
+
+from pages.decoding.settings import PLAIN, Settings, write
+from pages.decoding.steps import Run
+from pages.shell.run_banner import show_answer
+from pages.shell.view import View
+from transformer.pipeline.pipeline import Answer
+
+
+def run_of(view: View, settings: Settings) -> Run:
+    """What a model writes for the first text of a view."""
+    return Run(view.pipeline, view.reading("source"), write(view, settings), settings)
+
+
+def show_plain_answer(view: View) -> None:
+    """Draw what the banner of every page says of the answer, from the steps that wrote it."""
+    run = run_of(view, PLAIN)
+    ids = run.written.ids()
+    # Into its text, an answer copies the unknown words of the source.
+    answer = view.answer() if run.reading.unknown else Answer(run.text, run.tokens_of(ids), run.written.ended)
+    rows = run.chain[: len(ids) + run.written.ended]
+    show_answer(view, answer, np.stack([run.own(made) for made in rows]) if rows else None)
