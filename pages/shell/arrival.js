@@ -1,7 +1,7 @@
-// Opens a page at the part that its address names, `…/attention#head`, and Back at the place that was left.
+// Opens a page at its top or at the part that its address names, `…/attention#head`, and Back at the place that was left.
 //
 // What stands above a part grows while the page is drawn. So the place is kept until the page is at rest, or until a person
-// scrolls, types or presses.
+// scrolls, types or presses. Streamlit leaves the next page scrolled as far as the one before was.
 
 import {
   elementWithKey,
@@ -17,11 +17,14 @@ import {
 const AIR = 16; // px between the header and the part
 const PATIENCE = 20_000; // ms
 const REST = 2_500; // ms without a change
+const REST_AT_TOP = 300; // ms: nothing stands above the top
 const OFTEN = 100; // ms
 
 /** @type {Map<number, number>} */
 const places = new Map(); // number of an entry of the history → where its page was scrolled to when a person last acted
 let timer = 0;
+/** The stop of a lesson that was open when a person last acted. @type {string | null} */
+let stop = null;
 
 /** Follow the addresses of this window from now on. */
 export function arriveAtParts() {
@@ -29,17 +32,25 @@ export function arriveAtParts() {
   if ("arrivesAtParts" in history) return;
   Object.assign(history, { arrivesAtParts: true });
   let here = entryNumber();
-  const note = () => places.set(here, pageScroller().scrollTop);
+  let page = location.pathname;
+  let isOther = false; // whether the entry that was opened last is of another page than the one before
+  const note = () => {
+    places.set(here, pageScroller().scrollTop);
+    stop = lessonStop();
+  };
   for (const type of ["pointerdown", "keydown", "click"]) addEventListener(type, note, { capture: true, passive: true });
-  addEventListener("hashchange", keepPart);
+  addEventListener("hashchange", () => keepPart());
   whenEntryOpens(() => {
-    if (entryNumber() > here) places.delete(entryNumber());
-    here = entryNumber();
+    const isNew = entryNumber() > here;
+    if (isNew) places.delete(entryNumber());
+    isOther = location.pathname !== page;
+    [here, page] = [entryNumber(), location.pathname];
+    if (isNew && isOther) keepPart(true);
   });
   whenAddressOpens((byPerson) => {
     const place = places.get(entryNumber());
     if (byPerson && place !== undefined) keep(() => place);
-    else keepPart();
+    else keepPart(isOther);
   });
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     addEventListener(type, leave, { capture: true, passive: true });
@@ -48,13 +59,23 @@ export function arriveAtParts() {
   keepPart();
 }
 
-function keepPart() {
+/**
+ * @param {boolean} orTop whether the page is shown from its top if the address names no part of it
+ */
+function keepPart(orTop = false) {
   leave();
   if (location.hash) keep(part);
   else if (asked()) keep(question);
+  else if (orTop && (!lessonStop() || lessonStop() === stop)) keep(() => 0, REST_AT_TOP);
 }
 
-/** The name of the question that the address asks first: `alike` of `predict=alike:3~shown`. A lesson has its own places. */
+/** The stop of the lesson that is open; null without one. A stop has a place of its own: lessons/bar_arrival.js. */
+function lessonStop() {
+  const query = new URLSearchParams(location.search);
+  return query.has("lesson") ? query.get("lesson_stop") : null;
+}
+
+/** The name of the question that the address asks first: `alike` of `predict=alike:3~shown`; none in a lesson. */
 function asked() {
   const query = new URLSearchParams(location.search);
   const [, name] = /^([a-z]+)[.:]/.exec(query.get("predict") ?? "") ?? [];
@@ -86,8 +107,9 @@ function part() {
  * Scroll to a place until the page is at rest.
  *
  * @param {() => number | null} place
+ * @param {number} rest ms without a change
  */
-function keep(place) {
+function keep(place, rest = REST) {
   leave();
   const start = performance.now();
   let since = start;
@@ -103,7 +125,7 @@ function keep(place) {
     const state = `${wanted} ${scroller.scrollHeight} ${scroller.scrollTop}`;
     if (state !== last || wanted === null || isRunning()) since = now;
     last = state;
-    if (now - since > REST || now - start > PATIENCE) leave();
+    if (now - since > rest || now - start > PATIENCE) leave();
   }, OFTEN);
 }
 

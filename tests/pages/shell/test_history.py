@@ -95,6 +95,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     left = page.evaluate(SCROLL)
     link.click()
     page.get_by_role("heading", name="Layers", level=1).wait_for()
+    page.wait_for_function(f"{SCROLL} === 0")  # another page opens at its top
     visitor.settle()
     addresses.append(page.url)
     page.keyboard.press("ArrowRight")
