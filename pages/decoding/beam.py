@@ -117,8 +117,10 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
     if totals.number != written.best.number:
         other = quoted_tokens(run.tokens_of(written.ids(totals)))
         st.caption(words["penalty_changed"].format(penalty=method.length_penalty, other=other))
-    else:
+    elif method.length_penalty:
         st.caption(words["penalty_same"].format(penalty=method.length_penalty))
+    else:
+        st.caption(words["penalty_none"])
     greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
     totals_of = {"greedy": fixed(greedy.best.total, 3), "beam": fixed(written.best.total, 3)}
     same = greedy.ids() == written.ids()

@@ -9,11 +9,13 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.text import figure_labels, text
-from transformer.figures.decoding import draw_bars, stage_bars
+from transformer.figures.decoding import draw_bars, percent, stage_bars
+from transformer.pipeline.decoding.controls import Temperature
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
 
 DRAWS = 100
+WARM, COLD = 2.0, 0.5  # temperatures that are told of where none is set
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
@@ -21,6 +23,8 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     words, step, method = text("decoding"), run.step(made), run.settings.method
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player are the whole distribution
         st.markdown(words["one_stage_beam" if isinstance(method, Beam) else "one_stage_greedy"])
+        if not isinstance(method, Beam):
+            _show_temperature(run, made)
         return
     top, distributions = run.top(made), run.distributions(made)
     tokens = [*run.tokens_of(top), words["player"]["rest"]]
@@ -40,6 +44,17 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())
     show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
     st.caption(words["draw_caption"].format(token=literal(run.tokens_of([drawn[0]])[0]), spread=share(0.5 / DRAWS**0.5)))
+
+
+def _show_temperature(run: Run, made: Hypothesis) -> None:
+    """Say what two temperatures would make of the most probable token."""
+    own = run.own(made)
+    best = int(own.argmax())
+    logits = run.step(made).own.logits[made.row : made.row + 1]
+    warm, cold = (float(Temperature(value).apply(logits).softmax(-1)[0, best]) for value in (WARM, COLD))
+    (token,) = run.tokens_of([best])
+    shares = {"share": percent(own[best]), "warm_share": percent(warm), "cold_share": percent(cold)}
+    st.markdown(text("decoding")["one_stage_temperature"].format(token=literal(token), warm=WARM, cold=COLD, **shares))
 
 
 def stage_title(stage: Stage) -> str:

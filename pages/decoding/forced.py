@@ -72,7 +72,7 @@ def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Ru
 def force(step: int, token: str) -> None:
     """Force a token at a step, counted from 1, in place of one that was forced there. Called before the app runs again."""
     others = [phrase for phrase in st.session_state.get(FORCE, []) if _step(phrase) != step]
-    st.session_state[FORCE] = [*others, f"{step} {token}"][-MOST_FORCED:]
+    st.session_state[FORCE] = [*others, f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
 
 
 def take_back(phrase: str) -> None:

@@ -313,3 +313,21 @@ def test_a_token_of_the_answer_on_home_leads_to_its_step(visitor: Visitor) -> No
     visitor.settle()
     assert page.locator(".player output").text_content() == "step 2 of 4"
     assert page.get_by_label("Source text", exact=True).input_value() == "abc"
+
+
+def test_greedy_says_what_a_temperature_would_do() -> None:
+    app = check(on_page(PAGE, model="reverse", source="headlight", step="3"))
+    step = Written.of(Pipeline.load("reverse").write("headlight")).steps[2]
+    logits = step.own.logits[0]
+    told = next(shown(markdown.value) for markdown in app.markdown if "temperature* would do here" in markdown.value)
+    shares = [percent(float((logits / temperature).softmax(-1).max())) for temperature in (2.0, 1.0, 0.5)]
+    assert all(f" {share}" in told for share in shares)
+    assert len(set(shares)) == 3
+    (token,) = Pipeline.load("reverse").target_vocabulary.tokens_of([int(logits.argmax())])
+    assert f"At 2.0, {token} would have {shares[0]} instead of {shares[1]}, and at 0.5 it would have {shares[2]}." in told
+
+
+def test_a_beam_without_a_length_penalty_says_that_short_answers_have_an_advantage() -> None:
+    for penalty, expected in (("0", "penalty_none"), ("0.5", "penalty_same")):
+        app = check(on_page(PAGE, model="reverse", source="abc", method="beam", penalty=penalty))
+        assert any(text("decoding")[expected].format(penalty=penalty) == caption.value for caption in app.caption)
