@@ -129,13 +129,14 @@ def _invite(place: Seat, small: bool, joined: int) -> None:
     def turn_over() -> None:
         state[INVITED] = None if state.get(INVITED) == place.code else place.code
 
-    st.button("", key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
+    # Of both, only the icon is seen, and the label is read: class_panel.css.
+    st.button(words["invite"], key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
     if state.get(INVITED) == place.code:
         with st.container(key="class_code_screen", horizontal_alignment="center", vertical_alignment="center", gap="small"):
             show_code(place)
             st.html(Markup('<p class="class-joined">{}</p>').format(words["line_without"].format(joined=joined)))
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
-    with st.popover("", icon=":material/more_vert:", help=words["more"]):
+    with st.popover(words["more"], key="class_more", icon=":material/more_vert:", help=words["more"]):
         st.caption(words["teacher_elsewhere"])
         _close_button(place)
 
