@@ -6,7 +6,7 @@ from typing import Any
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.answers import Answer, fits, places
 from pages.shell.lessons.grading import Verdict, judge
-from pages.shell.lessons.lesson import Lesson, Question
+from pages.shell.lessons.lesson import TRUTHS, Lesson, Question
 from pages.shell.lessons.prose import inline, prose
 from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.ui.text import text
@@ -68,8 +68,10 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         shown = before_end
         undecided = answer.second is None
         data["held"] = lesson.discuss and undecided
-        # The judgement of tokens and numbers names the right ones, so that they can be changed after a discussion only.
-        data["may_change"] = undecided and (lesson.discuss or not (first.right or question.kind in ("tokens", "number")))
+        # Where the judgement names what is right, the answer can be changed after a discussion only.
+        of_option = bool(question.truth and TRUTHS[question.truth.name].gives == "option")
+        named = question.kind in ("tokens", "number") or of_option
+        data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
         data["settled"] = not data["may_change"]
     if shown is None:
         return data

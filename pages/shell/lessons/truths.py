@@ -11,11 +11,12 @@ from pages.shell.lessons.lesson import LessonError, Question, Stop, Truth
 from pages.shell.lessons.views import StopRun, run_of, view_of, words_of
 from pages.shell.runs import Edits, Key, runs
 from pages.ui.caches import cached
-from pages.ui.format import fixed, number, share, token_at
+from pages.ui.format import fixed, number, token_at
 from pages.ui.limits import LESSON_OPTIONS
 from pages.ui.text import text
 from transformer import HeadlightError, Trace
 from transformer.analysis.prediction_scores import likeness
+from transformer.figures.decoding import percent
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions
@@ -183,7 +184,7 @@ def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...])
     best = int(probabilities.argmax())
     if best not in ids:
         listed |= {text("lesson")["of_all"].format(token=vocabulary.tokens_of([best])[0]): float(probabilities[best])}
-    shares = ", ".join(f"{token} {share(value, 1)}" for token, value in listed.items())
+    shares = ", ".join(f"{token} {percent(value)}" for token, value in listed.items())
     return Value(float(np.argmax(row)), row, options, (("query", read[query]), ("shares", shares)))
 
 

@@ -22,13 +22,13 @@ from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import available, runs, snapshots
-from pages.ui.format import share
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched
 from tests.pages.apps import on_page
 from tests.pages.conftest import ROOT, Visitor
 from transformer import HeadlightError
+from transformer.figures.decoding import percent
 from transformer.pipeline.snapshots import snapshot_name
 
 SCRIPTS = {name_of(file): str(file.relative_to(ROOT)) for file in page_files()}
@@ -219,7 +219,7 @@ def test_truths_are_those_of_the_trace() -> None:
 def test_of_several_tokens_the_most_probable_is_right() -> None:
     probabilities = runs().trace("reverse", ("cab",), (None,), ()).probabilities[0, 0]
     vocabulary = runs().pipeline("reverse").vocabulary("target")
-    shares = {token: share(float(probabilities[vocabulary.ids([token])[0]]), 1) for token in "abc"}
+    shares = {token: percent(float(probabilities[vocabulary.ids([token])[0]])) for token in "abc"}
 
     def verdict(options: tuple[str, ...], answer: str) -> Verdict:
         question = Question(kind="choose", ask="?", options=options, truth=Truth(name="next-token", query="<sos>"))
