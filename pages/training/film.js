@@ -142,7 +142,7 @@ class Film {
     const x = (step) => EDGES.left + placeOfStep(step, last) * (WIDE - EDGES.left - EDGES.right);
     /** @param {number} value */
     const y = (value) => HIGH - EDGES.bottom - (value / most) * (HIGH - EDGES.top - EDGES.bottom);
-    const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": text[`${name}_alt`] });
+    const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": this.course(name) });
     for (const step of axisSteps(last)) {
       svg.append(svgPart("line", { class: "rule", x1: x(step), x2: x(step), y1: EDGES.top, y2: HIGH - EDGES.bottom }));
       const anchor = step === last ? "end" : "middle";
@@ -174,6 +174,23 @@ class Film {
     svg.addEventListener("click", go);
     dragged(svg, go);
     return make("figure", {}, make("h3", {}, text[name]), svg);
+  }
+
+  /**
+   * The course of a curve in words.
+   *
+   * @param {"loss" | "accuracy"} name
+   */
+  course(name) {
+    const { frames, history, text } = this.data;
+    const computed = frames.filter((frame) => frame[name] !== null);
+    const course = computed.length > 1 ? computed : history;
+    if (!course.length) return text[name];
+    const [first, last] = [course[0], course[course.length - 1]];
+    /** @param {number | null} value */
+    const says = (value) => (name === "accuracy" ? percent(value ?? 0) : (value ?? 0).toFixed(2));
+    const values = { from: first.step, first: says(first[name]), to: last.step, last: says(last[name]) };
+    return fillIn(text[`${name}_alt`], values);
   }
 
   paint() {
