@@ -151,7 +151,7 @@ class Film {
     }
     for (const share of [0, 0.5, 1]) {
       const value = share * most;
-      const says = name === "accuracy" ? `${Math.round(100 * value)} %` : value.toFixed(1);
+      const says = name === "accuracy" ? `${Math.round(100 * value)}%` : value.toFixed(1);
       svg.append(svgPart("line", { class: "rule", x1: EDGES.left, x2: WIDE - EDGES.right, y1: y(value), y2: y(value) }));
       svg.append(svgPart("text", { x: EDGES.left - 5, y: y(value) + 4, "text-anchor": "end" }, says));
     }

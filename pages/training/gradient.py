@@ -141,8 +141,8 @@ def _show_blame(taken: OpenedStep, weight: Weight) -> None:
     name = f"{weight.name}[{', '.join(str(at + 1) for at in weight.index)}]"
     st.markdown(words["blame_text"].format(name=name, value=number(taken.value, 6)))
     with st.container(horizontal=True):
-        st.metric(words["autograd"], number(taken.gradient, 6), help=words["autograd_help"], width=230)
-        st.metric(words["finite"], number(taken.finite_difference, 6), help=words["finite_help"], width=230)
+        st.metric(words["autograd"], number(taken.gradient, 6), help=words["autograd_help"], width="content")
+        st.metric(words["finite"], number(taken.finite_difference, 6), help=words["finite_help"], width="content")
     lower, upper = (fixed(loss, 9) for loss in taken.nudged)
     st.caption(words["nudged"].format(nudge=number(NUDGE, 1), lower=lower, upper=upper))
     groups: dict[str, float] = {}

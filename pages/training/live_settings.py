@@ -36,7 +36,7 @@ def pick_training() -> LiveSettings:
                 longest = slide(labels["longest"], LEAST_LENGTH, most, FIRST.longest, 1, "live_longest", helps["longest"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sizes = {field: _list(field, options) for field, options in SIZES.items()}
-        with st.container(width=150):
+        with st.container(width=180):
             norm = pick(labels["norm"], ["pre-norm", "post-norm"], "live_norm", helps["norm"], as_list=True)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         rate = _list("learning_rate", LEARNING_RATES)
