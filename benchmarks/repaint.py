@@ -7,9 +7,10 @@ A real browser clicks on two pages served side by side, in a new random order ea
 - `ours`: the app's own Attention page, whole: reading, overview of every head, the head as a map, with all it can save;
 - `subplots`: a page with only the pickers and one Plotly heatmap per head, of the same weights.
 
-The weights are those of an untrained model of the size in question (`own-sizes` in the sidebar). A click changes the layer,
-the head or the kind; the trace is already cached. Time runs from the click to the frame after the last change of a picture;
-bytes are everything that the server sends over the websocket until the page is idle.
+The weights are those of an untrained model of the size in question (`own-sizes` in the sidebar). The last size is that of a
+Llama of Hugging Face, with random weights and narrow heads, opened from a folder; it has no page beside it, which would need
+1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time runs from the click to the
+frame after the last change of a picture; bytes are everything that the server sends over the websocket until the page is idle.
 """
 
 import argparse
@@ -44,6 +45,7 @@ class Size(NamedTuple):
     d_model: int
     seconds: float
     kilobytes: float
+    folder: bool = False  # whether it is a model of Hugging Face, a decoder alone
 
     def __str__(self) -> str:
         return f"{self.layers} × {self.heads} × {self.tokens}"
@@ -51,12 +53,16 @@ class Size(NamedTuple):
     @property
     def query(self) -> str:
         """The page's URL parameters for this size."""
+        if self.folder:
+            source = " ".join(f"w{index % 500}" for index in range(self.tokens - WRITTEN))
+            return urlencode({"model": FOLDER, "source": source})
         source, target = (" ".join(str(start + at) for at in range(self.tokens)) for start in (3, 103))
         sizes = {"n_layers": self.layers, "n_heads": self.heads, "d_model": self.d_model, "d_ff": 2 * self.d_model}
         return urlencode({"model": "own-sizes", "variant": "vanilla", **sizes, "source": source, "target": target})
 
 
-SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800))
+SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800), Size(32, 32, 512, 128, 1.0, 800, folder=True))
+FOLDER, WRITTEN = "wide", 20  # name of the folder, and the tokens that a decoder alone writes after the text
 
 PEER = """
 import streamlit as st
@@ -123,8 +129,8 @@ class Visit:
         self.page = browser.new_page(viewport={"width": 1440, "height": 900})
         self.page.set_default_timeout(120_000)
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._received))
-        self.page.goto(f"{address}?{size.query}")
-        self.page.locator(".js-plotly-plot .main-svg").first.wait_for()
+        self.page.goto(f"{address}?{size.query}", timeout=600_000)
+        self.page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=600_000)
         time.sleep(3)
         self.page.evaluate(WATCH)
         self.now = {"kind": KINDS[0], "layer": "1", "head": "1"}
@@ -136,7 +142,13 @@ class Visit:
         """Choose another kind, layer or head, and wait until the page is idle."""
         before, start = self.page.evaluate("seen.count"), self.sent
         group = self.page.get_by_test_id("stButtonGroup").filter(has_text=LABELS[what])
-        group.get_by_text(option, exact=True).click()
+        if not self.size.folder:
+            group.get_by_text(option, exact=True).click()
+        else:  # more options than are drawn as buttons
+            box = self.page.get_by_test_id("stSelectbox").filter(has_text=LABELS[what]).get_by_role("combobox")
+            box.click()
+            box.fill(option)
+            self.page.get_by_role("option", name=option, exact=True).click()
         last, since, deadline = before, time.monotonic(), time.monotonic() + 60
         while last == before or time.monotonic() - since < STILL:
             time.sleep(0.02)
@@ -155,10 +167,38 @@ class Visit:
         return choice.choice([option for option in options if option != self.now[what]])
 
 
+def write_folder(folder: Path, size: Size) -> None:
+    """Write a Llama of a size with random weights, and a tokenizer."""
+    # Here, because all else is measured without `transformers`.
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from tests.transformer.huggingface.tiny import save_tokenizer
+
+    config = LlamaConfig(
+        vocab_size=600,
+        hidden_size=size.d_model,
+        intermediate_size=2 * size.d_model,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        max_position_embeddings=size.tokens + 1,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    save_tokenizer(folder, size=600, ends=False)
+
+
 @contextmanager
-def pages() -> Iterator[dict[str, str]]:
-    """Addresses of both pages, each with its own server."""
+def pages(size: Size) -> Iterator[dict[str, str]]:
+    """Addresses of both pages, each with its own server; of a model of Hugging Face ours alone."""
     with ExitStack() as stack:
+        if size.folder:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / FOLDER
+            write_folder(folder, size)
+            os.environ["HEADLIGHT_MODELS"] = str(folder)
+            yield {"ours": f"{stack.enter_context(serving(ROOT / 'app.py'))}/attention"}
+            return
         script = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "peer.py"
         script.write_text(PEER, encoding="utf-8")
         ours, peer = (stack.enter_context(serving(file)) for file in (ROOT / "app.py", script))
@@ -169,10 +209,10 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
     """A mapping from (page, changed picker) to its clicks."""
     results: dict[tuple[str, str], list[Clicked]] = defaultdict(list)
     choice = random.Random(0)
-    with pages() as addresses:
+    with pages(size) as addresses:
         visits = {name: Visit(browser, address, size) for name, address in addresses.items()}
         for turn in range(rounds + 1):
-            clicks = [(name, what) for name in visits for what in LABELS]
+            clicks = [(name, what) for name in visits for what in LABELS if not (size.folder and what == "kind")]
             choice.shuffle(clicks)
             for name, what in clicks:
                 visit = visits[name]
@@ -197,6 +237,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--large", action="store_true", help="only the model of Hugging Face")
     asked = parser.parse_args()
 
     def line(cells: Sequence[str]) -> None:
@@ -210,7 +251,7 @@ def main() -> None:
         line(header)
         if asked.markdown:
             line(["---"] * len(header))
-        for size in SIZES:
+        for size in (size for size in SIZES if size.folder or not asked.large):
             for (name, what), clicks in sorted(measure(browser, size, asked.rounds).items()):
                 line(row(size, name, what, clicks))
         browser.close()

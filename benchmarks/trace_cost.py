@@ -22,7 +22,7 @@ import statistics
 import sys
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from types import ModuleType
 from typing import Any
@@ -103,7 +103,7 @@ def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) ->
         memory = model.encoder(source, mask)
         return model.decoder(target, memory, Mask.of(target_keep), mask)
 
-    def traced() -> dict[str, torch.Tensor]:
+    def traced() -> Mapping[str, torch.Tensor]:
         with tracing(ours) as values:
             forward(ours)
         return values

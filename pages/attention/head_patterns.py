@@ -6,10 +6,12 @@ import streamlit as st
 from jaxtyping import Bool
 
 from pages.shell.view import View
+from pages.ui.caches import cached
 from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
+from transformer.analysis.words import WordTrace
 from transformer.worlds import WORLDS, world
 
 # A pattern with a smaller share than this gets no sentence.
@@ -21,7 +23,17 @@ METRIC_WIDTH = 140
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of a kind, for the text of this run."""
-    return measure(shown.attention(kind)[:, 0].numpy(), _aligned(view, shown, kind))
+    return view.computed(_measured, view, kind, isinstance(shown, WordTrace))
+
+
+@cached
+def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
+    """The measures of one layer after another, so that little memory is needed besides. `joined`: between words."""
+    trace = view.trace()
+    shown = WordTrace.of(trace) if joined else trace
+    aligned = _aligned(view, shown, kind)
+    layers = [measure(shown.weights(kind, layer)[:1].numpy(), aligned) for layer in range(shown.layers(kind))]
+    return {name: np.concatenate([of_layer[name] for of_layer in layers]) for name in layers[0]}
 
 
 def measure_names(view: View, shown: Trace, kind: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Views of attention heads: the overview of all heads, one head as a map, a layer as lines, and heads combined."""
 
+import math
 import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -14,22 +15,23 @@ from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
 from pages.shell.lessons.marks import Marks, marks_on
 from pages.shell.lessons.open_lesson import linked_lesson
+from pages.shell.runs import BYTES_EACH
 from pages.shell.training_link import training_address
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
-from pages.ui.format import fixed, linked_token, numbered_tokens
+from pages.ui.format import byte_size, fixed, linked_token, numbered_tokens, whole
 from pages.ui.head_grid import overview, picked
-from pages.ui.limits import GRID_BYTES
+from pages.ui.limits import GRID_BYTES, LINES_WEIGHTS, MAP_TOKENS, SAVED_WEIGHTS, SMALL_MAP_TOKENS, TRACE_FILE_MEGABYTES
 from pages.ui.pickers import pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import rollout
 from transformer.analysis.words import WordTrace
 from transformer.figures import KIND_COLORS, head_map, small_head_map
-from transformer.figures.reduction import Reduced, most_cells, reduced
+from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_map
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind, Side
 
@@ -46,19 +48,22 @@ THRESHOLD = 0.05
 def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show every head of a kind as a small heatmap; a click on a tile opens that head."""
     words = text("attention")
-    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     queries, keys = shown.tokens(kind)
-    small, few = None, most_cells(weights.shape[0], weights.shape[1], GRID_BYTES)
-    if max(weights.shape[2:]) > few:
+    layers, heads = shown.layers(kind), shown.heads(kind)
+    small, few = None, most_cells(layers, heads, GRID_BYTES)
+    if max(len(queries), len(keys)) > few:
         small = view.computed(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
     # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
-    beside = weights.shape[1] <= MOST_BESIDE
+    beside = heads <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
     with picture:
         title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-        figure = chart(small_head_map, weights[layer, head], allowed[layer, head], queries, keys, labels=figure_labels())
+        weights, allowed = _weights_of(shown, kind, layer, head)
+        cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
         alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
-        show_small(figure, "picked-head", f"{alt} {strongest_rows(weights[layer, head], queries, keys)}")
+        says = f"{alt} {strongest_rows(weights, queries, keys)}"
+        show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
+        _say_cells(weights.shape, SMALL_MAP_TOKENS)
         says = words["rows_and_columns"].format(head=title)
         learnt = training_address(view.model, view.source, view.target, kind, layer, head)
         st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
@@ -70,7 +75,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         captions = [fixed(float(values[position]), 2) for position in order]
     with grid:
         overview(
-            *(small or (weights, allowed, queries, keys)),
+            *(small or (*_weights_of_all(shown, kind), queries, keys)),
             selected=(layer, head),
             color=KIND_COLORS[kind],
             key="overview",
@@ -79,14 +84,29 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
             captions=captions,
         )
         if small:
-            rows, columns = (-(-count // few) for count in weights.shape[2:])
+            rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
             st.caption(words["reduced"].format(rows=rows, columns=columns))
+    count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
+    if count > SAVED_WEIGHTS:
+        saving("overview", name)
+        st.caption(words["too_many_to_save"].format(count=whole(count), most=whole(SAVED_WEIGHTS)))
+        return
     saving(
         "overview",
-        f"{view.model}-{kind}-all-heads",
-        lambda: weights_table(weights, allowed, queries, keys),
+        name,
+        lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
         view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
     )
+
+
+def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of every head of a kind for the first text, and where they are allowed."""
+    return shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
+
+
+def _weights_of(shown: Trace, kind: str, layer: int, head: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of one head for the first text, and where they are allowed."""
+    return shown.weights(kind, layer)[0, head].numpy(), shown.allowed(kind)[layer, 0, head].numpy()
 
 
 @cached
@@ -94,7 +114,8 @@ def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
     """The weights of all heads with at most so many rows and columns each. `joined`: between words."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
-    return reduced(shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)
+    weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))
+    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)
 
 
 def weights_table(
@@ -103,12 +124,13 @@ def weights_table(
     queries: Sequence[str],
     keys: Sequence[str],
     first_layer: int = 1,
+    first_head: int = 1,
 ) -> pd.DataFrame:
     """A row per unmasked weight; layers and heads counted from 1, positions of tokens from 0."""
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {
         "layer": layers + first_layer,
-        "head": heads + 1,
+        "head": heads + first_head,
         "query": [linked_token(position, queries[position]) for position in rows.tolist()],
         "key": [linked_token(position, keys[position]) for position in columns.tolist()],
         "weight": weights[allowed],
@@ -125,7 +147,7 @@ def _open_head() -> None:
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one head as a heatmap, with its numbers and downloads. `shown` is the trace, or that of its words (`pick_words`)."""
     words = text("attention")
-    weights, allowed = shown.weights(kind, layer)[0, head].numpy(), shown.allowed(kind)[layer, 0, head].numpy()
+    weights, allowed = _weights_of(shown, kind, layer, head)
     queries, keys = shown.tokens(kind)
     left, right = st.columns(2)
     hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
@@ -142,16 +164,22 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
             st.info(words["nothing_left"])
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    marks = None if hide else marks_on(queries, keys, kind, layer, head)
+    large = max(weights.shape) > MAP_TOKENS
+    marks = None if hide or large else marks_on(queries, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
-    figure = chart(head_map, weights, allowed, queries, keys, labels=figure_labels(), **cells)
+    drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
+    figure = chart(head_map, *drawn, labels=figure_labels(), **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     if marks:
         alt += " " + words["marked_alt"].format(
             query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
         )
-    show(figure, "head-map", f"{alt} {strongest_rows(weights, queries, keys)}", name, tells=True)
+    says, exact = f"{alt} {strongest_rows(weights, queries, keys)}", (weights[None, None], allowed[None, None], queries, keys)
+    table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
+    show(figure, "head-map", says, name, tells=True, table=table)
+    if large:
+        _show_row(weights, allowed, queries, keys)
     if marks:
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None:
@@ -162,6 +190,11 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         with table:
             rows, columns = map(numbered_tokens, (queries, keys))
             st.dataframe(pd.DataFrame(weights, rows, columns))
+    size = sum(math.prod(step.shape) for step in trace) * BYTES_EACH
+    if size > TRACE_FILE_MEGABYTES * 1_000_000:
+        most = byte_size(TRACE_FILE_MEGABYTES * 1_000_000)
+        st.caption(words["trace_too_large"].format(size=byte_size(size), most=most))
+        return
     st.download_button(
         words["trace"],
         lambda: trace_file(trace),
@@ -170,6 +203,23 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _show_row(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+) -> None:
+    """Say how many weights a cell of a large map stands for, and show every weight of the row that is picked below."""
+    words, last = text("attention"), len(queries) - 1
+    rows, columns = (-(-count // MAP_TOKENS) for count in weights.shape)
+    st.caption(words["map_reduced"].format(rows=rows, columns=columns))
+    row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
+    label = linked_token(row, queries[row])
+    st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
+    figure = chart(head_map, weights[row : row + 1], allowed[row : row + 1], [label], keys, wide=True, labels=figure_labels())
+    show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
 
 
 def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
@@ -221,6 +271,9 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
     """
     queries, keys = shown.tokens(kind)
     weights, allowed = shown.weights(kind, layer)[0].numpy(), shown.allowed(kind)[layer, 0].numpy()
+    if weights.size > LINES_WEIGHTS:
+        st.info(text("attention")["too_many_lines"].format(count=whole(weights.size), most=whole(LINES_WEIGHTS)))
+        return
     locked, heads = _locked_in_url(), sorted({head, *_heads_in_url(shown.heads(kind))})
     key = f"lines-{kind}"
     state = lines(
@@ -256,21 +309,29 @@ def _follow_heads(on: Sequence[int], head: int) -> None:
 def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers; the way to combine them is picked."""
     words = text("attention")
-    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
-    queries, keys = shown.tokens(kind)
+    allowed, (queries, keys) = shown.allowed(kind)[layer, 0, head].numpy(), shown.tokens(kind)
+    layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
     ways = {
-        "mean-over-heads": lambda: weights[layer].mean(0),
-        "maximum-over-heads": lambda: weights[layer].max(0),
-        "mean-over-layers": lambda: weights[:, head].mean(0),
-        "maximum-over-layers": lambda: weights[:, head].max(0),
-        "mean-over-all": lambda: weights.mean((0, 1)),
+        "mean-over-heads": lambda: layers[layer].mean(0),
+        "maximum-over-heads": lambda: layers[layer].max(0),
+        "mean-over-layers": lambda: np.mean([of_layer[head] for of_layer in layers], axis=0),
+        "maximum-over-layers": lambda: np.max([of_layer[head] for of_layer in layers], axis=0),
+        "mean-over-all": lambda: np.mean([of_layer.mean(0) for of_layer in layers], axis=0),
     }
     if Kind.of(kind).queries == Kind.of(kind).keys:
-        ways["rollout"] = lambda: rollout(weights)[layer]
+        ways["rollout"] = lambda: rollout(np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]))[layer]
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
-    figure = chart(head_map, ways[way](), allowed[layer, head], queries, keys, labels=figure_labels())
+    figure = chart(head_map, *reduced_map(ways[way](), allowed, queries, keys, MAP_TOKENS), labels=figure_labels())
     show(figure, "combined-map", words["combined_alt"].format(way=way))
+    _say_cells(allowed.shape, MAP_TOKENS)
+
+
+def _say_cells(shape: Sequence[int], most: int) -> None:
+    """Say how many values a cell of a map stands for, where it has at most so many cells on a side."""
+    if max(shape) > most:
+        rows, columns = (-(-count // most) for count in shape)
+        st.caption(text("attention")["cells"].format(rows=rows, columns=columns))
 
 
 def _locked_in_url() -> list[tuple[str, int]]:

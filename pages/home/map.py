@@ -1,5 +1,6 @@
 """The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
 
+import math
 from collections.abc import Hashable, Iterator
 from functools import cache
 from pathlib import Path
@@ -117,12 +118,15 @@ def _linked(node: Node, base: dict[str, Any]) -> Node:
 
 def _heads(view: View, trace: Trace, base: dict[str, Any]) -> Node | None:
     """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
+    sizes = (trace.layers(kind) * math.prod(trace.weights(kind, 0)[0].shape) for kind in trace.kinds)
+    if sum(sizes) > MAP_BYTES:
+        return None
     pictures = {}
     for kind in trace.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         shape, levels = RESULTS.result((_levels, *_run_of(view), kind), lambda kind=kind: _levels(trace, kind))
         pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)}
-    return pictures if sum(np.prod(picture["shape"]) for picture in pictures.values()) <= MAP_BYTES else None
+    return pictures
 
 
 def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:

@@ -28,8 +28,19 @@ OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
 THREADS = setting("THREADS", 1)
 
-# Bytes of the picture of all heads. Above it, a cell of a small map stands for several tokens.
-GRID_BYTES = setting("GRID_BYTES", 3_000_000)
+# Bytes of the picture of all heads, which is sent with each click on another head: 24 × 24 cells for each of 32 × 32 heads,
+# whose tiles are 21 × 14 pixels. Above it, a cell of a small map stands for several tokens.
+GRID_BYTES = setting("GRID_BYTES", 600_000)
+
+# Tokens on a side of the map of one head, and of the small map beside the picture of all heads. Above it, a cell stands for
+# several tokens, and one row at a time has all its weights.
+MAP_TOKENS, SMALL_MAP_TOKENS = setting("MAP_TOKENS", 128), setting("SMALL_MAP_TOKENS", 64)
+
+# Weights of a layer that are sent to be drawn as lines; weights in a table or a page of all heads that can be saved.
+LINES_WEIGHTS, SAVED_WEIGHTS = setting("LINES_WEIGHTS", 1_000_000), setting("SAVED_WEIGHTS", 5_000_000)
+
+# Megabytes of a trace that can be downloaded; its file is made in memory.
+TRACE_FILE_MEGABYTES = setting("TRACE_FILE_MEGABYTES", 500)
 
 # Open files and connections. A session takes four: its connection, and the event loop that Streamlit gives it, which is kept
 # for up to 128 sessions whose browser is gone. Many systems allow 1,024 until a program asks for more, as this one does.

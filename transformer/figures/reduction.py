@@ -1,7 +1,7 @@
 """Maps of many heads with fewer cells than weights: a cell shows the largest weight among those it stands for."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,15 +36,21 @@ def most_cells(layers: int, heads: int, nbytes: int) -> int:
 
 
 def reduced(
-    weights: Float[np.ndarray, "layer head query key"],
-    allowed: Bool[np.ndarray, "layer head query key"],
+    weights: Iterable[Float[np.ndarray, "head query key"]],
+    allowed: Iterable[Bool[np.ndarray, "head query key"]],
     queries: Sequence[str],
     keys: Sequence[str],
     most: int,
 ) -> Reduced:
     """Weights with at most `most` rows and columns. Rows are joined in groups of one size, and columns too; the last may have
-    fewer. One layer is reduced at a time, so that little memory is needed besides."""
-    rows, columns = (np.arange(0, count, -(-count // most)) for count in weights.shape[2:])
+    fewer.
+
+    Args:
+        weights, allowed: of each layer. One is reduced at a time, so that little memory is needed besides.
+        queries, keys: the tokens.
+        most: rows and columns.
+    """
+    rows, columns = (np.arange(0, len(tokens), -(-len(tokens) // most)) for tokens in (queries, keys))
     of_layers: list[np.ndarray] = []
     allowed_of_layers: list[np.ndarray] = []
     for layer, open_cells in zip(weights, allowed, strict=True):
@@ -52,6 +58,20 @@ def reduced(
             made.append(np.maximum.reduceat(np.maximum.reduceat(values, columns, axis=-1), rows, axis=-2))
     labels = (_labels(tokens, starts) for tokens, starts in ((queries, rows), (keys, columns)))
     return Reduced(np.stack(of_layers), np.stack(allowed_of_layers), *labels)
+
+
+def reduced_map(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    most: int,
+) -> tuple[Float[np.ndarray, "row column"], Bool[np.ndarray, "row column"], Sequence[str], Sequence[str]]:
+    """One map with at most `most` rows and columns, and their labels; unchanged if it has no more."""
+    if max(weights.shape) <= most:
+        return weights, allowed, queries, keys
+    small = reduced([weights[None]], [allowed[None]], queries, keys, most)
+    return small.weights[0, 0], small.allowed[0, 0], small.queries, small.keys
 
 
 def _labels(tokens: Sequence[str], starts: np.ndarray) -> tuple[str, ...]:

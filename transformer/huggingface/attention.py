@@ -5,7 +5,8 @@ that is built with `attn_implementation=NAME` calls it in every layer, with the 
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -48,6 +49,30 @@ class AttentionTaps:
         self.mask = MaskTap()
         self.mask.path, self.mask.taps = f"{path}.mask", taps
         taps.of_masks[self.mask.path] = self.mask
+
+
+class Scores(NamedTuple):
+    """Scores on their way to the softmax. A trace keeps queries, keys and weights, and computes the scores again when they are
+    read: kept, they would take three times the memory of the weights.
+
+    Attributes:
+        values: the scores of the pass, after all edits.
+        again: computes them again, bit for bit. It holds no scores, unless an edit has changed them.
+    """
+
+    values: Tensor
+    again: Callable[[], Tensor]
+
+    @classmethod
+    def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
+        """Scores after a tap."""
+        seen = tap(values, again)
+        return cls(seen, again if seen is values else lambda: seen)
+
+    def then(self, tap: Tap, function: Callable[[Tensor], Tensor]) -> "Scores":
+        """A function of these scores, after a tap."""
+        before = self.again  # not `self`, which holds the scores
+        return Scores.seen(tap, function(self.values), lambda: function(before()))
 
 
 def add_tap(taps: Taps, path: str, tap: Tap) -> Tap:
@@ -93,20 +118,28 @@ def attention(
         return (weights @ _repeated(value, query)).transpose(1, 2).contiguous(), weights
 
     query, key, value = taps.query(query), taps.key(key), taps.value(value)
-    scores = taps.scores(query @ _repeated(key, query).mT)
-    mask = taps.mask(as_mask(attention_mask, key))
-    scores = taps.scaled_scores(scores * _scale(query, scaling))
+
+    def products() -> Tensor:
+        return query @ _repeated(key, query).mT
+
+    scores = Scores.seen(taps.scores, products(), products)
+    mask, factor = taps.mask(as_mask(attention_mask, key)), _scale(query, scaling)
+    scores = scores.then(taps.scaled_scores, lambda before: before * factor)
     if softcap is not None:
-        scores = taps.capped_scores(torch.tanh(scores / softcap) * softcap)
-    if position_bias is not None:
-        scores = scores + taps.position_bias(position_bias)
-    if attention_mask is not None:
-        scores = scores + attention_mask
+        scores = scores.then(taps.capped_scores, lambda before: torch.tanh(before / softcap) * softcap)
+    bias = None if position_bias is None else taps.position_bias(position_bias)
+
+    def masked(scores: Tensor) -> Tensor:
+        for added in (bias, attention_mask):
+            scores = scores if added is None else scores + added
+        # An edit may have hidden more keys, or moved the scores of hidden ones.
+        return scores if mask.closed is None else scores.masked_fill(mask.closed, torch.finfo(scores.dtype).min)
+
+    last = scores.then(taps.masked_scores, masked).values
     if mask.closed is None:
-        weights = _softmax(taps.masked_scores(scores))
-    else:  # an edit may have hidden more keys, or moved the scores of hidden ones
-        scores = taps.masked_scores(scores.masked_fill(mask.closed, torch.finfo(scores.dtype).min))
-        weights = attention_softmax(scores.masked_fill(mask.closed, -math.inf), may_be_empty=True)
+        weights = _softmax(last)
+    else:
+        weights = attention_softmax(last.masked_fill(mask.closed, -math.inf), may_be_empty=True)
     weights = taps.weights(weights)
     return taps.head_output(weights @ _repeated(value, query)).transpose(1, 2).contiguous(), weights
 

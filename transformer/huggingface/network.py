@@ -331,10 +331,10 @@ class Network:
         )
 
     def _tokens_of_a_trace(self, heads: int) -> int:
-        """How many tokens fit into `TRACE_MEGABYTES`, with four tensors of scores and weights in each attention."""
+        """Of how many tokens the attention weights fit into `TRACE_MEGABYTES`."""
         layers = {name: len(self._layers(stack)) for name, stack in self.stacks.items()}
         attentions = sum(layers.values()) + (layers["decoder"] if len(layers) > 1 else 0)
-        return max(1, math.isqrt(int(TRACE_MEGABYTES * MEGABYTE) // (4 * 4 * heads * attentions)))
+        return max(1, math.isqrt(int(TRACE_MEGABYTES * MEGABYTE) // (4 * heads * attentions)))
 
     def _position(self, points: Mapping[str, Any]) -> str:
         """How positions enter the model: `ModelConfig.position`."""

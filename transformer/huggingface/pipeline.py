@@ -375,7 +375,7 @@ class HuggingFacePipeline:
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         with torch.inference_mode(), tracing(self.network, edits) as values:
             self.network(source, target)
-        steps = {path: Step(path, self.network.taps[path].axes, tensor) for path, tensor in values.items()}
+        steps = {path: Step(path, self.network.taps[path].axes, stored) for path, stored in values.stored.items()}
         if target is not None:
             mask = Step("target_mask", ("batch", "1", "target", "target"), self.network.target_mask(target))
             steps = {mask.path: mask, **steps}

@@ -12,11 +12,13 @@ The scope is held in a `ContextVar`, never on the model: many threads can run on
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor, nn
 
 from transformer.errors import InputError, PathError
@@ -47,9 +49,16 @@ class Tap:
         self.path = ""
         self.taps: dict[str, Tap] = {}
 
-    def __call__(self, values: Tensor) -> Tensor:
+    def __call__(self, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
+        """The tensor, after the edits of the scope.
+
+        Args:
+            values: the tensor.
+            again: computes the tensor again, bit for bit, from others that are kept. With it, the scope keeps the function in
+                place of a large tensor, unless an edit has changed the tensor.
+        """
         scope = _scope.get()
-        return values if scope is None else scope.see(self, values)
+        return values if scope is None else scope.see(self, values, again)
 
     def __repr__(self) -> str:
         return f"Tap({' '.join(self.axes)!r})"
@@ -80,17 +89,63 @@ class Taps(dict[str, Tap]):
         self.of_masks: dict[str, MaskTap] = {}
 
 
-class Recording(dict[str, Tensor]):
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """A tensor that is not kept, but computed again each time it is read.
+
+    Attributes:
+        shape: of the tensor.
+        compute: returns the tensor, bit for bit that of the pass.
+    """
+
+    shape: tuple[int, ...]
+    compute: Callable[[], Tensor]
+
+
+# What is kept of a tensor.
+Stored = Tensor | Derived
+
+
+class Recording(Mapping[str, Tensor]):
     """Path → tensor, in the order they were computed.
 
     Attributes:
+        stored: path → what is kept of the tensor.
         masks: path of an attention → the mask it used: True where a query may attend to a key. Sizes of 1 stand for "the same
             for all".
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.masks: dict[str, Tensor] = {}
+    def __init__(self, stored: Mapping[str, Stored] | None = None, masks: Mapping[str, Tensor] | None = None) -> None:
+        self.stored: dict[str, Stored] = dict(stored or {})
+        self.masks: dict[str, Tensor] = dict(masks or {})
+
+    def __getitem__(self, path: str) -> Tensor:
+        return read(self.stored[path])
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.stored
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stored)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def shape(self, path: str) -> tuple[int, ...]:
+        """The shape of a tensor, which is not computed for that."""
+        return tuple(self.stored[path].shape)
+
+    def copy(self) -> "Recording":
+        """A recording of its own, which later passes of the scope do not change."""
+        return Recording(self.stored, self.masks)
+
+
+def read(stored: Stored) -> Tensor:
+    """The tensor of which this was kept."""
+    if isinstance(stored, Tensor):
+        return stored
+    with torch.inference_mode():
+        return stored.compute()
 
 
 @runtime_checkable
@@ -137,8 +192,9 @@ class Scope:
                 raise PathError("{edit!r} acts on {path!r}, which is no tap of this model.", edit=edit, path=path)
             self.edits[path].append(edit)
 
-    def see(self, tap: Tap, values: Tensor) -> Tensor:
+    def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
         """The tensor after the edits for this tap, checked. It is kept by reference: copying each would add a fifth to a pass.
+        With `again`, and without an edit, only the way to compute it again is kept.
 
         Raises:
             PathError: the tensor does not have the axes of its tap, or an edit changed its shape.
@@ -147,7 +203,7 @@ class Scope:
         if tap.taps is not self.taps:  # another model, run inside this one's scope
             return values
         if path in self.edits:
-            values = self._edited(tap, values)
+            values, again = self._edited(tap, values), None
         if values.ndim != len(tap.axes):
             raise PathError(
                 "{path} has the shape {shape}; it must have the axes {axes}.",
@@ -156,7 +212,7 @@ class Scope:
                 axes=" ".join(tap.axes),
             )
         if self.keep:
-            self.values[path] = values
+            self.values.stored[path] = values if again is None else Derived(tuple(values.shape), again)
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:

@@ -20,11 +20,10 @@ from transformer.errors import PathError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.intervention import Intervention, check_row, length_axis
-from transformer.tracing.paths import TensorPath, check_index, find_tap
+from transformer.tracing.paths import SCORES, TensorPath, check_index, find_tap
 
 __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 
-SCORES = ("scores", "scaled_scores", "masked_scores")
 # Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
 WRONG_SHAPE = "Values of shape {shape} do not fit {path}, which takes {allowed} ({axes})."
@@ -194,8 +193,8 @@ class Block(Intervention):
         return f"{path.rpartition('.')[0]}.mask"
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
-        scores = scope.values[f"{tap.path.rpartition('.')[0]}.scores"]
-        return super().apply(values.expand(scores.shape), tap, scope)  # a mask is the same for all heads, and perhaps queries
+        shape = scope.values.shape(f"{tap.path.rpartition('.')[0]}.scores")
+        return super().apply(values.expand(shape), tap, scope)  # a mask is the same for all heads, and perhaps queries
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         values = values.clone()
@@ -267,5 +266,5 @@ def _except_hidden(edited: Tensor, values: Tensor, tap: Tap, where: tuple[Any, .
         return edited
     hidden = values == -torch.inf
     if name in ("masked_scores", last_scores(scope.config)):
-        hidden |= ~scope.values.masks[attention].expand(scope.values[f"{attention}.scores"].shape)[where]
+        hidden |= ~scope.values.masks[attention].expand(scope.values.shape(f"{attention}.scores"))[where]
     return torch.where(hidden, values, edited)

@@ -22,6 +22,8 @@ Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
 # The side whose tokens each stack works on.
 STACK_SIDES: dict[str, Side] = {"encoder": "source", "decoder": "target"}
+# The tensors of an attention that an edit may set to −∞.
+SCORES = ("scores", "scaled_scores", "masked_scores")
 # The sub-layers of a layer of each stack, in the order they run.
 SUBLAYERS = {
     "encoder": ("self_attention", "feed_forward"),

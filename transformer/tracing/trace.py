@@ -14,8 +14,8 @@ from torch import Tensor
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
-from transformer.network.tap import Edit, tracing
-from transformer.tracing.paths import SIDES, Kind, Side, TensorPath, check_index, find_tap
+from transformer.network.tap import Derived, Edit, Stored, read, tracing
+from transformer.tracing.paths import SCORES, SIDES, Kind, Side, TensorPath, check_index, find_tap
 from transformer.validation import as_list, one_of
 
 # A row for each text of the batch.
@@ -46,17 +46,27 @@ class Step:
     Attributes:
         path: of its tap in the module tree.
         axes: the name of each axis.
-        values: the tensor itself, not a copy. Do not write to it: the trace is shared.
+        stored: the tensor, or how to compute it again: in models of Hugging Face, scores before the softmax are not kept.
     """
 
     path: str
     axes: tuple[str, ...]
-    values: Tensor
+    stored: Stored
+
+    @property
+    def values(self) -> Tensor:
+        """The tensor itself, not a copy. Do not write to it: the trace is shared."""
+        return read(self.stored)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The size of each axis."""
-        return tuple(self.values.shape)
+        return tuple(self.stored.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensor as it is kept; 0 for one that is computed again."""
+        return self.stored.nbytes if isinstance(self.stored, Tensor) else 0
 
     def numpy(self) -> np.ndarray:
         """The values as a read-only array (`as_array`)."""
@@ -243,7 +253,10 @@ class Trace:
         """True where a query may attend to a key: neither masked nor blocked. Stacked, kept and raises as `attention`."""
         kind = self._ran(kind)
         if kind not in self._allowed:
-            self._allowed[kind] = ~torch.stack([self.hidden(kind.path(layer)) for layer in range(self.layers(kind))])
+            hidden = [self.hidden(kind.path(layer)) for layer in range(self.layers(kind))]
+            if all(of_layer.stride(1) == 0 for of_layer in hidden):  # the same for all heads
+                hidden = [of_layer[:, :1] for of_layer in hidden]
+            self._allowed[kind] = (~torch.stack(hidden)).expand(-1, -1, self.heads(kind), -1, -1)
         return self._allowed[kind]
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
@@ -252,8 +265,11 @@ class Trace:
         Raises:
             PathError: there is no such attention; the message lists the nearest paths.
         """
-        scores = self[TensorPath.parse(attention) / last_scores(self.config)].values
-        return hidden_keys(self.used_masks[str(attention)], scores)
+        path, keep = TensorPath.parse(attention), self.used_masks[str(attention)]
+        scores = self[path / last_scores(self.config)]
+        if all(isinstance(self[path / name].stored, Derived) for name in SCORES):  # no edit has set one to −∞
+            return (~keep).expand(scores.shape)
+        return hidden_keys(keep, scores.values)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
         """True for a query that may attend to no key. Its weights are zero; if the mask itself hides every key and `mask_fill`
@@ -274,7 +290,8 @@ class Trace:
     @cached_property
     def tensor_bytes(self) -> int:
         """Bytes of memory of its tensors; tensors that are views of the same memory are counted once."""
-        tensors = [*(step.values for step in self), *self.used_masks.values()]
+        stored = [*(step.stored for step in self), *self.used_masks.values()]
+        tensors = (values for values in stored if isinstance(values, Tensor))
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
     @cached_property
@@ -324,7 +341,7 @@ def run_traced(
     """
     with torch.inference_mode(), tracing(model, edits) as values:
         model(source, target)
-    steps = {path: Step(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
+    steps = {path: Step(path, model.taps[path].axes, stored) for path, stored in values.stored.items()}
     source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
     return Trace(
         model.config,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.figures.reduction import most_cells, reduced
+from transformer.figures.reduction import most_cells, reduced, reduced_map
 
 
 def test_a_cell_shows_the_largest_weight_that_is_allowed() -> None:
@@ -20,6 +20,15 @@ def test_a_cell_shows_the_largest_weight_that_is_allowed() -> None:
     assert not made.allowed[0, 0, 0, 0]
     assert made.queries == ("q0 … q2", "q3 … q5", "q6")
     assert made.keys == ("k0 … k1", "k2 … k3", "k4")
+
+
+def test_one_map_is_reduced_only_if_it_is_too_large() -> None:
+    weights, allowed, names = np.tri(5, dtype=np.float32), np.tri(5) > 0, [f"t{index}" for index in range(5)]
+    assert reduced_map(weights, allowed, names, names, 5) == (weights, allowed, names, names)
+    cells, may, queries, keys = reduced_map(weights, allowed, names, names, 3)
+    assert cells.tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert may.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+    assert queries == keys == ("t0 … t1", "t2 … t3", "t4")
 
 
 @pytest.mark.parametrize(("layers", "heads", "cells"), [(32, 32, 54), (12, 12, 144), (1000, 1000, 8)])

@@ -277,8 +277,8 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
 
 
 def test_many_heads_read_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.huggingface.network.TRACE_MEGABYTES", 0.001)
-    pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 64 bytes for each query and key
+    monkeypatch.setattr("transformer.huggingface.network.TRACE_MEGABYTES", 0.000_25)
+    pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
     assert pipeline.card.longest == 3 - 1  # 15 pairs fit
     with pytest.raises(InputError, match="reads up to 2"):
         pipeline.read("the cat sleeps")

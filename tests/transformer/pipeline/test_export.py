@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load
 
 from transformer import InputError, Pipeline
+from transformer.network.tap import Recording
 from transformer.pipeline.export import step_file, trace_file
 
 
@@ -38,4 +39,4 @@ def test_a_step_of_an_answer_holds_the_tensors_of_that_step(reverse: Pipeline) -
     assert json.loads(header["axes"])["logits"] == ["batch", "target", "vocab"]
     assert header["step"] == "2"
     with pytest.raises(InputError, match=r"^Step 0 was not traced, so it has no tensors to save\.$"):
-        step_file(reverse.model, dataclasses.replace(step, index=0, values={}))
+        step_file(reverse.model, dataclasses.replace(step, index=0, values=Recording()))

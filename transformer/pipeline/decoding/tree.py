@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from torch import Tensor
+
 from transformer.errors import InputError
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.pipeline.decoding.write import DecodingStep
@@ -29,11 +31,10 @@ class Written:
     @cached_property
     def nbytes(self) -> int:
         """Bytes of memory of all tensors of the steps; tensors that are views of the same memory are counted once."""
-        tensors = (
-            values
-            for step in self.steps
-            for values in (step.read, *(stage.logits for stage in step.stages), *step.values.values(), *step.masks.values())
-        )
+        tensors: list[Tensor] = []
+        for step in self.steps:
+            kept = (values for values in step.values.stored.values() if isinstance(values, Tensor))
+            tensors += [step.read, *(stage.logits for stage in step.stages), *kept, *step.masks.values()]
         # The longest view comes last: what is kept grows from step to step.
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 

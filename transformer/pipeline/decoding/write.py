@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.errors import InputError
 from transformer.network.config import NetworkConfig
 from transformer.network.masks import Mask
-from transformer.network.tap import Edit, Scope, Tap, as_edits
+from transformer.network.tap import Edit, Recording, Scope, Tap, as_edits
 from transformer.pipeline.decoding.controls import Control, as_controls
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
 from transformer.tracing.interventions import Ablate, Replace, Scale
@@ -85,7 +85,6 @@ class DecodingStep:
         room: False in the last step if the answer has as many tokens as it may have: only `<eos>` can still be written.
         values: path → tensor of every tap in this step. In the decoder, queries are the position that is new in this step,
             keys all positions; without a cache, queries are all positions, too. Empty if it was not traced.
-        masks: path of an attention → the mask it used.
     """
 
     index: int
@@ -95,8 +94,12 @@ class DecodingStep:
     kept: tuple[int, ...]
     forced: bool
     room: bool
-    values: Mapping[str, Tensor]
-    masks: Mapping[str, Tensor]
+    values: Recording
+
+    @property
+    def masks(self) -> Mapping[str, Tensor]:
+        """Path of an attention → the mask it used."""
+        return self.values.masks
 
     @property
     def own(self) -> Stage:
@@ -195,8 +198,8 @@ def write(
                 if never and index not in forced:  # a person may force what the model must not write
                     own = own.index_fill(-1, excluded, -math.inf)
                 choice = search.choose(own, stages[-1].logits, index, forced.get(index))
-            values, masks = (dict(scope.values), dict(scope.values.masks)) if traced else ({}, {})
-            yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < limit, values, masks)
+            values = scope.values.copy() if traced else Recording()
+            yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < limit, values)
             if choice.finished and (not choice.rows or index >= max(forced, default=0)):
                 return
             if pad_looks_ahead and any(made.token == pad for made in choice.made):

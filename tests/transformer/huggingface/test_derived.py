@@ -1,0 +1,79 @@
+"""Scores that a trace does not keep are computed again when they are read, and are those of the pass bit for bit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, opened
+from transformer.network.tap import Derived, Edit, Scope, Tap
+from transformer.tracing.interventions import Ablate, Block, Patch, Scale
+from transformer.tracing.paths import SCORES
+from transformer.tracing.trace import Trace
+
+
+def traced_with_copies(
+    monkeypatch: pytest.MonkeyPatch, name: str, edits: Callable[[str], list[Edit]] = lambda _: []
+) -> tuple[Trace, dict[str, Tensor]]:
+    """The trace of two texts, and a copy of every tensor, taken while the pass ran."""
+    pipeline, copies, see = opened(name), dict[str, Tensor](), Scope.see
+    target: Any = None if pipeline.stacks == ("encoder",) else ["a dog runs .", "it sees the big cat ."]
+    kind = "encoder.layers.1.self_attention" if pipeline.stacks == ("encoder",) else "decoder.layers.1.self_attention"
+
+    def copied(scope: Scope, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
+        seen = see(scope, tap, values, again)
+        copies[tap.path] = seen.clone()
+        return seen
+
+    monkeypatch.setattr(Scope, "see", copied)
+    return pipeline.trace([SHORT, LONG], target, edits(kind)), copies
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_tensor_of_a_trace_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    trace, copies = traced_with_copies(monkeypatch, name)
+    assert {step.path for step in trace if isinstance(step.stored, Derived)} == {
+        step.path for step in trace if step.path.endswith("scores")
+    }
+    for path, values in copies.items():
+        assert torch.equal(trace[path].values, values), path
+        assert trace[path].shape == tuple(values.shape)
+
+
+EDITS: dict[str, Callable[[str], list[Edit]]] = {
+    "scores": lambda attention: [Scale(f"{attention}.scores", heads=(1,), factor=3.0)],
+    "scaled": lambda attention: [Scale(f"{attention}.scaled_scores", factor=-1.0)],
+    "hidden": lambda attention: [Patch(f"{attention}.scores", heads=(0,), positions=(2,), values=-torch.inf)],
+    "blocked": lambda attention: [Block(attention, heads=(1,), edges=((2, 1),))],
+    "uniform": lambda attention: [Ablate(attention, heads=(0,), to="uniform")],
+    "keys": lambda attention: [Scale(f"{attention}.key.heads", factor=2.0)],
+}
+
+
+@pytest.mark.parametrize("name", ["marian", "t5", "llama", "gemma2", "bert"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_also_in_a_run_with_edits(monkeypatch: pytest.MonkeyPatch, name: str, edit: str) -> None:
+    trace, copies = traced_with_copies(monkeypatch, name, EDITS[edit])
+    for path, values in copies.items():
+        assert torch.equal(trace[path].values, values), path
+    for kind in trace.kinds:
+        for layer in range(2):
+            path = kind.path(layer)
+            hidden = ~trace.used_masks[str(path)] | (trace[path / "masked_scores"].values == -torch.inf)
+            assert torch.equal(trace.hidden(path), hidden)
+            assert torch.equal(trace.allowed(kind)[layer], ~hidden)
+
+
+def test_a_trace_keeps_the_weights_and_no_scores() -> None:
+    trace = opened("llama").trace(SHORT, "")
+    kept = [step.path for step in trace if step.axes[-2:] == ("query", "key") and step.nbytes]
+    assert kept == [f"decoder.layers.{layer}.self_attention.weights" for layer in range(2)]
+    attention = trace["decoder.layers.0.self_attention.scores"]
+    assert attention.nbytes == 0 < attention.values.nbytes
+    everything = {id(step.stored): step.nbytes for step in trace}
+    assert trace.tensor_bytes <= sum(everything.values()) + sum(mask.nbytes for mask in trace.used_masks.values())
+    assert all(isinstance(trace[f"decoder.layers.1.self_attention.{name}"].stored, Derived) for name in SCORES)
