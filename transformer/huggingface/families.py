@@ -215,6 +215,37 @@ def _qwen3() -> Family:
     return Family(llama.model_class, decoder=_llama_stack({**llama.decoder.points, **norms}), other=TURNED, note=llama.note)
 
 
+def _gemma3() -> Family:
+    gemma2 = _gemma2()
+    assert gemma2.decoder is not None
+    norms = {f"self_attention.{name}.normalized": out(f"self_attn.{name[0]}_norm") for name in ("query", "key")}
+    note = f"{gemma2.note} The queries and keys of each head are normed before they are turned."
+    return Family("Gemma3ForCausalLM", decoder=_llama_stack({**gemma2.decoder.points, **norms}), note=note)
+
+
+def _phi3() -> Family:
+    points = joined("self_attention", "self_attn.o_proj")
+    points |= {"feed_forward.activated": into("mlp.down_proj"), "feed_forward.output": out("mlp.down_proj")}
+    points |= add_norms({"self_attention": "input_layernorm", "feed_forward": "post_attention_layernorm"}, norm_first=True)
+    note = f"{ROTARY} Query, key and value come from one map (`self_attn.qkv_proj`), hidden layer and gate from another."
+    return Family("Phi3ForCausalLM", decoder=_llama_stack(points), other=TURNED, note=note)
+
+
+def _gpt_neox(config: Any) -> Family:
+    points = joined("self_attention", "attention.dense") | feed_forward("mlp.dense_h_to_4h", "mlp.dense_4h_to_h")
+    note = "Positions turn queries and keys. Query, key and value come from one map (`attention.query_key_value`)."
+    if config.use_parallel_residual:
+        points |= {"self_attention_add_norm.normalized": out("input_layernorm"), "feed_forward_add_norm.sum": out("")}
+        points["feed_forward_add_norm.normalized"] = out("post_attention_layernorm")
+        note += " Attention and feed-forward network read the same stream, and both are added at once."
+    else:
+        points |= add_norms({"self_attention": "input_layernorm", "feed_forward": "post_attention_layernorm"}, norm_first=True)
+    embedding = {"token": out("gpt_neox.embed_in")}
+    stack = Stack("gpt_neox", "gpt_neox.layers", {"self_attention": "attention"}, points, embedding)
+    turned = {"rotary.cos": out("gpt_neox.rotary_emb"), "rotary.sin": out("gpt_neox.rotary_emb", item=1)}
+    return Family("GPTNeoXForCausalLM", decoder=stack, other=turned, note=note)
+
+
 def _phi() -> Family:
     points = projections("self_attention", *(f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "dense")))
     points |= feed_forward("mlp.fc1", "mlp.fc2")
@@ -291,6 +322,7 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "mbart": lambda _: _bart("MBartForConditionalGeneration", norm_first=True, norm_of_embedding=True),
     # Its table has two rows more than it has positions, and positions follow the id of padding.
     "m2m_100": lambda _: _bart("M2M100ForConditionalGeneration", True, False, lambda config: max(0, config.pad_token_id - 1)),
+    "blenderbot": lambda _: _bart("BlenderbotForConditionalGeneration", norm_first=True, norm_of_embedding=False),
     "pegasus": lambda _: _bart("PegasusForConditionalGeneration", norm_first=True, norm_of_embedding=False),
     "t5": lambda _: _t5("T5ForConditionalGeneration"),
     "mt5": lambda _: _t5("MT5ForConditionalGeneration"),
@@ -301,6 +333,10 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "qwen3": lambda _: _qwen3(),
     "gemma": lambda _: _llama("GemmaForCausalLM"),
     "gemma2": lambda _: _gemma2(),
+    "gemma3_text": lambda _: _gemma3(),
+    "granite": lambda _: _llama("GraniteForCausalLM", f"{ROTARY} What a sub-layer adds is multiplied before it is added."),
+    "gpt_neox": _gpt_neox,
+    "phi3": lambda _: _phi3(),
     "smollm3": lambda _: _llama("SmolLM3ForCausalLM", f"{ROTARY} Some layers turn nothing."),
     "phi": lambda _: _phi(),
     "opt": _opt,

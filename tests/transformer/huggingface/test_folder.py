@@ -270,3 +270,12 @@ def test_weights_named_as_in_the_published_gpt2_are_read(folder: Path) -> None:
     masks = {f"h.{layer}.attn.bias": torch.ones(64, 64).tril()[None, None] for layer in range(2)}
     save_file({**tensors, **masks}, folder / "model.safetensors", {"format": "pt"})
     assert torch.equal(open_folder(folder).trace("the cat sleeps .", "").logits, whole.logits)
+
+
+@pytest.mark.parametrize(
+    "name", ["albert", "bloom", "deberta-v2", "falcon", "gemma3", "gpt_neo", "gptj", "longt5", "mpt", "olmo2", "xlnet"]
+)
+def test_families_that_cannot_be_traced_are_refused_by_name(folder: Path, name: str) -> None:
+    change(folder, "config.json", model_type=name)
+    with pytest.raises(CheckpointError, match=f"is of the type '{name}', which cannot be traced; allowed are marian, bart"):
+        open_folder(folder)

@@ -68,6 +68,12 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "gemma": ("GemmaForCausalLM", {**_GROUPED, "head_dim": 8}),
     "gemma2": ("Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}),
     "smollm3": ("SmolLM3ForCausalLM", {**_GROUPED, "no_rope_layers": [1, 0]}),
+    "gemma3_text": ("Gemma3ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}),
+    "granite": ("GraniteForCausalLM", {**_GROUPED, "residual_multiplier": 0.5, "attention_multiplier": 0.3}),
+    "gpt_neox": ("GPTNeoXForCausalLM", _ONE),
+    "gpt_neox-one-after-the-other": ("GPTNeoXForCausalLM", {**_ONE, "use_parallel_residual": False}),
+    "phi3": ("Phi3ForCausalLM", _GROUPED),
+    "blenderbot": ("BlenderbotForConditionalGeneration", {**_BOTH, "scale_embedding": True}),
     "opt": ("OPTForCausalLM", {**_OPT, **IDS, "word_embed_proj_dim": 16, "max_position_embeddings": 64}),
     "opt-post-norm": (
         "OPTForCausalLM",
