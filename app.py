@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import streamlit as st
 
 from pages.shell.body import COMPLETE, draw_page
+from pages.shell.edit_list import follow_edits
 from pages.shell.former_links import read_former_link
 from pages.shell.glossary import show_glossary
 from pages.shell.lessons.keeping import show_keep
@@ -46,6 +47,7 @@ def visit() -> None:
     start_run()
     start_presenting()
     follow_lesson()
+    follow_edits()
     keep_training()
     sidebar()
     present_bar()

@@ -3,11 +3,19 @@
 import streamlit as st
 
 from pages.shell.view import View
+from pages.ui.compat import opens_from_history
 from pages.ui.text import text
 from transformer import HeadlightError
 from transformer.tracing.phrases import interventions
 
 KEY = "edits"
+
+
+def follow_edits() -> None:
+    """Forget the edits of before when an address without any is opened, such as the next stop of a lesson. A page can have run
+    edited before its list is drawn, or never draw it. Call it once in a run of the app, before the page."""
+    if opens_from_history() and KEY not in st.query_params:
+        st.session_state[KEY] = []
 
 
 def show_edit_list() -> list[str]:
