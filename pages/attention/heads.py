@@ -197,7 +197,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         return
     st.download_button(
         words["trace"],
-        lambda: trace_file(trace),
+        lambda: trace_file(view.trace()),  # kept for each visitor until the next click: not the trace
         f"{view.model}-trace.safetensors",
         "application/octet-stream",
         icon=":material/download:",

@@ -12,6 +12,7 @@ from pages.decoding.forced import force
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
 from pages.decoding.words import joined_tokens
+from pages.decoding.written import run_of
 from pages.shell.parts import put_away
 from pages.shell.runs import Key, runs
 from pages.shell.training_link import show_training_link
@@ -117,11 +118,12 @@ def _forced() -> None:
 
 def _save(view: View, run: Run) -> None:
     """Draw the menus that save the picture, the steps, and the tensors of the step that is shown."""
-    words, name = text("decoding"), f"{view.model}-steps"
+    words, name, settings = text("decoding"), f"{view.model}-steps", run.settings
     saving(KEY, name, lambda: table(run))
+    # What a button calls is kept for each visitor until the next click: not the run, with its model.
     st.download_button(
         words["json"],
-        lambda: as_json(run, view.source),
+        lambda: as_json(run_of(view, settings), view.source),
         f"{name}.json",
         "application/json",
         icon=":material/data_object:",
@@ -131,7 +133,7 @@ def _save(view: View, run: Run) -> None:
     made = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1]
     st.download_button(
         words["step_trace"],
-        lambda: step_file(run.pipeline.network, run.step(made)),
+        lambda: _step_file(view, settings, made.step),
         f"{view.model}-step-{made.step + 1}.safetensors",
         "application/octet-stream",
         icon=":material/download:",
@@ -139,6 +141,11 @@ def _save(view: View, run: Run) -> None:
         help=words["step_trace_help"],
         on_click="ignore",
     )
+
+
+def _step_file(view: View, settings: Settings, step: int) -> bytes:
+    run = run_of(view, settings)
+    return step_file(run.pipeline.network, run.written.steps[step])
 
 
 @cache

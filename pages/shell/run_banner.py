@@ -107,6 +107,7 @@ def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
     note = st.empty()
     with note:
         _note_untrained(view)
+    view.enter_line()
     try:
         result = compute(view)
     except HeadlightError as error:
@@ -116,6 +117,7 @@ def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
             raise
         with note:
             _note_untrained(last)
+        last.enter_line()
         try:
             result = compute(last)
         except HeadlightError:  # this page cannot draw the last view either

@@ -6,6 +6,7 @@ When a whole class opens one link, the run is computed once: sessions that reque
 import threading
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pages.shell.folders import FolderModel, folder_models, kept_folder, open_folder
 from pages.shell.own_models import OwnModel, load_own, own_models
@@ -18,6 +19,7 @@ from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import parse_snapshot_name
 from transformer.pipeline.untrained import LARGEST_ID, LEAST_IDS, Untrained, Weights
+from transformer.process import return_freed_memory
 from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 from transformer.worlds import WORLDS, world
@@ -37,6 +39,12 @@ Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
 
+# Preset and sizes → the weights of such models that are in memory anywhere, and model → its weights: a model that is in use
+# when the cache drops it is not drawn a second time beside itself.
+_WEIGHTS: WeakValueDictionary[tuple[str, tuple[tuple[str, int], ...]], Weights] = WeakValueDictionary()
+_WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
+
+
 class UntrainedModels:
     """The untrained models of one preset and sizes, which share all weights but those of their vocabularies. Without that, each
     new text would build 44 million parameters anew, and drop what is cached for everybody else.
@@ -52,7 +60,8 @@ class UntrainedModels:
         least, most = (Untrained(preset, ids, ids, sizes).parameters for ids in (LEAST_IDS, LARGEST_ID + 1))
         self.nbytes = BYTES_EACH * (least + BUILT * (most - least))
         RESULTS.make_room(self.nbytes)
-        self._weights, self._lock = Weights(), threading.Lock()
+        return_freed_memory()
+        self._weights, self._lock = _WEIGHTS.setdefault((preset, sizes), Weights()), threading.Lock()
         self._built: dict[Untrained, Pipeline] = {}  # the one that was used last is the last
 
     def pipeline(self, key: Untrained) -> Pipeline:
@@ -60,6 +69,7 @@ class UntrainedModels:
         with self._lock:
             pipeline = self._built.pop(key, None) or key.build(self._weights)
             self._built[key] = pipeline
+            _WEIGHTS_OF[pipeline.model] = self._weights
             if len(self._built) > BUILT:
                 del self._built[next(iter(self._built))]
         return pipeline

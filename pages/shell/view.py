@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages.shell.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained, trained_key
-from pages.shell.turns import aside, waited_aside
+from pages.shell.turns import aside, enter_line, waited_aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
@@ -73,6 +73,11 @@ class View:
     def work(self) -> AbstractContextManager[None]:
         """A context in which to compute with the model, in the line of heavy work if it is large."""
         return aside() if self.heavy else nullcontext()
+
+    def enter_line(self) -> None:
+        """Wait until no other run draws a large model, if this one is large. Call it before anything is computed with it."""
+        if self.heavy:
+            enter_line(text("common")["line"])
 
     @property
     def heavy(self) -> bool:

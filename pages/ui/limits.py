@@ -18,10 +18,10 @@ def cores() -> int:
 # Memory of all that is computed once and kept, for all sessions together; the least recently used goes first. A shipped model
 # takes 1 to 3 MB, one of the paper's base size about 180 and its trace at 64 tokens about 50; a trace of a shipped model takes
 # 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
-CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 300)
+CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 256)
 
 # Megabytes of all models that are open from folders of the server, of which each has up to `MODEL_MEGABYTES`; the one that was
-# not used for longest is closed first. They do not count as `CACHE_MEGABYTES`, or none of more than 300 MB could stay open.
+# not used for longest is closed first. They do not count as `CACHE_MEGABYTES`, or none of more than 256 MB could stay open.
 OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
 # Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
@@ -64,7 +64,7 @@ TRAINING_STEPS, TRAINING_MINUTES = setting("TRAINING_STEPS", 10_000), setting("T
 UPLOAD_MEGABYTES, OWN_MEGABYTES = setting("UPLOAD_MEGABYTES", 20), setting("OWN_MEGABYTES", 200)
 
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
-PARAMETERS = setting("PARAMETERS", 64_000_000)
+PARAMETERS = setting("PARAMETERS", 50_000_000)
 
 # Parameters from which work on a model is heavy: others run first, and only one such work is done at a time.
 # A pass of the model takes 10 ms and more, most of it outside of Python.

@@ -1,5 +1,6 @@
 """The shared caches of models and traces: keys, limits and errors."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -89,3 +90,17 @@ def test_an_edited_run_is_kept_where_its_trace_is_too_large(monkeypatch: pytest.
     assert computed == edits
     assert asked[0] is asked[2]
     assert asked[0].given.tolist() != asked[1].given.tolist()
+
+
+def test_weights_that_are_in_use_when_the_cache_drops_them_are_not_drawn_again() -> None:
+    sizes = {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1}
+    one, other = (Untrained.of("vanilla", [text], sizes=sizes) for text in ("held", "later"))
+    held = runs.Runs(Store(10**8)).pipeline(one)
+    later = runs.Runs(Store(10**8)).pipeline(other)
+    first, second = (
+        pipeline.network.get_parameter("encoder.layers.0.feed_forward.expand.weight") for pipeline in (held, later)
+    )
+    assert first.data_ptr() == second.data_ptr()
+    del held, later, first, second
+    gc.collect()
+    assert ("vanilla", one.sizes) not in runs._WEIGHTS

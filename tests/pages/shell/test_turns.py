@@ -12,7 +12,7 @@ import pytest
 
 from pages.shell import turns
 from pages.shell.runs import Runs
-from pages.shell.turns import aside, turn, waited_aside
+from pages.shell.turns import aside, enter_line, turn, waited_aside
 from pages.shell.view import View
 from pages.ui.caches import Store, cached
 from pages.ui.limits import RUNS
@@ -105,10 +105,13 @@ def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
 def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[bool] = []
 
+    class Model:
+        """Stands for a network."""
+
     def built(*_: object) -> SimpleNamespace:
         taken.append(any_turn_is_taken())
         reading = SimpleNamespace(tokens=("a",))
-        return SimpleNamespace(read=lambda *_: reading, answers=lambda *_: [reading], nbytes=1)
+        return SimpleNamespace(model=Model(), read=lambda *_: reading, answers=lambda *_: [reading], nbytes=1)
 
     monkeypatch.setattr(Untrained, "build", built)
     view = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
@@ -177,3 +180,43 @@ def test_a_page_that_ends_early_gives_its_turn_back() -> None:
     for _ in range(RUNS + 1):
         app = on_page("pages/attention/page.py", model="vanilla", source="a " * 400)
         assert app.error
+
+
+def test_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
+    lock, drawing, most, free, ended = threading.Lock(), 0, 0, [], threading.Semaphore(0)
+
+    def draw() -> None:
+        nonlocal drawing, most
+        with turn():
+            enter_line("waiting")
+            enter_line("waiting")  # the same run
+            with lock:
+                drawing += 1
+                most = max(most, drawing)
+            with aside():  # gives its turn away
+                time.sleep(0.02)
+            with lock:
+                drawing -= 1
+        ended.release()
+
+    threads = [threading.Thread(target=draw) for _ in range(3 * RUNS)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):  # others are served meanwhile
+        with turn():
+            free.append(1)
+        time.sleep(0.01)
+    for thread in threads:
+        assert ended.acquire(timeout=30)
+        thread.join(30)
+    assert most == 1
+    assert len(free) == 5
+    with turn():
+        enter_line("waiting")  # free again, also after a run that failed
+    with contextlib.suppress(ValueError), turn():
+        enter_line("waiting")
+        raise ValueError
+    with turn():
+        enter_line("waiting")
+    enter_line("waiting")  # without a turn there is no end of it
+    assert not turns._LINE.locked()
