@@ -2,8 +2,8 @@
 
     python -m benchmarks.links [--links 2400] [--sessions 100]
 
-Each visitor opens a random page with a random model, text and parameters, many of them nonsense, clicks once, and leaves; so many
-at a time. Printed are the server's memory and the errors. The links are drawn with a fixed seed.
+Each visitor opens a random page with a random model, text and parameters, many of them nonsense, clicks once, and leaves; so
+many at a time. Printed are the server's memory and the errors. The links are drawn with a fixed seed.
 """
 
 import argparse
