@@ -18,7 +18,7 @@ from pages.decoding.words import text_words
 from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
+from pages.shell.parts import section
 from pages.shell.run_banner import answer_of, show_agreement, show_answer, show_texts
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
@@ -71,37 +71,30 @@ with explained():
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
-        st.header(words["stages_title"].format(step=step + 1), anchor="stages")
-        if seen("stages", 480 if len(shown.step(made).stages) > 1 else 60):
+        height = 480 if len(shown.step(made).stages) > 1 else 60
+        if section(words["stages_title"].format(step=step + 1), "stages", height):
             show_distribution(shown, made)
 
     if hides is None:
-        st.header(words["beam_title"], anchor="beam")
-        if seen("beam", 520 if isinstance(settings.method, Beam) else 90):
+        if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
             show_beam(view, shown, of)
 
-        st.header(words["branch_title"], anchor="branch")
-        if seen("branch", 300):
+        if section(words["branch_title"], "branch", 300):
             show_branch(run, other, forced, shown, step)
 
-        st.header(words["edits_title"], anchor="edits")
-        if seen("edits", 220):
+        if section(words["edits_title"], "edits", 220):
             show_edits(view, shown)
 
-        st.header(words["lens_title"], anchor="lens")
-        if seen("lens", 420):
+        if section(words["lens_title"], "lens", 420):
             show_lens(view, shown)
 
-        st.header(words["pushed_title"], anchor="pushed")
-        if seen("pushed", 640):
+        if section(words["pushed_title"], "pushed", 640):
             show_contributions(view, shown, made)
 
-        st.header(words["forcing_title"], anchor="forcing")
-        if seen("forcing", 480):
+        if section(words["forcing_title"], "forcing", 480):
             show_forcing(view, settings.edits)
 
-        st.header(words["smoothing_title"], anchor="smoothing")
-        if seen("smoothing", 440):
+        if section(words["smoothing_title"], "smoothing", 440):
             show_smoothing(shown, made)
 
     show_computed(words["computed_text"], write_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
