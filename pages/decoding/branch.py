@@ -25,7 +25,7 @@ def show_undo(other: Run, forced: Forced) -> None:
                 icon=":material/undo:",
                 help=words["undo_help"],
                 on_click=take_back,
-                args=(forced.phrases[step],),
+                args=(step + 1,),
             )
 
 
@@ -42,7 +42,9 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
     words = text("decoding")
     st.markdown(words["branch_text"])
     made = shown.chain[min(step, len(shown.chain) - 1)]
-    tokens = [token for token in shown.top(made) if token != made.token][:SHOWN_TOKENS]
+    others = [token for token in shown.top(made) if token != made.token][:SHOWN_TOKENS]
+    names = dict(zip(others, shown.tokens_of(others), strict=True))
+    example = words["force_placeholder"].format(step=made.step + 1, token=names[others[0]])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.multiselect(
             words["force"],
@@ -50,12 +52,12 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
             key=FORCE,
             accept_new_options=True,
             max_selections=MOST_FORCED,
-            placeholder=words["force_placeholder"],
+            placeholder=example,
             help=words["force_help"],
             width=340,
         )
         own = shown.own(made)
-        for index, token in zip(tokens, shown.tokens_of(tokens), strict=True):
+        for index, token in names.items():
             label = words["force_button"].format(step=made.step + 1, token=literal(token), share=percent(own[index]))
             st.button(label, key=f"force {index}", on_click=force, args=(made.step + 1, token))
     for problem in forced.problems:

@@ -24,17 +24,15 @@ class Forced(NamedTuple):
 
     Attributes:
         tokens: (step, id) pairs in the order of their steps, which are counted from 0; those that can be forced.
-        phrases: step → its phrase.
         problems: what is wrong with the others, in Markdown.
     """
 
     tokens: tuple[tuple[int, int], ...]
-    phrases: dict[int, str]
     problems: tuple[str, ...]
 
 
 def forced_tokens(view: View, run: Run) -> Forced:
-    """The forced tokens. A step must be one of the answer that is written with the tokens before it.
+    """The forced tokens. A step must be one of the answer that is written with all of them.
 
     Args:
         view: of the sidebar.
@@ -47,21 +45,26 @@ def forced_tokens(view: View, run: Run) -> Forced:
     seed(FORCE, read, lambda value: value)
     typed = st.session_state[FORCE]
     publish(FORCE, ", ".join(typed) or None)
-    tokens, phrases, problems, current = {}, {}, [], run
-    for phrase in sorted(typed, key=_step):
-        read_phrase = _read(current, phrase)
-        if isinstance(read_phrase, str):
-            problems.append(read_phrase)
-            continue
-        step, token = read_phrase
-        if step in tokens:
-            problems.append(
-                text("decoding")["step_again"].format(phrase=literal(phrase), step=step + 1, used=literal(phrases[step]))
-            )
-            continue
-        tokens[step], phrases[step] = token, phrase
-        current = with_forced(view, run, tuple(tokens.items()))
-    return Forced(tuple(tokens.items()), phrases, tuple(problems))
+    words, vocabulary = text("decoding"), run.pipeline.vocabulary("target")
+    tokens, phrases, problems = {}, {}, []
+    for phrase in sorted((each[:SEARCH_CHARACTERS] for each in typed), key=_step):
+        step, token = _step(phrase) - 1, phrase.strip().partition(" ")[2].strip()
+        if step < 0 or not token:
+            problems.append(words["no_step"].format(phrase=literal(phrase), count=len(run.chain)))
+        elif token not in vocabulary.tokens:
+            closest = vocabulary.closest_to(token) if vocabulary.framed else ()
+            hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
+            problems.append(words["no_token"].format(token=literal(token)) + hint)
+        elif step in tokens:
+            used = literal(phrases[step])
+            problems.append(words["step_again"].format(phrase=literal(phrase), step=step + 1, used=used))
+        else:
+            tokens[step], phrases[step] = vocabulary.tokens.index(token), phrase
+    # The tokens before the last one decide how long the answer is, so whether it has that step is known when it is written.
+    while tokens and (last := max(tokens)) >= (count := len(with_forced(view, run, tuple(tokens.items())).chain)):
+        del tokens[last]
+        problems.append(words["no_step"].format(phrase=literal(phrases.pop(last)), count=count))
+    return Forced(tuple(tokens.items()), tuple(problems))
 
 
 def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
@@ -71,30 +74,16 @@ def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Ru
 
 def force(step: int, token: str) -> None:
     """Force a token at a step, counted from 1, in place of one that was forced there. Called before the app runs again."""
-    others = [phrase for phrase in st.session_state.get(FORCE, []) if _step(phrase) != step]
-    st.session_state[FORCE] = [*others, f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
+    take_back(step)
+    st.session_state[FORCE] = [*st.session_state[FORCE], f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
 
 
-def take_back(phrase: str) -> None:
-    """Remove a forced token. Called before the app runs again."""
-    st.session_state[FORCE] = [other for other in st.session_state[FORCE] if other != phrase]
+def take_back(step: int) -> None:
+    """Remove the forced token of a step, counted from 1. Called before the app runs again."""
+    st.session_state[FORCE] = [phrase for phrase in st.session_state.get(FORCE, []) if _step(phrase) != step]
 
 
 def _step(phrase: str) -> int:
     """The step that a phrase starts with; 0 if it starts with none."""
     number = phrase.strip().partition(" ")[0]
     return int(number) if re.fullmatch(r"[0-9]{1,4}", number) else 0
-
-
-def _read(run: Run, phrase: str) -> tuple[int, int] | str:
-    """The step of a phrase, counted from 0, and the id of its token; or in Markdown what is wrong with it: the answer has no
-    such step, or the model no such token."""
-    words, vocabulary = text("decoding"), run.pipeline.vocabulary("target")
-    step, token = _step(phrase), phrase.strip().partition(" ")[2].strip()
-    if not token or not 1 <= step <= len(run.chain):
-        return words["no_step"].format(phrase=literal(phrase), count=len(run.chain))
-    if token in vocabulary.tokens:
-        return step - 1, vocabulary.tokens.index(token)
-    closest = vocabulary.closest_to(token) if vocabulary.framed else ()
-    hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
-    return words["no_token"].format(token=literal(token)) + hint

@@ -104,15 +104,20 @@ def _moved() -> None:
     if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
         return
     step, *below = sent
-    if isinstance(step, int) and not isinstance(step, bool) and 1 <= step < 10_000:
+    if _is_step(step):
         st.session_state[STEP] = step
         put_away(part for part in PARTS_OF_STEP if part in below)
 
 
+def _is_step(value: object) -> bool:
+    """Whether a value from a browser can be the number of a step."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10_000
+
+
 def _forced() -> None:
-    """Force the token that was clicked."""
+    """Force the token that was clicked. What a browser sends is untrusted."""
     place = _sent("force")
-    if isinstance(place, Sequence) and len(place) == 2 and isinstance(place[0], int) and isinstance(place[1], str):
+    if isinstance(place, Sequence) and len(place) == 2 and _is_step(place[0]) and isinstance(place[1], str):
         force(place[0], place[1])
 
 

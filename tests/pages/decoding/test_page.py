@@ -11,6 +11,7 @@ from pages.decoding.beam import tree_table
 from pages.decoding.settings import Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, reason, table
 from pages.shell.runs import runs
+from pages.shell.view import View
 from pages.ui.escaping import quoted
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
@@ -177,11 +178,26 @@ def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
         ("1 ab", "“ab” is no token of this model's output."),
         ("2", "“2” must start with a step, a number from 1 to 5; then a space and a token."),
         ("1 a, 1 b", "“1 b” is left out: step 1 already has “1 a”."),
+        ("5 a, 7 b", "“7 b” must start with a step, a number from 1 to 6; then a space and a token."),
+        (f"1 {'long' * 100}", f"“{'long' * 19}lo” is no token of this model's output."),
     ],
 )
 def test_what_cannot_be_forced_is_said(force: str, problem: str) -> None:
     app = check(on_page(PAGE, model="reverse", source="abcd", force=force))
     assert [shown(warning.value).partition(" Closest")[0] for warning in app.warning] == [problem]
+
+
+def test_several_forced_tokens_take_one_answer_beside_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[tuple[int, int], ...]] = []
+
+    def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
+        asked.append(tokens)
+        return run_of("reverse", "abcd", Settings(Greedy(), forced=tokens))
+
+    monkeypatch.setattr("pages.decoding.forced.with_forced", with_forced)
+    check(on_page(PAGE, model="reverse", source="abcd", force="1 x, 2 z, 4 y"))
+    assert len(set(asked)) == 1
+    assert [step for step, _ in asked[0]] == [0, 1, 3]
 
 
 def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
