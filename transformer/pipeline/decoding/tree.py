@@ -35,8 +35,8 @@ class Written:
         for step in self.steps:
             kept = (values for values in step.values.stored.values() if isinstance(values, Tensor))
             tensors += [step.read, *(stage.logits for stage in step.stages), *kept, *step.masks.values()]
-        # The longest view comes last: what is kept grows from step to step.
-        return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
+        # Views of what is kept start at the same place, and the longest comes last: it grows from step to step.
+        return sum({values.data_ptr(): values.nbytes for values in tensors}.values())
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Written":
