@@ -20,10 +20,10 @@ from transformer import Pipeline
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.figures.decoding import loss_bars
 from transformer.figures.training import Series, part_bars, step_lines
+from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of
 from transformer.training.recipe import Recipe
-from transformer.training.run import BETAS, EPSILON
 from transformer.worlds import WORLDS, Pair
 
 PAIRS = 6  # of the batch: few enough to read

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
-from transformer.training.run import BETAS, EPSILON
+from transformer.training.adam import BETAS, EPSILON, Adam
 
 NUDGE = 1e-4  # by which a weight is moved to check its gradient
 
@@ -128,16 +128,15 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
         )
     model = copy.deepcopy(pipeline.model).double().eval()
     parameter, pad, batch = _parameter(model, weight), pipeline.target_vocabulary.pad, batches[-1]
-    optimizer = torch.optim.Adam(model.parameters(), settings.learning_rate, BETAS, EPSILON)
+    optimizer = Adam(model.parameters())
     with torch.no_grad():
         loss_at_start = _loss(model, batch, pad, settings.smoothing).item()
     for earlier in batches[:-1]:
         optimizer.zero_grad()
         _loss(model, earlier, pad, settings.smoothing).backward()
         nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-        optimizer.step()
-    state = optimizer.state.get(parameter, {})
-    mean, square = (float(state[name][weight.index]) if state else 0.0 for name in ("exp_avg", "exp_avg_sq"))
+        optimizer.step(settings.learning_rate)
+    mean, square = (float(values[weight.index]) for values in optimizer.moments[parameter])
     value = parameter[weight.index].item()
     source, target = batch
     optimizer.zero_grad()
@@ -151,7 +150,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
     lower, upper = (_nudged_loss(model, batch, pad, settings.smoothing, parameter, weight.index, by) for by in (-NUDGE, NUDGE))
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
     update = adam_update(len(batches), _gradient(parameter, weight), mean, square, settings.learning_rate)
-    optimizer.step()
+    optimizer.step(settings.learning_rate)
     with torch.no_grad():
         loss_after = _loss(model, batch, pad, settings.smoothing).item()
     return OpenedStep(

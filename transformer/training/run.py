@@ -26,12 +26,11 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
+from transformer.training.adam import Adam, Moments
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 from transformer.worlds import Pair, World
 
-BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of Adam, section 5.3
-MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what Adam stores for each parameter, from its first step on
 TINY = 1e-6  # added to a weight of attention, so that its logarithm is finite
 _GENERATOR = threading.Lock()
 
@@ -118,7 +117,7 @@ class Training:
             self.model = Transformer(recipe.make_config())
         if recipe.start:
             self.model.load_state_dict(self._start().state_dict())
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON)
+        self.optimizer = Adam(self.model.parameters())
         self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
         self.pool: tuple[int, list[list[Pair]]] = (-1, [])
@@ -132,10 +131,8 @@ class Training:
         """Do one step, followed by a check on held-out pairs every `recipe.check_every` steps and at the end."""
         start = time.perf_counter()
         rate = self.recipe.rate_at(self.step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         with seeded(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63)):
-            loss = self.learn(*self.batch_at(self.step))
+            loss = self.learn(*self.batch_at(self.step), rate)
         self.step += 1
         self.seconds += time.perf_counter() - start
         exact = self.check() if self.step % self.recipe.check_every == 0 or self.step == self.recipe.steps else None
@@ -153,7 +150,7 @@ class Training:
             raise ConfigError(message, start=self.recipe.start, theirs=start.config, ours=self.model.config)
         return start
 
-    def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"]) -> float:
+    def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"], learning_rate: float) -> float:
         """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
         first (teacher forcing). Returns the loss, in nats."""
         self.model.train()
@@ -169,7 +166,7 @@ class Training:
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
-        self.optimizer.step()
+        self.optimizer.step(learning_rate)
         return loss.item()
 
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
@@ -306,8 +303,8 @@ class Training:
         tensors = {}
         for name, parameter in self.model.named_parameters():
             tensors[f"parameter/{name}"] = parameter.detach().contiguous()
-            for moment, values in self.optimizer.state[parameter].items():
-                tensors[f"{moment}/{name}"] = values.contiguous()
+            for moment, values in self.optimizer.moments[parameter]._asdict().items():
+                tensors[f"{moment}/{name}"] = values
         state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}
@@ -346,20 +343,19 @@ class Training:
             raise CheckpointError(message, name=name, error=str(error)) from error
         if not (fits(step, int, self.recipe.steps) and fits(seconds, float) and fits(history, list[dict[str, int | float]])):
             raise CheckpointError("The training state {name!r} is damaged: its step, seconds or history is invalid.", name=name)
-        check_tensors(tensors, self._shapes(step), name)
+        shapes = {
+            f"{part}/{parameter}": tuple(values.shape)
+            for part in ("parameter", *Moments._fields)
+            for parameter, values in self.model.named_parameters()
+        }
+        check_tensors(tensors, shapes, name)
         self._restore(tensors)
+        self.optimizer.number = step
         self.step, self.seconds, self.history = step, seconds, history
-
-    def _shapes(self, step: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor of a state, by its name."""
-        parts, shapes = ("parameter", *(MOMENTS if step else ())), {}
-        for name, parameter in self.model.named_parameters():
-            shapes |= {f"{part}/{name}": () if part == "step" else tuple(parameter.shape) for part in parts}
-        return shapes
 
     @torch.no_grad()
     def _restore(self, tensors: dict[str, Tensor]) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(tensors[f"parameter/{name}"])
-            moments = {moment: tensors[f"{moment}/{name}"].clone() for moment in MOMENTS if f"{moment}/{name}" in tensors}
-            self.optimizer.state[parameter] = moments
+            for moment, values in self.optimizer.moments[parameter]._asdict().items():
+                values.copy_(tensors[f"{moment}/{name}"])

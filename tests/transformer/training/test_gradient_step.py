@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from transformer import InputError, Pipeline
+from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of
-from transformer.training.run import BETAS, EPSILON
 from transformer.worlds import world
 
 SETTINGS = StepSettings(learning_rate=1e-3, smoothing=0.05, clip=1.0)

@@ -119,22 +119,14 @@ def test_the_gradient_is_clipped(monkeypatch: pytest.MonkeyPatch):
     training, norms = Training("reverse", TINY.replace(clip=0.01)), []
     step = training.optimizer.step
 
-    def recorded() -> None:
+    def recorded(learning_rate: float) -> None:
         norms.append(torch.cat([parameter.grad.flatten() for parameter in training.model.parameters()]).norm().item())
-        step()
+        step(learning_rate)
 
     monkeypatch.setattr(training.optimizer, "step", recorded)
     list(training)
     assert len(norms) == 6
     assert all(norm == pytest.approx(0.01, rel=1e-3) for norm in norms)
-
-
-def test_the_optimiser_is_adam_with_the_settings_of_the_paper():
-    """β₁ 0.9, β₂ 0.98 and ε 1e-9 (section 5.3); no weight decay, which the paper does not use."""
-    optimizer = Training("reverse", TINY).optimizer
-    assert type(optimizer) is torch.optim.Adam
-    for group in optimizer.param_groups:
-        assert (group["betas"], group["eps"], group["weight_decay"], group["amsgrad"]) == ((0.9, 0.98), 1e-9, 0, False)
 
 
 def test_a_step_changes_the_weights_as_adam_does_by_hand(monkeypatch: pytest.MonkeyPatch):
@@ -143,9 +135,9 @@ def test_a_step_changes_the_weights_as_adam_does_by_hand(monkeypatch: pytest.Mon
     expected = {name: parameter.detach().double() for name, parameter in training.model.named_parameters()}
     step = training.optimizer.step
 
-    def recorded() -> None:
+    def recorded(learning_rate: float) -> None:
         gradients.append({name: parameter.grad.double() for name, parameter in training.model.named_parameters()})
-        step()
+        step(learning_rate)
 
     monkeypatch.setattr(training.optimizer, "step", recorded)
     mean, variance = ({name: torch.zeros_like(value) for name, value in expected.items()} for _ in range(2))
@@ -164,10 +156,10 @@ def test_padding_is_not_learned_from():
     training = Training("reverse", TINY.replace(bf16=False, config=(*TINY.config, ("dropout", 0.0))))
     source, target = training.batch_at(0)
     state = {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
-    loss = training.learn(source, target)
+    loss = training.learn(source, target, 1e-3)
     training.model.load_state_dict(state)
     longer = torch.nn.functional.pad(target, (0, 3), value=0)
-    assert training.learn(source, longer) == pytest.approx(loss, abs=1e-5)
+    assert training.learn(source, longer, 1e-3) == pytest.approx(loss, abs=1e-5)
 
 
 # --- training data -----------------------------------------------------------------------------------------------
@@ -364,12 +356,11 @@ WEIGHT = "output_projection.weight"
         ({"seconds": None}, {}, "its step, seconds or history is invalid"),
         ({"seconds": math.nan}, {}, "its step, seconds or history is invalid"),
         ({"history": [3]}, {}, "its step, seconds or history is invalid"),
-        ({"step": 0}, {}, "which its model lacks"),
         ({}, {f"parameter/{WEIGHT}": None}, f"lacks the tensor parameter/{WEIGHT}"),
         ({}, {f"parameter/{WEIGHT}": torch.zeros(1)}, rf"parameter/{WEIGHT} has shape \(1,\); it must have "),
-        ({}, {f"exp_avg/{WEIGHT}": torch.zeros(3, 3)}, rf"exp_avg/{WEIGHT} has shape \(3, 3\); it must have "),
-        ({}, {f"exp_avg_sq/{WEIGHT}": None}, f"lacks the tensor exp_avg_sq/{WEIGHT}"),
-        ({}, {"step/output_projection.bias": torch.tensor(torch.nan)}, "holds values that are not finite"),
+        ({}, {f"mean/{WEIGHT}": torch.zeros(3, 3)}, rf"mean/{WEIGHT} has shape \(3, 3\); it must have "),
+        ({}, {f"square/{WEIGHT}": None}, f"lacks the tensor square/{WEIGHT}"),
+        ({}, {"square/output_projection.bias": torch.full((30,), torch.nan)}, "holds values that are not finite"),
         ({}, {"parameter/one_too_many": torch.zeros(1)}, "has a tensor parameter/one_too_many, which its model lacks"),
     ],
     ids=lambda value: str(value)[:40],
@@ -382,11 +373,11 @@ def test_an_invalid_state_with_a_valid_digest_changes_nothing(
     parts = {"headlight-training": json.dumps(state_record | changed if isinstance(changed, dict) else changed)}
     values = {name: tensor for name, tensor in (load_file(state) | tensors).items() if tensor is not None}
     save_file(values, tmp_path / "state", parts | {"digest": digest(values, parts)})
-    before, moments = weights(one_step), copy.deepcopy(one_step.optimizer.state_dict())
+    before, moments = weights(one_step), copy.deepcopy([*one_step.optimizer.moments.values()])
     with pytest.raises(CheckpointError, match=message):
         one_step.load_state(tmp_path / "state")
     assert same(weights(one_step), before)
-    torch.testing.assert_close(one_step.optimizer.state_dict(), moments, rtol=0, atol=0)
+    torch.testing.assert_close([*one_step.optimizer.moments.values()], moments, rtol=0, atol=0)
     assert one_step.step == 1
 
 
