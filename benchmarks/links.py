@@ -8,6 +8,7 @@ many at a time. Printed are the server's memory and the errors. The links are dr
 
 import argparse
 import asyncio
+import logging
 import random
 from typing import NamedTuple
 
@@ -84,8 +85,8 @@ async def measure(server: Server, links: int, sessions: int) -> None:
             print(f"{done:6} links, {server.megabytes:5.0f} MB, at most {peak:5.0f} MB, {len(errors)} errors", flush=True)
 
     await asyncio.gather(*(one(*each) for each in visits))
-    for error in errors[:10]:
-        print(error)
+    if errors:
+        print(*errors[:10], f"The server's log ends with:\n{server.log}", sep="\n")
 
 
 def main() -> None:
@@ -93,6 +94,8 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=2400)
     parser.add_argument("--sessions", type=int, default=100, help="at a time")
     options = parser.parse_args()
+    # The pages are run here once without a server, to learn their parameters; Streamlit warns of that at every widget.
+    logging.disable(logging.WARNING)
     with serving(ROOT / "app.py") as server:
         asyncio.run(measure(server, options.links, options.sessions))
 

@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import psutil
 
@@ -26,10 +26,18 @@ class Server(NamedTuple):
     Attributes:
         address: `http://127.0.0.1:<port>`.
         process: to ask for its memory and processor time.
+        log_file: what it printed on standard error.
     """
 
     address: str
     process: psutil.Process
+    log_file: IO[bytes]
+
+    @property
+    def log(self) -> str:
+        """The end of what it printed on standard error."""
+        self.log_file.seek(0)
+        return self.log_file.read().decode(errors="replace")[-LOG_CHARACTERS:]
 
     @property
     def cpu_seconds(self) -> float:
@@ -82,19 +90,18 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
         stdout=subprocess.DEVNULL,
         stderr=log,
     )
+    server = Server(f"http://127.0.0.1:{port}", psutil.Process(child.pid), log)
     try:
-        address = f"http://127.0.0.1:{port}"
         for _ in range(600):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=1):
                 break
             time.sleep(0.1)
         else:
             raise RuntimeError("the server did not start within 60 s")
-        yield Server(address, psutil.Process(child.pid))
+        yield server
     except BaseException as error:
         # A page says no more than that something failed; why is in the log.
-        log.seek(0)
-        error.add_note(f"The server's log ends with:\n{log.read().decode(errors='replace')[-LOG_CHARACTERS:]}")
+        error.add_note(f"The server's log ends with:\n{server.log}")
         raise
     finally:
         child.terminate()
