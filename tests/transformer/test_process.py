@@ -2,6 +2,8 @@
 
 import gc
 import resource
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -76,3 +78,21 @@ def test_freed_memory_is_returned_with_glibc_only(
     monkeypatch.setattr(process.ctypes, "CDLL", lambda _: library())
     process.return_freed_memory()
     assert calls == calls_expected
+
+
+def test_nothing_loads_the_compiler_of_pytorch() -> None:
+    """It takes 80 MB of a server."""
+    script = """
+import sys
+import torch
+from transformer.analysis.ledger import counted
+from transformer.training.recipe import recipe
+from transformer.training.run import Training
+
+training = Training("reverse", recipe("reverse").replace(steps=1, batch=2, check_pairs=1))
+training.advance()
+counted(training.model, torch.ones(1, 3, dtype=torch.long), torch.ones(1, 3, dtype=torch.long))
+print("torch._dynamo" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,8 +1,5 @@
 """Adam, compared with PyTorch's."""
 
-import subprocess
-import sys
-
 import torch
 from torch import nn
 
@@ -42,16 +39,3 @@ def test_a_parameter_without_a_gradient_stays():
     assert not torch.equal(used, torch.ones(2))
     optimizer.zero_grad()
     assert used.grad is None
-
-
-def test_training_does_not_load_the_compiler_of_pytorch():
-    """It takes 80 MB of a server."""
-    script = """
-import sys
-from transformer.training.recipe import recipe
-from transformer.training.run import Training
-Training("reverse", recipe("reverse").replace(steps=1, batch=2, check_pairs=1)).advance()
-print("torch._dynamo" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
