@@ -27,6 +27,9 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
+# Bytes of memory for each character of JSON that is parsed: 2 to 4 for the figures of the app.
+MEMORY_OF_JSON = 3
+
 
 class Finished(NamedTuple):
     """What the browser gets of a figure.
@@ -36,12 +39,14 @@ class Finished(NamedTuple):
         least_width: px below which the figure scrolls sideways; None for none.
         has_numbers: whether the figure can be saved as a table.
         highlights: what stands out in it.
+        nbytes: about how much memory it takes; counting each number and text of the figure would take longer than sending it.
     """
 
     spec: dict[str, Any]
     least_width: int | None
     has_numbers: bool
     highlights: tuple[Highlight, ...]
+    nbytes: int
 
 
 class Chart(NamedTuple):
@@ -67,8 +72,14 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
 def _finished(figure: go.Figure) -> Finished:
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
-    spec = json.loads(str(plotly.io.to_json(figure, validate=False)))
-    return Finished(spec, None if least is None else int(least), has_numbers(figure), highlights(figure))
+    written = str(plotly.io.to_json(figure, validate=False))
+    return Finished(
+        json.loads(written),
+        None if least is None else int(least),
+        has_numbers(figure),
+        highlights(figure),
+        MEMORY_OF_JSON * len(written),
+    )
 
 
 def show_small(shown: Chart, key: str, alt: str) -> None:
