@@ -51,6 +51,19 @@ def test_a_turn_within_a_turn_is_the_same() -> None:
         assert not others.is_alive() or RUNS == 1
 
 
+def test_freed_memory_is_given_back_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    times, given = iter([0.0, 0.5, 2.0, 2.5, 3.9, 4.0]), []
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(turns, "return_freed_memory", lambda: given.append(1))
+    monkeypatch.setattr(turns, "_RETURNS", turns._Returns())
+    counts = []
+    for _ in range(5):
+        with turn():
+            pass
+        counts.append(len(given))
+    assert counts == [0, 1, 1, 1, 2]
+
+
 def test_heavy_work_leaves_its_turn_to_others_and_is_done_alone() -> None:
     in_the_lane, leave, most = threading.Semaphore(0), threading.Event(), []
 
