@@ -4,6 +4,7 @@ import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from
 import { pixelsOfScale, ramp } from "../ui/colors.js";
 import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
+import { unpackParcel } from "../ui/parcel.js";
 import { followLink, whenReleased } from "./links.js";
 
 /** @typedef {import("./address.js").Link} Link */
@@ -37,9 +38,11 @@ import { followLink, whenReleased } from "./links.js";
  * }} Data
  */
 
-/** @param {import("../ui/component.js").Mount<Data>} mount */
-export default function map({ data, parentElement }) {
+/** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
+export default function map({ data: parcel, parentElement }) {
   const root = rootOf(parentElement, "map");
+  /** @type {[Data, unknown]} */
+  const [data] = unpackParcel(parcel);
   return viewOf(root, () => new View(root)).update(data);
 }
 

@@ -1,5 +1,6 @@
 """The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
 
+import json
 import math
 from collections.abc import Hashable, Iterator
 from functools import cache
@@ -48,33 +49,43 @@ def show_map(view: View, trace: Trace) -> None:
         view: the choices of the sidebar.
         trace: of the first sentence.
     """
-    words, config = text("home"), trace.config
+    words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(words["map_heading"], anchor="map", width="content")
         numbered = _is_numbered()
     st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
     base = {**kept_query(), **sidebar_query()}
+    depends_on = (language(), json.dumps(base), numbered, *_run_of(view))
+    _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, base, numbered)))
+
+
+def _parcel(view: View, trace: Trace, base: dict[str, Any], numbered: bool) -> bytes:
+    """The data of the map for `map.js`, as bytes: they are made once, and Streamlit need not write them out at every click.
+
+    Args:
+        view, trace: as for `show_map`.
+        base: parameters that all links keep.
+        numbered: whether the blocks have numbers.
+    """
+    words, config = text("home"), trace.config
     nodes = {"encoder": _encoder, "decoder": _decoder}
-    columns = [
-        {"name": words[stack], "kind": stack, "nodes": nodes[stack](view, trace, config)} for stack in view.pipeline.stacks
-    ]
     depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    for column in columns:
-        column["nodes"] = [_linked(node, base) for node in column["nodes"]]
-    _mount(
-        key="map",
-        data={
-            "columns": columns,
-            "terms": _meanings(columns),
-            "callouts": _callouts(columns) if numbered else [],
-            "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
-            "heads": _heads(view, trace, base),
-            "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
-            "scale": _scale(),
-            "top": LEVELS,
-            "text": words["map"],
-        },
-    )
+    columns = [
+        {"name": words[stack], "kind": stack, "nodes": [_linked(node, base) for node in nodes[stack](view, trace, config)]}
+        for stack in view.pipeline.stacks
+    ]
+    data = {
+        "columns": columns,
+        "terms": _meanings(columns),
+        "callouts": _callouts(columns) if numbered else [],
+        "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
+        "heads": _heads(view, trace, base),
+        "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
+        "scale": _scale(),
+        "top": LEVELS,
+        "text": words["map"],
+    }
+    return component.parcel(data)
 
 
 def _is_numbered() -> bool:

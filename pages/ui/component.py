@@ -78,10 +78,11 @@ def packed(values: np.ndarray) -> str:
     return base64.b64encode(_little_endian(values)).decode("ascii")
 
 
-def parcel(data: dict[str, Any], values: np.ndarray) -> bytes:
-    """Data and one large array as bytes, for `unpackParcel` (parcel.js) in the browser: a quarter smaller than base64."""
+def parcel(data: dict[str, Any], values: np.ndarray | None = None) -> bytes:
+    """Data and one large array, if there is one, as bytes, for `unpackParcel` (parcel.js) in the browser: a quarter smaller
+    than base64."""
     header = json.dumps(data).encode()
-    return len(header).to_bytes(4, "little") + header + _little_endian(values)
+    return len(header).to_bytes(4, "little") + header + (b"" if values is None else _little_endian(values))
 
 
 def _little_endian(values: np.ndarray) -> bytes:

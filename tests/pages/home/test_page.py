@@ -38,10 +38,15 @@ def opened(**query: str) -> AppTest:
     return app
 
 
+def everything_sent(app: AppTest) -> list[dict[str, Any]]:
+    """The data of each component: sent as JSON, or as a parcel, which is four bytes with the length of the JSON, and the JSON."""
+    protos = [each.proto for each in app.main.get("bidi_component")]
+    return [json.loads(proto.json or proto.bytes[4:]) for proto in protos]
+
+
 def sent(app: AppTest, name: str) -> dict[str, Any]:
     """The data of the first component that has that name among them."""
-    components = app.main.get("bidi_component")
-    return next(json.loads(each.proto.json) for each in components if f'"{name}"' in each.proto.json)
+    return next(data for data in everything_sent(app) if name in data)
 
 
 def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
@@ -162,7 +167,7 @@ def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
     )
-    app = opened(**SHIPPED)
+    app = opened(model="reverse", source="missing")  # a text of its own, because the map of a text is kept
     assert {link["page"] for each in ("columns", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
     assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
 
@@ -225,8 +230,7 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
 
 def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
     measures = runs().pipeline("english-french").card.measures["pronouns"]
-    components = opened(**SHIPPED).main.get("bidi_component")
-    cards = [card for each in components for card in json.loads(each.proto.json).get("cards", [])]
+    cards = [card for data in everything_sent(opened(**SHIPPED)) for card in data.get("cards", [])]
     (card,) = (card for card in cards if card["title"] == "Who is “it”?")
     query = card["link"]["query"]
     assert (query["kind"], query["layer"], query["head"]) == ("cross", str(measures["layer"]), str(measures["head"]))
