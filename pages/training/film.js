@@ -12,8 +12,8 @@ import { PlaybackRow } from "../ui/playback_row.js";
 import { axisSteps, frameAt, isReady, levelsOfFrame, placeOfStep } from "./film_frames.js";
 
 const PACE = 900; // ms between two frames
-const [WIDE, HIGH] = [400, 150]; // px of a curve, in its own units
-const EDGES = { left: 44, right: 12, top: 10, bottom: 24 };
+const WIDE = 400; // px of a curve, in its own units
+const [MIDDLE, LARGEST_TEXT] = [116, 2]; // height between the edges; and how many times larger than usual the text can be
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {import("./film_frames.js").Frame} Frame */
@@ -99,6 +99,13 @@ class Film {
     this.sendTrigger("asked", this.data.film);
   }
 
+  /** The room for labels around a curve, which grows with the text, and the height with it. */
+  get edges() {
+    const large = clamp(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, LARGEST_TEXT);
+    const [top, bottom] = [10 * large, 24 * large];
+    return { left: 44 * large, right: 12 * large, top, high: top + MIDDLE + bottom };
+  }
+
   /** The frame that is shown, counted from 0. */
   get frame() {
     return this.playback.index;
@@ -134,30 +141,31 @@ class Film {
    * @param {"loss" | "accuracy"} name
    */
   curve(name) {
+    const { edges } = this;
     const { frames, history, text } = this.data;
-    const last = frames[frames.length - 1].step;
+    const [last, bottom] = [frames[frames.length - 1].step, edges.top + MIDDLE];
     const values = [...history, ...frames].map((entry) => entry[name] ?? 0);
     const most = name === "accuracy" ? 1 : Math.max(...values) * 1.05 || 1;
     /** @param {number} step */
-    const x = (step) => EDGES.left + placeOfStep(step, last) * (WIDE - EDGES.left - EDGES.right);
+    const x = (step) => edges.left + placeOfStep(step, last) * (WIDE - edges.left - edges.right);
     /** @param {number} value */
-    const y = (value) => HIGH - EDGES.bottom - (value / most) * (HIGH - EDGES.top - EDGES.bottom);
-    const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": this.course(name) });
+    const y = (value) => bottom - (value / most) * MIDDLE;
+    const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} ${edges.high}`, role: "img", "aria-label": this.course(name) });
     for (const step of axisSteps(last)) {
-      svg.append(svgPart("line", { class: "rule", x1: x(step), x2: x(step), y1: EDGES.top, y2: HIGH - EDGES.bottom }));
+      svg.append(svgPart("line", { class: "rule", x1: x(step), x2: x(step), y1: edges.top, y2: bottom }));
       const anchor = step === last ? "end" : "middle";
-      const at = { x: step === last ? x(step) + EDGES.right - 2 : x(step), y: HIGH - 7, "text-anchor": anchor };
+      const at = { x: step === last ? x(step) + edges.right - 2 : x(step), y: edges.high - 7, "text-anchor": anchor };
       svg.append(svgPart("text", at, String(step)));
     }
     for (const share of [0, 0.5, 1]) {
       const value = share * most;
       const says = name === "accuracy" ? `${Math.round(100 * value)}%` : value.toFixed(1);
-      svg.append(svgPart("line", { class: "rule", x1: EDGES.left, x2: WIDE - EDGES.right, y1: y(value), y2: y(value) }));
-      svg.append(svgPart("text", { x: EDGES.left - 5, y: y(value) + 4, "text-anchor": "end" }, says));
+      svg.append(svgPart("line", { class: "rule", x1: edges.left, x2: WIDE - edges.right, y1: y(value), y2: y(value) }));
+      svg.append(svgPart("text", { x: edges.left - 5, y: y(value) + edges.top * 0.4, "text-anchor": "end" }, says));
     }
     const points = history.map((entry) => `${x(entry.step)},${y(entry[name])}`).join(" ");
     svg.append(svgPart("polyline", { class: "recorded", points }));
-    const cursor = svgPart("line", { class: "cursor", y1: EDGES.top, y2: HIGH - EDGES.bottom });
+    const cursor = svgPart("line", { class: "cursor", y1: edges.top, y2: bottom });
     svg.append(cursor);
     for (const frame of frames) {
       const value = frame[name];
@@ -167,8 +175,8 @@ class Film {
     /** @param {MouseEvent} event */
     const go = (event) => {
       const box = svg.getBoundingClientRect();
-      const across = ((event.clientX - box.left) / box.width) * WIDE - EDGES.left;
-      const index = frameAt(frames, across / (WIDE - EDGES.left - EDGES.right));
+      const across = ((event.clientX - box.left) / box.width) * WIDE - edges.left;
+      const index = frameAt(frames, across / (WIDE - edges.left - edges.right));
       if (index !== this.frame) this.playback.go(index);
     };
     svg.addEventListener("click", go);
@@ -198,9 +206,10 @@ class Film {
     const { frames, text, target } = data;
     const shown = frames[frame];
     const last = frames[frames.length - 1].step;
+    const { edges } = this;
     this.moves.paint();
     for (const cursor of this.cursors) {
-      const x = EDGES.left + placeOfStep(shown.step, last) * (WIDE - EDGES.left - EDGES.right);
+      const x = edges.left + placeOfStep(shown.step, last) * (WIDE - edges.left - edges.right);
       cursor.setAttribute("x1", String(x));
       cursor.setAttribute("x2", String(x));
     }
@@ -272,7 +281,9 @@ class Film {
     for (const curve of this.root.querySelectorAll("figure svg")) {
       const [x, y, width, height] = sheet.place(curve);
       const parts = [...curve.children].map((part) => styledCopy(part).outerHTML).join("");
-      sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${WIDE} ${HIGH}">${parts}</svg>`);
+      sheet.raw(
+        `<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${WIDE} ${this.edges.high}">${parts}</svg>`,
+      );
     }
     this.grid.drawOn(sheet);
     for (const mark of this.root.querySelectorAll(".marks i")) {

@@ -80,14 +80,13 @@ def _pick_weight(pipeline: Pipeline) -> Weight:
     """The number to follow."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
-    left, *others = st.columns([3, 1, 1], vertical_alignment="bottom")
-    with left:
-        first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
-        name = pick(words["weight"], list(shapes), "weight", help=words["weight_help"], first=first, as_list=True)
+    # In a row of its own, so that the longest name can be read.
+    first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
+    name = pick(words["weight"], list(shapes), "weight", help=words["weight_help"], first=first, as_list=True)
     index = []
-    for column, key, size in zip(others, ("row", "column"), shapes[name], strict=False):
-        with column:
-            index.append(pick_number(words[key].format(most=size), key, 1, size, 1) or 1)
+    with st.container(horizontal=True):
+        for key, size in zip(("row", "column"), shapes[name], strict=False):
+            index.append(pick_number(words[key].format(most=size), key, 1, size, 1, width=160) or 1)
     return Weight(name, tuple(at - 1 for at in index))
 
 

@@ -175,6 +175,24 @@ export function cellsUnder(position, size, cells) {
 }
 
 /**
+ * The strongest cell of each row of a map, the largest first; of rows that are masked as a whole, none.
+ *
+ * @param {Uint8Array} levels [map, query, key]
+ * @param {[queries: number, keys: number]} shape
+ * @param {number} masked the level of a masked cell
+ * @param {number} map
+ * @param {number} most how many
+ */
+export function strongestRows(levels, [queries, keys], masked, map, most) {
+  const rows = [];
+  for (let query = 0; query < queries; query++) {
+    const cell = strongestCell(levels, [queries, keys], masked, map, [query, query + 1], [0, keys]);
+    if (cell && cell.level !== masked) rows.push(cell);
+  }
+  return rows.sort((one, other) => other.level - one.level).slice(0, most);
+}
+
+/**
  * Query, key and level of the strongest cell of a part of a map; a masked cell only if there are no others. Null: the part
  * is empty.
  *

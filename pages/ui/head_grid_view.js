@@ -8,9 +8,20 @@ import { fillIn, tokenText } from "./format.js";
 import { hatchPattern } from "./paint.js";
 import { equalBytes } from "./parcel.js";
 import { Sheet, answerWithPicture } from "./picture.js";
-import { captionedLayout, cellsUnder, cornerOf, gridLayout, strongestCell, tileAfterKey, tileAt } from "./head_grid_layout.js";
+import {
+  captionedLayout,
+  cellsUnder,
+  cornerOf,
+  gridLayout,
+  strongestCell,
+  strongestRows,
+  tileAfterKey,
+  tileAt,
+} from "./head_grid_layout.js";
 
 const NARROW_GRID = 560; // px: below, labels and gutters are those of a phone
+
+const ROWS_SAID = 5; // rows of a head that are named for those who do not see it
 
 const touch = matchMedia("(hover: none)");
 
@@ -318,17 +329,16 @@ export class HeadGrid {
     const { text, shape, queries, keys, captions, top, masked_level } = this.data;
     if (!this.tiles.length) return;
     const [layer, head] = this.tiles[index];
-    const cell = this.strongest(layer * shape[1] + head, [0, shape[2]], [0, shape[3]]);
+    const rows = strongestRows(this.levels, [shape[2], shape[3]], masked_level, layer * shape[1] + head, ROWS_SAID);
     const tile = captions ? `${this.named(index)} (${captions[index]})` : this.named(index);
-    const says =
-      !cell || cell.level === masked_level
-        ? fillIn(text.all_masked, { tile })
-        : fillIn(text.strongest, {
-            tile,
-            weight: (cell.level / top).toFixed(3),
-            query: fillIn(text.query, { index: cell.query, token: tokenText(queries[cell.query]) }),
-            key: fillIn(text.key, { index: cell.key, token: tokenText(keys[cell.key]) }),
-          });
+    const said = rows.map(({ query, key, level }) =>
+      fillIn(text.row_says, {
+        query: `${query}: ${tokenText(queries[query])}`,
+        weight: (level / top).toFixed(2),
+        key: `${key}: ${tokenText(keys[key])}`,
+      }),
+    );
+    const says = fillIn(said.length ? text.strongest : text.all_masked, { tile, rows: said.join("; ") });
     this.write(index === this.selected ? `${says} ${text.chosen}` : says);
   }
 

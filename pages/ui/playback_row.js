@@ -52,7 +52,9 @@ export class PlaybackRow {
     this.slider.value = String(index);
     this.slider.setAttribute("aria-valuetext", place);
     this.output.textContent = place;
-    this.playButton.textContent = playing ? "⏸" : "▶";
+    // The sign of a pause is drawn by the style sheet: many fonts do not have it.
+    this.playButton.textContent = playing ? "" : "▶";
+    this.playButton.toggleAttribute("data-playing", playing);
     this.playButton.setAttribute("aria-label", does);
     this.playButton.title = does;
   }

@@ -242,7 +242,7 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
         view.page.keyboard.press(pressed)
         expect(view.root).to_have_attribute("data-cursor", cursor)
     says = view.root.get_by_role("status")
-    expect(says).to_have_text("layer 2, head 3: strongest 1.000, from query 0: <sos> to key 0: the.")
+    expect(says).to_contain_text("layer 2, head 3: row 0: <sos> puts 1.00 on 0: the; row ")
     assert view.runs == before
     view.page.keyboard.press("Enter")
     view.announced("here (1, 2) found (1, 2)")

@@ -56,6 +56,19 @@ def test_the_documentation_quotes_what_the_lessons_say() -> None:
     assert [words for words in quoted if plain(words) not in lessons] == []
 
 
+def test_each_of_the_twelve_questions_is_answered_at_the_stop_that_the_documentation_names() -> None:
+    def plain(words: str) -> str:
+        return " ".join(re.sub("[*`]", "", words).split())
+
+    documentation = (FOLDER.parents[1] / "docs" / "TEACHING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]*) \| (\d) \| “(.*?)”", documentation.partition("## Misconceptions")[0], re.MULTILINE)
+    assert len(rows) == 12
+    stops = read_toml((FOLDER / "en" / "first-look.toml").read_bytes()).stops
+    for question, number, sentence in rows:
+        stop = stops[int(number) - 1]
+        assert plain(sentence) in plain(f"{stop.say} {stop.reveal}"), question
+
+
 def test_every_character_survives_a_file_and_a_link() -> None:
     text = "".join(map(chr, [*range(1, 300), 0x2028, 0x1F600])) + "\\ \"\"\" ''' \\n\nsecond line\n\n- x\r\ny"
     read = read_lesson(lesson({"say": f"a{text}z", "view": {"source": "<script>&\u202e"}}, about="\x7f é"))
