@@ -70,7 +70,7 @@ class Film(NamedTuple):
         return right_answer(self.frames.pipeline(-1).card.world, self.source)
 
     def answer(self, index: int) -> str:
-        """What a frame answers; "…" stands at the end of an answer that the limit on its length has cut off. Raises `InputError`
+        """What a frame answers; "…" ends an answer that the limit on its length has cut off. Raises `InputError`
         if the frame cannot read the text."""
         reading = runs().reading(self.frames.names[index], "source", self.source)
         answer = self.frames.pipeline(index).answer_from(reading, self.trace(index))

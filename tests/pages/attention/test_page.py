@@ -53,6 +53,8 @@ def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Vi
 
     page.get_by_role("button", name="Keep this view").click()
     page.get_by_role("link", name="Lessons").click()
+    page.get_by_role("heading", name="A lesson of your own").wait_for()
+    visitor.settle()  # else the heading can be replaced while it is scrolled to
     page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
     visitor.type("Title of the lesson", "<i>Mine</i>")
     page.reload()  # a new session, and the copy of the tab
@@ -60,6 +62,7 @@ def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Vi
     visitor.settle()
     page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
     expect(page.get_by_label("Title of the lesson", exact=True)).to_have_value("<i>Mine</i>")
+    visitor.settle()
     page.get_by_role("heading", name="A sheet to print").scroll_into_view_if_needed()
     drawn = page.locator(".lesson-sheet img").first
     drawn.wait_for()
