@@ -124,9 +124,8 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
     greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
     totals_of = {"greedy": fixed(greedy.best.total, 3), "beam": fixed(written.best.total, 3)}
     same = greedy.ids() == written.ids()
-    st.caption(
-        words["as_greedy" if same else "not_greedy"].format(other=quoted_tokens(run.tokens_of(greedy.ids())), **totals_of)
-    )
+    told = "one_branch" if method.width == 1 else "as_greedy" if same else "not_greedy"
+    st.caption(words[told].format(other=quoted_tokens(run.tokens_of(greedy.ids())), **totals_of))
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:

@@ -1,5 +1,7 @@
 """The distribution of one step before and after each control, and a hundred draws from it."""
 
+from itertools import pairwise
+
 import numpy as np
 import streamlit as st
 
@@ -35,7 +37,13 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
     if not isinstance(method, Sample):
         return
-    st.caption(words["stages_caption"])
+    titles = [stage_title(stage) for stage in step.stages]
+    pairs = zip(titles[1:], pairwise(distributions), strict=True)
+    idle = [title for title, (before, after) in pairs if np.allclose(before, after)]
+    told = [words["stages_caption" if run.settings.controls else "stages_plain"]]
+    if idle:
+        told.append(words["stages_idle"].format(stages=", ".join(idle)))
+    st.caption(" ".join(told))
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
     drawn = method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
@@ -43,7 +51,9 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     shares = np.array([*counts, DRAWS - counts.sum()]) / DRAWS
     figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())
     show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
-    st.caption(words["draw_caption"].format(token=literal(run.tokens_of([drawn[0]])[0]), spread=share(0.5 / DRAWS**0.5)))
+    token = literal(run.tokens_of([drawn[0]])[0])
+    certain = np.count_nonzero(distributions[-1]) == 1
+    st.caption(words["draw_certain" if certain else "draw_caption"].format(token=token, spread=share(0.5 / DRAWS**0.5)))
 
 
 def _show_temperature(run: Run, made: Hypothesis) -> None:

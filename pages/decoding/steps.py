@@ -16,7 +16,7 @@ from pages.ui.format import number
 from pages.ui.text import text
 from transformer.analysis.words import Group
 from transformer.figures.decoding import percent
-from transformer.pipeline.decoding.methods import Greedy, Hypothesis, Sample
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
 from transformer.pipeline.pipeline import Reading
@@ -123,18 +123,20 @@ def reason(run: Run, made: Hypothesis) -> str:
     rank, own = run.rank(made), run.own(made)
     best = run.tokens_of([int(own.argmax())])[0]
     values = {"token": token, "own": percent(own[made.token]), "rank": rank, "best": best, "best_share": percent(own.max())}
+    method = run.settings.method
     if step.forced:
         sentence = words["forced"].format(**values)
-    elif isinstance(run.settings.method, Greedy):
+    elif isinstance(method, Greedy) or (isinstance(method, Beam) and method.width == 1):
         sentence = words["greedy" if rank == 1 else "greedy_allowed"].format(**values)
-    elif isinstance(run.settings.method, Sample):
+    elif isinstance(method, Sample):
         last = run.distributions(made)[-1]
-        drawn = float(run.settings.method.uniforms(made.step, 1)[0])
+        drawn = float(method.uniforms(made.step, 1)[0])
         values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(drawn, 3)}
-        sentence = words["sampling"].format(**values)
+        sentence = words["sampling_one" if values["left"] == 1 else "sampling"].format(**values)
     else:
-        width = run.settings.method.width
-        sentence = words["beam" if rank == 1 else "beam_other"].format(**values, width=width, total=number(made.total, 4))
+        sentence = words["beam" if rank == 1 else "beam_other"].format(
+            **values, width=method.width, total=number(made.total, 4)
+        )
     if not step.room and not made.ended:
         sentence += " " + words["stopped"].format(count=made.step)
     return sentence

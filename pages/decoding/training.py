@@ -2,6 +2,7 @@
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from pages.decoding.settings import Settings, write
 from pages.decoding.steps import Run, quoted_tokens
@@ -13,9 +14,11 @@ from pages.ui.format import fixed, number, share
 from pages.ui.text import figure_labels, text
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.label_smoothing import entropy, smoothed_target
-from transformer.figures.decoding import draw_bars, loss_bars
+from transformer.figures.decoding import draw_bars, loss_bars, percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis
 from transformer.worlds import WORLDS
+
+NEAR = 0.03  # a probability this close to the one that training asked for is called about the same
 
 
 def right_answer(view: View) -> str | None:
@@ -67,18 +70,30 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
         st.info(words["unknown_smoothing" if run.pipeline.trained else "no_smoothing"], icon=":material/shuffle:")
         return
     own, top = run.own(made), run.top(made)
-    target = smoothed_target(len(own), made.token, smoothing)
     (token,) = run.tokens_of([made.token])
-    values = {"smoothing": number(smoothing, 3), "token": literal(token), "count": len(own)}
-    shares = {
-        "asked": share(target[made.token], 2),
-        "given": share(own[made.token], 2),
-        "other": number(smoothing / len(own), 2),
-    }
-    st.markdown(words["smoothing_text"].format(**values, **shares))
+    given = "<0.01%" if 0 < own[made.token] < 0.00005 else share(own[made.token], 2)
+    if not smoothing:
+        st.info(words["zero_smoothing"].format(token=literal(token), given=given), icon=":material/info:")
+        return
+    target = smoothed_target(len(own), made.token, smoothing)
+    values = {"token": literal(token), "given": given}
+    asked = {"asked": share(target[made.token], 2), "other": number(smoothing / len(own), 2)}
+    st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
     names = [*run.tokens_of(top), words["player"]["rest"]]
     both = [np.array([*values[top], max(0.0, 1 - values[top].sum())]) for values in (target, own)]
     figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
     show(figure, "smoothing", words["smoothing_alt"].format(token=token))
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
-    st.caption(words["smoothing_caption"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4), given=shares["given"]))
+    best = int(own.argmax())
+    values |= {"best": literal(run.tokens_of([best])[0]), "best_share": percent(own[best])}
+    least = words["smoothing_loss"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4))
+    st.caption(least + words[_compared(own, target, made.token)].format(**values))
+
+
+def _compared(own: Float[np.ndarray, " token"], target: Float[np.ndarray, " token"], token: int) -> str:
+    """The text that compares the probability of a token with the one that training asks for."""
+    if own.argmax() != token:
+        return "smoothing_other"
+    if abs(own[token] - target[token]) < NEAR:
+        return "smoothing_as_asked"
+    return "smoothing_unsure" if own[token] < target[token] else "smoothing_surer"

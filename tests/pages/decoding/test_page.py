@@ -1,6 +1,7 @@
 """The page on which an answer is written token by token: its numbers are those of the library."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -329,6 +330,37 @@ def test_a_token_of_the_answer_on_home_leads_to_its_step(visitor: Visitor) -> No
     visitor.settle()
     assert page.locator(".player output").text_content() == "step 2 of 4"
     assert page.get_by_label("Source text", exact=True).input_value() == "abc"
+
+
+@pytest.mark.parametrize(
+    ("model", "source", "force", "told"),
+    [
+        ("reverse", "abcd", "", "is about what was asked for"),
+        ("reverse", "abcd", "1 z", "the model does not take “z” for right: its most probable token is “d” with 9"),
+        ("english-french", "the zorglub sleeps .", "", "the model is less sure of “le” than training asks for"),
+    ],
+)
+def test_the_probability_of_a_token_is_compared_with_what_training_asked_for(
+    model: str, source: str, force: str, told: str
+) -> None:
+    app = check(on_page(PAGE, model=model, source=source, force=force))
+    assert told in " ".join(shown(caption.value) for caption in app.caption)
+
+
+def test_controls_that_leave_one_token_or_do_nothing_are_said_to() -> None:
+    query = {"method": "sampling", "controls": "temperature,top-k", "temperature": "0", "draws": "true"}
+    app = check(on_page(PAGE, model="reverse", source="abcd", **query))
+    captions = " ".join(shown(caption.value) for caption in app.caption)
+    assert "Without effect at this step: top-k 5." in captions
+    assert "One token is left, “d”, so every draw gives it." in captions
+    assert player(app)["steps"][0]["why"].startswith("“d” is the only token that the controls leave (9")
+
+
+def test_the_sentence_named_for_a_beam_is_written_better_by_it_than_by_greedy() -> None:
+    (source,) = re.findall(r"such as `(.+?)`, and choose \*beam\* with width 4", text("decoding")["next_text"])
+    greedy, beam = (Written.of(Pipeline.load("english-french").write(source, method)) for method in (Greedy(), Beam(4)))
+    assert greedy.ids() != beam.ids()
+    assert beam.best.total > greedy.best.total + 0.5
 
 
 def test_greedy_says_what_a_temperature_would_do() -> None:
