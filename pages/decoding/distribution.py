@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.decoding.settings import CONTROLS
-from pages.decoding.steps import Run
+from pages.decoding.steps import Run, with_rest
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import share
@@ -30,7 +30,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
         return
     top, distributions = run.top(made), run.distributions(made)
     tokens = [*run.tokens_of(top), words["player"]["rest"]]
-    stages = np.stack([[*values[top], max(0.0, 1 - values[top].sum())] for values in distributions])
+    stages = np.stack([with_rest(values, top) for values in distributions])
     figure = chart(
         stage_bars, tokens, stages, [stage_title(stage) for stage in step.stages], top.index(made.token), figure_labels()
     )
@@ -47,8 +47,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
     drawn = method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
-    counts = np.bincount(drawn, minlength=distributions.shape[1])[top]
-    shares = np.array([*counts, DRAWS - counts.sum()]) / DRAWS
+    shares = with_rest(np.bincount(drawn, minlength=distributions.shape[1]), top) / DRAWS
     figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())
     show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
     token = literal(run.tokens_of([drawn[0]])[0])

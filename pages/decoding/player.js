@@ -15,6 +15,7 @@ const CELL = 21; // px of a cell of the alignment
 const AHEAD = 100; // px below the screen
 
 /** @typedef {import("./player_steps.js").Step} Step */
+/** @typedef {import("./player_steps.js").Shares} Shares */
 
 /** The steps as JSON. @typedef {{ steps: string, step: number, parts: string[], source: string[], given: number, scale: string, text: Record<string, string> }} Data */
 
@@ -127,7 +128,9 @@ class Player {
     this.why.textContent = step.why;
     this.read.replaceChildren(...step.read.map((token, index) => this.chip(token, step.self[index], index)), newest(step));
     const bars = step.bars.map((bar) => this.bar(bar));
-    const rest = make("li", { class: "rest" }, make("span", { class: "name" }, text.rest), ...track(step.rest, step.rest));
+    const { rest: others } = step;
+    const name = make("span", { class: "name" }, text.rest);
+    const rest = make("li", { class: isCut(others) ? "rest cut" : "rest" }, name, ...this.shares(others));
     this.bars.replaceChildren(...bars, rest);
     this.paintAlignment(source.length);
     const says = { ...this.places(), token: step.token };
@@ -160,9 +163,14 @@ class Player {
     name.setAttribute("aria-label", says);
     name.title = says;
     name.addEventListener("click", () => this.force([this.step + 1, bar.token]));
-    const cut = bar.own > 0 && bar.share === 0;
-    const classes = [bar.chosen ? "chosen" : "", cut ? "cut" : ""].join(" ").trim();
-    return make("li", { class: classes }, name, ...track(bar.share, bar.own, cut ? text.cut_off : undefined));
+    const classes = [bar.chosen ? "chosen" : "", isCut(bar) ? "cut" : ""].join(" ").trim();
+    return make("li", { class: classes }, name, ...this.shares(bar));
+  }
+
+  /** @param {Shares} shares */
+  shares(shares) {
+    const { text } = /** @type {Data} */ (this.data);
+    return track(shares.share, shares.own, isCut(shares) ? text.cut_off : undefined);
   }
 
   /** @param {number} columns */
@@ -211,6 +219,15 @@ class Player {
 /** @param {Step} step */
 function newest(step) {
   return make("li", {}, make("span", { class: "chip newest" }, tokenText(step.token)));
+}
+
+/**
+ * Whether the controls have cut off all of a share.
+ *
+ * @param {Shares} shares
+ */
+function isCut({ share, own }) {
+  return own > 0 && share === 0;
 }
 
 /**

@@ -3,11 +3,17 @@
 import { clamp } from "../ui/component.js";
 
 /**
- * One step, as player.py sends it. Shares are from 0 to 1.
+ * A share from 0 to 1, and what it was before the controls.
+ *
+ * @typedef {{ share: number, own: number }} Shares
+ */
+
+/**
+ * One step, as player.py sends it.
  *
  * @typedef {{
  *   read: string[], token: string, ended: boolean, why: string,
- *   bars: { token: string, share: number, own: number, chosen: boolean }[], rest: number,
+ *   bars: (Shares & { token: string, chosen: boolean })[], rest: Shares,
  *   self: number[], cross: number[],
  * }} Step
  */

@@ -157,6 +157,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
+        others = _short(np.array([with_rest(each, top)[-1] for each in (last, own)]))
         bars = [
             {"token": name, "share": after, "own": before, "chosen": index == made.token}
             for index, name, after, before in zip(top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True)
@@ -169,13 +170,18 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
                 "ended": made.ended,
                 "why": reason(run, made),
                 "bars": bars,
-                "rest": _short(np.array([max(0.0, 1 - last[top].sum())]))[0],
+                "rest": {"share": others[0], "own": others[1]},
                 "self": _short(joined_weights(run.attention(made, "decoder", layer, head), joined)),
                 # A decoder alone reads its text by self-attention.
                 "cross": _short(joined_weights(run.attention(made, kind, layer, head), of)[:columns]),
             }
         )
     return sent
+
+
+def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
+    """The values of some tokens, then the sum over all others: 0 only if each of them is 0, as where all were cut off."""
+    return np.append(values[top], np.delete(values, top).sum())
 
 
 def _short(values: Float[np.ndarray, " value"]) -> list[float]:

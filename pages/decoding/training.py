@@ -5,7 +5,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.settings import Settings, write
-from pages.decoding.steps import Run, quoted_tokens
+from pages.decoding.steps import Run, quoted_tokens, with_rest
 from pages.shell.runs import Edits, runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
@@ -80,7 +80,7 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     asked = {"asked": share(target[made.token], 2), "other": number(smoothing / len(own), 2)}
     st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
     names = [*run.tokens_of(top), words["player"]["rest"]]
-    both = [np.array([*values[top], max(0.0, 1 - values[top].sum())]) for values in (target, own)]
+    both = [with_rest(values, top) for values in (target, own)]
     figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
     show(figure, "smoothing", words["smoothing_alt"].format(token=token))
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())

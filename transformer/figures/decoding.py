@@ -13,7 +13,7 @@ from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WE
 
 CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
 # px: height of a bar and of what is around the bars; width of a panel, of a step of the tree, of a column with a token.
-BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 210, 92, 44
+BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
 NODE = 26  # px between two nodes of the tree, one above the other
 
 

@@ -69,7 +69,8 @@ class Answer:
         return list(self.pipeline.target_vocabulary.tokens_of(list(ids)))
 
     def with_rest(self, values: Float[np.ndarray, " vocab"]) -> list[float]:
-        return [*values[self.top], 1 - values[self.top].sum()]
+        others = np.setdiff1d(np.arange(len(values)), self.top)
+        return [*values[self.top], values[others].sum()]
 
 
 def close(values: Any, decimals: float = 1e-5) -> Any:
@@ -83,9 +84,7 @@ def check_player(page: Page, answer: Answer) -> None:
     names, shares, own = zip(*root.evaluate(BARS), strict=True)
     last = answer.stages[-1]
     assert list(names) == [*answer.tokens(answer.top), "all others"]
-    cut = [*(last[answer.top] == 0), False]
-    expected = ["cut off" if gone else percent(value) for gone, value in zip(cut, answer.with_rest(last), strict=True)]
-    assert list(shares) == expected
+    assert list(shares) == ["cut off" if value == 0 else percent(value) for value in answer.with_rest(last)]
     assert own[:-1] == close(answer.stages[0][answer.top])
     read = answer.step.attention("decoder", answer.made.row)[-1].mean(0).tolist()
     assert root.locator(".read small").all_text_contents() == [percent(weight) for weight in read]

@@ -87,7 +87,7 @@ def test_a_link_shows_what_the_library_writes(
             assert bar["own"] == pytest.approx(float(own[token]), abs=1e-5)
             assert bar["share"] == pytest.approx(float(last[token]), abs=1e-5)
             assert bar["chosen"] == (token == made.token)
-        assert sum(bar["share"] for bar in step["bars"]) + step["rest"] == pytest.approx(1, abs=2e-4)
+        assert sum(bar["share"] for bar in step["bars"]) + step["rest"]["share"] == pytest.approx(1, abs=2e-4)
         cross = expected.steps[made.step].attention("cross", made.row)[-1].mean(0)
         assert step["cross"] == pytest.approx(cross.tolist(), abs=1e-5)
         own_attention = expected.steps[made.step].attention("decoder", made.row)[-1].mean(0)
@@ -345,6 +345,14 @@ def test_the_probability_of_a_token_is_compared_with_what_training_asked_for(
 ) -> None:
     app = check(on_page(PAGE, model=model, source=source, force=force))
     assert told in " ".join(shown(caption.value) for caption in app.caption)
+
+
+def test_all_other_tokens_are_cut_off_together_where_each_of_them_is() -> None:
+    # The shares of the ten tokens that are left add up to a little less than 1 in floating point.
+    query = {"method": "sampling", "controls": "temperature,top-k", "temperature": "2"}
+    for top_k, left in (("5", False), ("20", True)):
+        steps = player(check(on_page(PAGE, model="english-french", top_k=top_k, **query)))["steps"]
+        assert {step["rest"]["share"] > 0 for step in steps} == {left}
 
 
 def test_controls_that_leave_one_token_or_do_nothing_are_said_to() -> None:
