@@ -39,7 +39,7 @@ def opened(**query: str) -> AppTest:
 
 
 def everything_sent(app: AppTest) -> list[dict[str, Any]]:
-    """The data of each component: sent as JSON, or as a parcel, which is four bytes with the length of the JSON, and the JSON."""
+    """The data of each component: sent as JSON, or as a parcel, which is four bytes with the length of its JSON, and that."""
     protos = [each.proto for each in app.main.get("bidi_component")]
     return [json.loads(proto.json or proto.bytes[4:]) for proto in protos]
 
