@@ -27,7 +27,7 @@ from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
 from pages.training.live_return import keep_training
 from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor, send_data_as_json
-from pages.ui.limits import FILES, THREADS
+from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
@@ -70,7 +70,7 @@ if not runs_for_visitor():
     ignore_pages_folder()
     keep_theme()
     send_data_as_json()
-    reuse_freed_memory()
+    reuse_freed_memory(REUSED_KILOBYTES << 10)
     use_threads(THREADS)
     allow_open_files(FILES)
     app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())

@@ -11,19 +11,22 @@ if sys.platform != "win32":
     import resource
 
 
-def reuse_freed_memory() -> None:
+def reuse_freed_memory(largest: int = 32 << 20) -> None:
     """Tell glibc's `malloc` to keep freed memory for the next trace instead of giving it back to the kernel.
 
     A trace is hundreds of large tensors that are freed together. By default glibc returns such blocks to the kernel and gets
     fresh pages for the next trace: 1.26 × the time at 32 tokens, 3 × at 512 (`benchmarks/`). The process keeps the size of
     its peak instead, which a bounded cache of traces has anyway. Does nothing where the C library is not glibc.
+
+    Args:
+        largest: bytes of a block from which it is given back at once all the same; glibc takes up to 32 MB.
     """
     if not _has_glibc():
         return
     trim_threshold, mmap_threshold, most_arenas = -1, -3, -8  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX of malloc.h
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(trim_threshold, 1 << 30)
-    mallopt(mmap_threshold, 32 << 20)  # the largest that glibc takes
+    mallopt(mmap_threshold, largest)
     # Threads of one arena use each other's freed memory. By default there are eight for each core, each with a peak of its own.
     mallopt(most_arenas, 2)
 
