@@ -3,7 +3,7 @@
 import re
 import string
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 
 class Sentence:
@@ -56,6 +56,11 @@ class HeadlightError(Sentence, ValueError):
     def __init__(self, template: str, **values: Any) -> None:
         Sentence.__init__(self, template, **values)
         ValueError.__init__(self, self.sentence())
+
+    def anew(self) -> Self:
+        """The same error to raise another time. An error that was raised holds the frames it came through, with all their
+        values, and each time it is raised adds some."""
+        return type(self)(self.template, **self.values)
 
 
 class Remark(Sentence):

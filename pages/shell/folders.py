@@ -111,7 +111,7 @@ def open_folder(key: FolderModel) -> TextPipeline:
         CheckpointError: it cannot be opened. It is not tried again.
     """
     if key in _FAILED:
-        raise _FAILED[key]
+        raise _FAILED[key].anew()
     return _opened(key)
 
 
@@ -131,13 +131,13 @@ def _open(key: FolderModel) -> TextPipeline:
     try:
         return Pipeline.open(key.path, own_network=key.own_network)
     except CheckpointError as error:
-        _FAILED[key] = error
+        _FAILED[key] = error.anew()
         raise
     except Exception as error:
         LOG.exception("The folder %s cannot be opened", key.path)
         template = "The model in {folder!r} cannot be opened ({problem})."
         _FAILED[key] = CheckpointError(template, folder=key.name, problem=repr(error))
-        raise _FAILED[key] from error
+        raise _FAILED[key].anew() from error
 
 
 _opened = OPEN.cached(_open)

@@ -154,7 +154,7 @@ def _first_text(view: View, compute: Callable[[View], object] | None) -> Texts:
 def _texts(view: View, batch: bool) -> Texts:
     """All typed texts of a view as its model reads them, or its first alone. Raises as `_run`."""
     if view.problem and batch:
-        raise view.problem
+        raise view.problem.anew()
     items = range(view.typed if batch else 1)
     sources = tuple(_read(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)

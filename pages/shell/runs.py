@@ -3,6 +3,7 @@
 When a whole class opens one link, the run is computed once: sessions that request the same result wait for one computation.
 """
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -60,6 +61,7 @@ class UntrainedModels:
         least, most = (Untrained(preset, ids, ids, sizes).parameters for ids in (LEAST_IDS, LARGEST_ID + 1))
         self.nbytes = BYTES_EACH * (least + BUILT * (most - least))
         RESULTS.make_room(self.nbytes)
+        gc.collect()  # a large model may be left in a cycle of objects, such as an error and the frames it came through
         return_freed_memory()
         self._weights, self._lock = _WEIGHTS.setdefault((preset, sizes), Weights()), threading.Lock()
         self._built: dict[Untrained, Pipeline] = {}  # the one that was used last is the last

@@ -183,7 +183,7 @@ def current_view() -> View:
         sources, targets = _batch()
         return _view((first, *sources), (target, *targets))
     except InputError as problem:
-        return replace(_view((first,), (target,)), problem=problem)
+        return replace(_view((first,), (target,)), problem=problem.anew())
 
 
 def _batch() -> tuple[Sources, Targets]:

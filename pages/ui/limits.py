@@ -20,8 +20,8 @@ def cores() -> int:
 # 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
 CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 256)
 
-# Kilobytes of a tensor up to which its memory is used again for the next one when it is freed, which is faster; that of a larger
-# one goes back to the system at once. So a matrix of a large model, 1 or 4 MB, leaves nothing behind when its model is dropped.
+# Kilobytes of a tensor up to which its memory is used again for the next one when it is freed, which is faster; that of a
+# larger one goes back to the system at once. So a matrix of a large model, 1 or 4 MB, leaves nothing behind.
 REUSED_KILOBYTES = setting("REUSED_KILOBYTES", 1_000)
 
 # Megabytes of all models that are open from folders of the server, of which each has up to `MODEL_MEGABYTES`; the one that was

@@ -149,3 +149,12 @@ def test_a_remark_is_a_sentence_that_can_be_translated_and_no_error():
     assert str(remark) == "1000 is too large."
     assert remark.sentence({"{number} is too large.": "{number} ist zu groß."}) == "1000 ist zu groß."
     assert not isinstance(remark, Exception)
+
+
+def test_an_error_to_raise_another_time_holds_nothing_of_the_first() -> None:
+    try:
+        raise InputError("{count} words.", count=3)
+    except InputError as error:
+        again = error.anew()
+    assert again.__traceback__ is None
+    assert (type(again), str(again)) == (InputError, "3 words.")

@@ -42,10 +42,14 @@ def test_no_more_runs_at_a_time_than_allowed() -> None:
 
 
 def test_a_turn_within_a_turn_is_the_same() -> None:
+    def take() -> None:
+        with turn():
+            pass
+
     with contextlib.ExitStack() as stack:
         for _ in range(RUNS + 1):  # would wait for ever
             stack.enter_context(turn())
-        others = threading.Thread(target=lambda: stack.enter_context(turn()))
+        others = threading.Thread(target=take)
         others.start()
         others.join(10)
         assert not others.is_alive() or RUNS == 1
