@@ -87,7 +87,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
-        "say": prose(filled(stop, stop.say)),
+        "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
         "target": CONTAINER if pictured else stop.place,
         "covers": stop.cover and waits,

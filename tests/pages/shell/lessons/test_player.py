@@ -504,7 +504,7 @@ HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</scri
 def test_a_hostile_lesson_in_a_link_only_shows_its_words() -> None:
     stop = Stop(
         title=HOSTILE,
-        say=HOSTILE,
+        say=f"{HOSTILE} said",
         page="nowhere",
         view=(("source", "javascript:alert(1)"), ("model", "../../etc/passwd")),
         head="turning",
@@ -514,10 +514,17 @@ def test_a_hostile_lesson_in_a_link_only_shows_its_words() -> None:
     assert not app.exception
     assert not app.error
     data = bar(app)
-    assert data["say"] == [["p", [["", HOSTILE]]]]
+    assert data["title"] == HOSTILE
+    assert data["say"] == [["p", [["", f"{HOSTILE} said"]]]]
     assert data["next"].startswith(".?")
     assert "names no head" in data["questions"][0]["says"] or "trained model" in data["questions"][0]["says"]
     assert "page that this app does not have" in json.dumps(data["reveal"])
+
+
+def test_a_stop_whose_words_are_its_title_says_them_once() -> None:
+    """As one that was kept in the app, before anything was written for it."""
+    app = on_page(SCRIPTS["home"], lesson=pack(Lesson(title="t", stops=(Stop(title="Home", say="Home", page="home"),))))
+    assert (bar(app)["title"], bar(app)["say"]) == ("Home", [])
 
 
 @pytest.mark.parametrize("name", ["nothing", "<b>", "my-file", "z.AAAA"])
