@@ -2,7 +2,7 @@
 
 import { clamp } from "./component.js";
 
-const REST = 150; // ms without a move until the place counts as chosen
+const REST = 80; // ms without a move until the place counts as chosen
 
 export class Playback {
   index = 0;

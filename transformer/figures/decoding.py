@@ -14,6 +14,7 @@ from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WE
 CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
 # px: height of a bar and of what is around the bars; width of a panel, of a step of the tree, of a column with a token.
 BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
+TICKS, TITLE = 32, 24  # below an axis
 NODE = 26  # px between two nodes of the tree, one above the other
 
 
@@ -22,10 +23,12 @@ def percent(share: float) -> str:
     return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
 
 
-def _beside(names: Sequence[str]) -> dict[str, Any]:
-    """The layout for horizontal bars with these names to their left. By itself Plotly draws the figure twice: once to measure
-    the names, and again beside them; a step of an answer redraws several figures."""
-    return {"margin": {"l": 14 + round(5.4 * max(map(len, names), default=0))}, "yaxis": {"automargin": False}}
+def _beside(names: Sequence[str], below: int) -> dict[str, Any]:
+    """The layout for horizontal bars with these names to their left, and `below` px for ticks and a title. By itself Plotly
+    draws the figure twice: once to measure the names and the ticks, and again beside them; a step of an answer redraws
+    several figures."""
+    margin = {"l": 14 + round(5.4 * max(map(len, names), default=0)), "b": below}
+    return {"margin": margin, "xaxis": {"automargin": False}, "yaxis": {"automargin": False}}
 
 
 def stage_bars(
@@ -68,9 +71,9 @@ def stage_bars(
             col=column,
         )
         before = np.where(cut, before, values)
-    figure.update_xaxes(range=[0, 1.25], tickformat=".0%", tickvals=[0, 0.5, 1])
+    figure.update_xaxes(range=[0, 1.25], tickformat=".0%", tickvals=[0, 0.5, 1], automargin=False)
     figure.update_yaxes(autorange="reversed", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure = finished(figure, height=AROUND + BAR * len(tokens), **_beside(tokens))
+    figure = finished(figure, height=AROUND + BAR * len(tokens), **_beside(tokens, TICKS))
     return figure.update_layout(bargap=0.25, meta={"least_width": 60 + PANEL * len(titles)})
 
 
@@ -101,10 +104,11 @@ def draw_bars(
             )
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure.update_yaxes(title={"text": labels["probability"]}, tickformat=".0%", rangemode="tozero")
+    # With room for one line of tokens and for the percentages, Plotly draws the figure once; see `_beside`.
+    figure.update_yaxes(title={"text": labels["probability"]}, tickformat=".0%", rangemode="tozero", automargin=False)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
     figure = finished(figure, height=300, barmode="group", showlegend=True, legend=legend)
-    return figure.update_layout(margin={"t": 60})  # room for two lines of the legend, on a phone
+    return figure.update_layout(margin={"t": 60, "l": 68, "b": TICKS})  # on top for two lines of the legend, on a phone
 
 
 class TreeNode(NamedTuple):
@@ -286,7 +290,7 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
     )
     figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[least - room, most + room])
     figure.update_yaxes(autorange="reversed", type="category")
-    return finished(figure, height=AROUND + BAR * len(names), bargap=0.25, **_beside(names))
+    return finished(figure, height=AROUND + BAR * len(names), bargap=0.25, **_beside(names, TICKS + TITLE))
 
 
 def loss_bars(

@@ -37,7 +37,7 @@ test("arrow keys move by one and stop at both ends, Home and End go there", () =
 test("each move is painted at once, and the last is chosen after a rest", () => {
   for (const index of [1, 9, 2, -5, 1]) playback.go(index);
   assert.deepEqual(painted, [1, 3, 2, 0, 1]);
-  mock.timers.tick(149);
+  mock.timers.tick(79);
   assert.deepEqual(chosen, []);
   mock.timers.tick(1);
   assert.deepEqual(chosen, [1]);
@@ -85,7 +85,7 @@ test("a place from the server does not undo a move, and a shorter series bounds 
   assert.equal(playback.index, 3);
   playback.take(2, 0);
   assert.equal(playback.index, 1);
-  mock.timers.tick(150);
+  mock.timers.tick(80);
   playback.take(4, 2, false);
   assert.equal(playback.index, 1);
   playback.take(4, 2);

@@ -83,10 +83,8 @@ def test_contributions_are_signed_bars() -> None:
     # The margin is as wide as the names, so that Plotly need not measure them and draw twice.
     wider = contribution_bars(["cross-attention, layer 2, head 4"], np.array([1.0]), "to the logit")
     assert wider.layout.margin.l > figure.layout.margin.l + 100
-    assert (figure.layout.yaxis.automargin, stage_bars(TOKENS, np.eye(3)[:1], ["own"], 0).layout.yaxis.automargin) == (
-        False,
-        False,
-    )
+    stages = stage_bars(TOKENS, np.eye(3)[:1], ["own"], 0)
+    assert not any(drawn.layout[axis].automargin for drawn in (figure, stages) for axis in ("xaxis", "yaxis"))
 
 
 def test_the_loss_of_a_token_that_would_not_have_been_written_stands_out() -> None:
