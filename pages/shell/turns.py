@@ -5,8 +5,9 @@ they lose time by passing the interpreter round. Measured with 80 sessions, each
 were done in 0.14 s with two runs at a time. Without a limit it was 1.7 s, and 1.6 times the processor time.
 
 A run that comes to heavy work, on a large model, gives up its turn until the work is done: `aside`. Of the runs that draw a
-large model, one goes on at a time, beside the turns (`enter_line`): while others waited in the middle of theirs, each held a
-model of its own in memory, and 100 sessions on random links took 2.4 GB.
+large model, one goes on at a time (`enter_line`): while others waited in the middle of theirs, each held a model of its own in
+memory, and 100 sessions on random links took 2.4 GB. That run keeps its turn: as a third beside the two, it made the clicks of
+60 others take 47 ms instead of 21.
 """
 
 import threading
@@ -65,7 +66,7 @@ _OF_THREAD = _OfThread()
 @contextmanager
 def turn() -> Iterator[None]:
     """A context that waits for a turn, and gives it back at the end. Within another turn it does nothing."""
-    if _OF_THREAD.turn or _OF_THREAD.line:
+    if _OF_THREAD.turn:
         yield
         return
     _take_turn()
@@ -80,17 +81,16 @@ def turn() -> Iterator[None]:
 
 
 def enter_line(label: str) -> None:
-    """Wait until no other run draws a large model; this one does until the end of its turn, which it leaves to another run.
-    Call it before anything of such a model is in memory. Without a turn it does nothing.
+    """Wait until no other run draws a large model; this one does until the end of its turn. Call it before anything of such a
+    model is in memory. Without a turn it does nothing.
 
     Args:
         label: text beside a spinner, while others have to be waited for.
     """
-    if not _OF_THREAD.turn:
+    if _OF_THREAD.line or not _OF_THREAD.turn:
         return
-    _leave_turn()
     if not _LINE.acquire(blocking=False):
-        with st.spinner(label):
+        with st.spinner(label), _without_turn():
             _LINE.acquire()
     _OF_THREAD.line = True
 
