@@ -70,10 +70,15 @@ class Film(NamedTuple):
         return right_answer(self.frames.pipeline(-1).card.world, self.source)
 
     def answer(self, index: int) -> str:
-        """What a frame answers; "…" ends an answer that the limit on its length has cut off. Raises `InputError`
-        if the frame cannot read the text."""
+        """What a frame answers, up to one token more than the right answer and the target have, if there is a right answer; "…"
+        stands for the rest. A model that has not learnt to stop writes to its limit, and costs a pass for each token. Raises
+        `InputError` if it cannot read the text."""
+        pipeline, trace = self.frames.pipeline(index), self.trace(index)
+        most = None
+        if self.right is not None:
+            most = 1 + max(len(trace.target_ids[0]) - 1, len(pipeline.target_vocabulary.split(self.right)))
         reading = runs().reading(self.frames.names[index], "source", self.source)
-        answer = self.frames.pipeline(index).answer_from(reading, self.trace(index))
+        answer = pipeline.answer_from(reading, trace, most)
         return answer.text if answer.ended else f"{answer.text}…"
 
     def trace(self, index: int) -> Trace:

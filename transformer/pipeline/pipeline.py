@@ -359,7 +359,7 @@ class Pipeline:
         answers = self._answers([reading.ids for reading in readings], as_edits(edits))
         return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
 
-    def answer_from(self, source: Source, trace: Trace) -> Answer:
+    def answer_from(self, source: Source, trace: Trace, most: int | None = None) -> Answer:
         """The greedy output for a text, from a trace of it whose target is a guess of that output. A right guess costs no
         forward pass: row `t` of the logits gives the model's choice after the first `t` tokens.
 
@@ -368,6 +368,7 @@ class Pipeline:
         Args:
             source: a text, or a reading of it.
             trace: of that text alone, without edits, by a model that is `trained`.
+            most: stop after this many tokens; by default, where `answers` does.
 
         Raises:
             InputError: the model cannot read the text, or the trace is of other texts.
@@ -375,7 +376,7 @@ class Pipeline:
         (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
         if trace.source_ids != (reading.ids,) or not trace.target_ids:
             raise InputError("The trace is not one of {source!r} alone.", source=source)
-        limit = self._limit(reading.ids)
+        limit = self._limit(reading.ids) if most is None else min(most, self._limit(reading.ids))
         guess = torch.tensor(trace.target_ids[0][1:], dtype=torch.long)
         ids = self.batch([reading.ids], "source")
         encoded = trace["encoder.output"].values, Mask.of(trace["source_mask"].values)
