@@ -9,7 +9,7 @@ from jaxtyping import Bool
 
 from transformer.figures.attention import MOST_HATCHED, hover
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import LINE, MASK_SIGN, MASKED, finished, numbered, token_axis, unchecked
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, built, numbered, token_axis
 
 MOST_TICKS = 20  # most tokens written on an axis of a picture a third of a page wide
 MOST_SLANTED = 8  # most tokens for which slanted labels do not overlap
@@ -38,7 +38,7 @@ def mask_picture(
     }
     states = labels["may_look"], labels["may_not_look"]
     traces = two_states(keep, queries, keys, color, states, labels)
-    return finished(unchecked(traces, layout), height=PICTURE_HEIGHT, margin={"t": 104})
+    return built(traces, layout, height=PICTURE_HEIGHT, margin={"t": 104})
 
 
 def slant(tokens: Sequence[str]) -> int:

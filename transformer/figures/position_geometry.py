@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, escaped, finished, numbered, unchecked
+from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
 MOST_MARKED = 160  # most positions for which each has a dot on its wave
@@ -252,4 +252,4 @@ def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, "
         "yaxis": {"title": {"text": escaped(title)}, "rangemode": "tozero"},
         "barmode": "group",
     }
-    return finished(unchecked(bars, layout), height=300, showlegend=True, legend={"orientation": "h", "y": 1.2})
+    return built(bars, layout, height=300, showlegend=True, legend={"orientation": "h", "y": 1.2})

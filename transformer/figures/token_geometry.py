@@ -16,11 +16,11 @@ from transformer.figures.theme import (
     MASKED,
     SHAPES,
     SIGNED,
+    built,
     escaped,
     finished,
     numbered,
     token_axis,
-    unchecked,
 )
 
 # px of a row of tokens; with more tokens than this, rows get narrower and fewer labels are written.
@@ -97,7 +97,7 @@ def aligned_maps(
         | {"x": 1, "xanchor": "right", "yref": "container", "y": 0, "yanchor": "bottom", "ypad": 2},
     }
     below = DIMENSION_AXIS + COLOR_SCALE
-    return finished(unchecked(heatmaps, layout), height=total + below, margin={"t": 4, "b": below - 4})
+    return built(heatmaps, layout, height=total + below, margin={"t": 4, "b": below - 4})
 
 
 def framed(row: int, column: int) -> list[dict[str, Any]]:
