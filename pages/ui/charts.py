@@ -27,8 +27,9 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
-# Bytes of memory for each character of JSON that is parsed: 2 to 4 for the figures of the app.
-MEMORY_OF_JSON = 3
+# Bytes of memory of a figure: about so many for its template, and for each character of the rest of its JSON. The figures of
+# the app, counted object by object, differ from that by a third at most.
+TEMPLATE_BYTES, CHARACTER_BYTES = 20_000, 2
 
 
 class Finished(NamedTuple):
@@ -78,7 +79,7 @@ def _finished(figure: go.Figure) -> Finished:
         None if least is None else int(least),
         has_numbers(figure),
         highlights(figure),
-        MEMORY_OF_JSON * len(written),
+        TEMPLATE_BYTES + CHARACTER_BYTES * len(written),
     )
 
 
