@@ -1,6 +1,6 @@
 // What a keyboard or a screen reader needs and Streamlit leaves out.
 
-import { isRunning, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
+import { navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 
 const QUIET = 300; // ms without a change of the page before it is looked through
 
@@ -14,27 +14,38 @@ export function keepAccessible(scrollable) {
   if ("keptAccessible" in document) return;
   Object.assign(document, { keptAccessible: true });
   let timer = 0;
-  /** @type {HTMLDetailsElement | null} */
-  let opened = null; // a fold of the sidebar, until its content has come and is scrolled to
   const look = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       // Else a screen reader is told of a list without items, and of items without a list.
       for (const part of navigationLists()) part.setAttribute("role", "presentation");
       for (const box of scrollBoxes()) letFocus(box, scrollable);
-      if (!opened?.open) opened = null;
-      else if (opened.querySelector("button, textarea") && !isRunning()) {
-        opened.scrollIntoView({ block: "nearest" });
-        opened = null;
-      } else look(); // the end of a run may change nothing that is observed
     }, QUIET);
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
   addEventListener("resize", look);
-  addEventListener("click", (event) => {
-    opened = sidebarFold(event) ?? opened;
-  });
+  keepUnfoldedInView();
   look();
+}
+
+/**
+ * Scroll to a fold of the sidebar while it grows: its content comes after the click, and not all at once. Whatever a person does
+ * next ends this, so that nobody is pulled back.
+ */
+function keepUnfoldedInView() {
+  const grown = new ResizeObserver(([fold]) => {
+    if (fold?.target.hasAttribute("open")) fold.target.scrollIntoView({ block: "nearest" });
+  });
+  for (const deed of ["click", "wheel", "touchmove", "keydown"])
+    addEventListener(
+      deed,
+      (event) => {
+        grown.disconnect();
+        const fold = event.type === "click" ? sidebarFold(event) : null;
+        if (fold) grown.observe(fold);
+      },
+      { passive: true },
+    );
 }
 
 /**
