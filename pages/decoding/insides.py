@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.steps import Run
-from pages.shell.recorded import own_network
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -16,17 +15,18 @@ from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.figures.decoding import contribution_bars, lens_map
 from transformer.pipeline.decoding.methods import Hypothesis
+from transformer.tracing.readout import Readout
 
 MOST_PARTS = 14  # parts with a bar of their own; the others are added up
 
 
 def show_lens(view: View, run: Run) -> None:
     """Draw the logit lens of every step of the answer."""
-    words, model = text("decoding"), own_network(view)
-    if model is None:
+    words, readout = text("decoding"), _readout(view)
+    if readout is None:
         return
     st.markdown(words["lens_text"])
-    columns = [logit_lens(model, run.step(made).values)[:, made.row, -1].numpy() for made in run.chain]
+    columns = [logit_lens(readout, run.step(made).values)[:, made.row, -1].numpy() for made in run.chain]
     logits = np.stack(columns, axis=1).astype(np.float64)
     ids = [made.token for made in run.chain]
     own = logits[:, np.arange(len(ids)), ids]
@@ -49,15 +49,15 @@ def show_lens(view: View, run: Run) -> None:
 
 def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
     """Draw what pushed the logit of a token, alone or against a second one."""
-    words, model, step = text("decoding"), own_network(view), run.step(made)
-    if model is None:
+    words, readout, step = text("decoding"), _readout(view), run.step(made)
+    if readout is None:
         return
     (token,) = run.tokens_of([made.token])
     st.markdown(words["pushed_text"].format(token=literal(token), step=made.step + 1))
     others = [index for index in run.top(made) if index != made.token]
     names = dict(zip(others, run.tokens_of(others), strict=True))
     against = pick_or_none(words["against"], others, "against", words["against_none"], labels=names)
-    found = logit_contributions(model, step.values, made.token, against, made.row)
+    found = logit_contributions(readout, step.values, made.token, against, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     titles = [part_name(found.parts[index]) for index in first]
@@ -77,11 +77,19 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
             count=len(found.parts), total=fixed(total, 4), logit=fixed(found.logit, 4), rest=number(abs(total - found.logit), 1)
         )
     )
-    st.caption(words["held"])
+    st.caption(words["held"] + (words["capped"].format(cap=number(readout.cap)) if readout.cap else ""))
     fold = unfolding(words["all_parts"], ":material/table:", "numbers")
     if fold:
         rows = {"part": [part_name(part) for part in found.parts], "contribution": found.values}
         fold.dataframe(pd.DataFrame(rows).set_index("part"))
+
+
+def _readout(view: View) -> Readout | None:
+    """How the logits of the view's model are read; where that is not known, say so and return None."""
+    readout = view.pipeline.readout
+    if readout is None:
+        st.info(text("decoding")["no_readout"].format(model=literal(view.model)), icon=":material/info:")
+    return readout
 
 
 def part_name(part: Part) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from pages.ui.format import latex, number
 from pages.ui.text import text
 from transformer import TransformerConfig
+from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop
 from transformer.tracing.paths import TensorPath
 
@@ -21,8 +22,10 @@ def group_title(group: str) -> str:
 def title(stop: Stop) -> str:
     """The title of a kind of tensor; of one that only a model of others has, its own name."""
     words = text("walk")
-    if stop.kind in words["other_titles"] and (stop.recorded or stop.operation in ("GELU", "swish")):
-        return words["other_titles"][stop.kind]
+    if stop.recorded or stop.operation in ("GELU", "swish"):
+        other = words["others"].get(stop.kind, {}).get("title")
+        if other:
+            return other
     return words["kinds"][stop.kind]["title"] if stop.kind in words["kinds"] else TensorPath.parse(stop.path).name or stop.path
 
 
@@ -34,10 +37,10 @@ def heading(stop: Stop) -> str:
 
 
 def written(stop: Stop, config: Any) -> tuple[str, str]:
-    """The reason for the step, and its formula in LaTeX, for this variant; for a network of others, what is known, and no
-    formula."""
+    """The reason for the step, and its formula in LaTeX, for this variant; for a network of others, what is true of all
+    of them, and no formula."""
     if stop.recorded:
-        return text("walk")["recorded"].format(path=stop.path), ""
+        return _of_others(stop), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]
     variant = _variant(stop.kind, config)
     values = {
@@ -54,6 +57,14 @@ def written(stop: Stop, config: Any) -> tuple[str, str]:
     }
     why, formula = (Template(words.get(f"{name}_{variant}", words[name])).substitute(values) for name in ("why", "formula"))
     return why, formula
+
+
+def _of_others(stop: Stop) -> str:
+    """What a tensor of a network of others is, where its kind is known, and that it was recorded."""
+    words = text("walk")
+    known = words["others"].get(stop.kind, {}).get("why", "")
+    elsewhere = words["made_elsewhere"] if stop.operation == UNDESCRIBED.operation else ""
+    return " ".join(filter(None, (known, words["recorded"].format(path=stop.path), elsewhere)))
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:

@@ -27,27 +27,32 @@ from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
 from transformer.figures import stop_figure
 from transformer.network.config import NetworkConfig
-from transformer.tracing.paths import TensorPath
+from transformer.tracing.paths import STACK_SIDES, TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
 # Key of the switch between the short walk and all tensors.
 EVERY = "every"
 SPEEDS = ("0.5", "1", "2", "4")
-# The short walk, of {last} the last layer: what each part of the network adds, once.
-SHORT = (
-    "source_embedding.token",
-    "source_embedding.sum",
-    "encoder.layers.0.self_attention.query.heads",
-    "encoder.layers.0.self_attention.weights",
-    "encoder.layers.0.self_attention.head_output",
-    "encoder.layers.0.self_attention_add_norm.sum",
-    "encoder.layers.0.feed_forward.hidden",
-    "encoder.output",
+# The short walk: what each part of the network adds, once. First through a {stack} that reads the tokens of a {side} only; then
+# what a decoder has beside an encoder, of {last} the last layer.
+ALONE = (
+    "{side}_embedding.token",
+    "{side}_embedding.sum",
+    "{side}_embedding.stream",
+    "{stack}.layers.0.self_attention.query.heads",
+    "{stack}.layers.0.self_attention.weights",
+    "{stack}.layers.0.self_attention.head_output",
+    "{stack}.layers.0.self_attention_add_norm.sum",
+    "{stack}.layers.0.feed_forward.hidden",
+    "{stack}.output",
+)
+BESIDE_ENCODER = (
     "target_embedding.sum",
+    "target_embedding.stream",
     "decoder.layers.0.self_attention.weights",
     "decoder.layers.{last}.cross_attention.weights",
-    "probabilities",
 )
+END = "probabilities"
 
 
 def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
@@ -95,8 +100,12 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
-    """The stops of the short walk that a run has; none of them for a model that names its tensors otherwise."""
-    return [path for path in (name.format(last=decoder_layers - 1) for name in SHORT) if path in paths]
+    """The stops of the short walk that a run has."""
+    stack = next((stack for stack in STACK_SIDES if f"{stack}.output" in paths), "")
+    walked = [path.format(stack=stack, side=STACK_SIDES.get(stack, "")) for path in ALONE]
+    if stack == "encoder":
+        walked += [path.format(last=decoder_layers - 1) for path in BESIDE_ENCODER]
+    return [path for path in (*walked, END) if path in paths]
 
 
 def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractContextManager) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.write import Network
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
 
 NUMBER_KINDS = "biuf"  # of NumPy's types: truth values, whole numbers with and without a sign, fractions
@@ -25,6 +26,15 @@ def check_model(model: object) -> None:
     """
     if not isinstance(model, Transformer):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
+
+
+def as_readout(model: object) -> Readout:
+    """How logits are read from the residual stream of a model, given as that, or as our own network.
+
+    Raises:
+        InputError: it is neither.
+    """
+    return model if isinstance(model, Readout) else readout_of(model)
 
 
 def check_network(network: object) -> None:

@@ -12,45 +12,29 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_model
+from transformer.analysis.checks import as_readout
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.tracing.paths import TensorPath
-
-
-def stream_paths(model: Transformer) -> tuple[str, ...]:
-    """The residual stream of the decoder at its start and after each layer, as paths.
-
-    Raises:
-        InputError: not a model.
-    """
-    check_model(model)
-    name = "sum" if model.config.norm_first else "normalized"
-    layers = range(model.config.decoder_layers)
-    return (
-        "target_embedding.sum",
-        *(str(TensorPath("decoder", layer, "feed_forward").add_norm / name) for layer in layers),
-    )
+from transformer.tracing.readout import Readout
 
 
 @torch.inference_mode()
-def logit_lens(model: Transformer, values: Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
+def logit_lens(model: Readout | Transformer, values: Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
     """The logits that the output layer gives at each point of the decoder's residual stream: at its start, then after each
-    layer. The LayerNorm after the last layer is applied first where the variant has one. The last point has the model's own.
+    layer. The norm after the last layer is applied first where the model has one. The last point has the model's own.
 
     Args:
-        model: whose output layer is applied.
+        model: whose output layer is applied: `pipeline.readout`, or our own network.
         values: path → tensor of one pass of that model, such as `DecodingStep.values`.
 
     Raises:
         InputError: not a model, or a tensor of the stream is missing.
     """
-    logits = []
-    for path in stream_paths(model):
+    readout = as_readout(model)
+    for path in readout.stream:
         if path not in values:
             raise InputError("There is no tensor {path}; the logit lens needs a traced pass of the decoder.", path=path)
-        logits.append(model.output_projection(model.decoder.norm(values[path])))
-    return torch.stack(logits)
+    return torch.stack([readout.logits(values[path]) for path in readout.stream])
 
 
 def ranks(

@@ -9,7 +9,7 @@ from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import logit_lens
-from transformer.draw.drawing import drawn, own_model
+from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
 from transformer.pipeline.decoding.controls import Control
@@ -18,6 +18,7 @@ from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
+from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
 
 MOST = 8  # tokens with a bar of their own
@@ -67,8 +68,8 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
-    chain = written.chain(written.best)
-    columns = [logit_lens(own_model(pipeline), written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
+    chain, readout = written.chain(written.best), _readout(pipeline)
+    columns = [logit_lens(readout, written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
     logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
     own = logits[:, np.arange(len(ids)), ids]
     shares = 1 / np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)
@@ -85,7 +86,7 @@ def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure
     written = Written.of(pipeline.write(text))
     values = _step(written, step).values
     made = written.chain(written.best)[step]
-    found = logit_contributions(own_model(pipeline), values, made.token, None, made.row)
+    found = logit_contributions(_readout(pipeline), values, made.token, None, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(found.parts[index]) for index in first], found.values[first]
@@ -108,6 +109,12 @@ def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 def _step(written: Written, step: int) -> DecodingStep:
     check_index("step", step, len(written.steps))
     return written.steps[step]
+
+
+def _readout(pipeline: TextPipeline) -> Readout:
+    if pipeline.readout is None:
+        raise InputError("How this model reads its logits from the residual stream is not known.")
+    return pipeline.readout
 
 
 def _part(part: Part) -> str:

@@ -50,6 +50,7 @@ class Stack:
         attentions: our name of an attention → the module in a layer that calls the attention function.
         points: our path within a layer → point, its module counted from the layer.
         embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, its module counted from the model.
+            Where no positions are added, `stream` is what the first layer reads.
     """
 
     module: str
@@ -159,7 +160,8 @@ def _t5_stack(side: str) -> Stack:
     for sublayer, attention in attentions.items():
         points |= projections(sublayer, *(f"{attention}.{name}" for name in "qkvo"))
     points |= feed_forward(f"{network}.wi|{network}.wi_1", f"{network}.wo", f"{network}.wi_0")
-    return Stack(side, f"{side}.block", attentions, points, {"token": out(f"{side}.embed_tokens")})
+    embedding = {"token": out(f"{side}.embed_tokens"), "stream": into(f"{side}.block.0")}
+    return Stack(side, f"{side}.block", attentions, points, embedding)
 
 
 def _t5(model_class: str) -> Family:
@@ -195,7 +197,8 @@ def _llama(model_class: str, note: str = ROTARY) -> Family:
 
 
 def _llama_stack(points: Points) -> Stack:
-    return Stack("model", "model.layers", {"self_attention": "self_attn"}, points, {"token": out("model.embed_tokens")})
+    embedding = {"token": out("model.embed_tokens"), "stream": into("model.layers.0")}
+    return Stack("model", "model.layers", {"self_attention": "self_attn"}, points, embedding)
 
 
 def _gemma2() -> Family:
@@ -240,7 +243,7 @@ def _gpt_neox(config: Any) -> Family:
         note += " Attention and feed-forward network read the same stream, and both are added at once."
     else:
         points |= add_norms({"self_attention": "input_layernorm", "feed_forward": "post_attention_layernorm"}, norm_first=True)
-    embedding = {"token": out("gpt_neox.embed_in")}
+    embedding = {"token": out("gpt_neox.embed_in"), "stream": into("gpt_neox.layers.0")}
     stack = Stack("gpt_neox", "gpt_neox.layers", {"self_attention": "attention"}, points, embedding)
     turned = {"rotary.cos": out("gpt_neox.rotary_emb"), "rotary.sin": out("gpt_neox.rotary_emb", item=1)}
     return Family("GPTNeoXForCausalLM", decoder=stack, other=turned, note=note)

@@ -21,16 +21,16 @@ from transformer.huggingface.families import Family, Point, Stack, into
 from transformer.huggingface.files import MEGABYTE
 from transformer.huggingface.hooks import batch_of, find_module, hook, item
 from transformer.huggingface.limits import TRACE_MEGABYTES
+from transformer.huggingface.readout import checked_readout, final_norm
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
+from transformer.tracing.readout import Readout
 
 # Ids of a row of padding, where the tokenizer has no token for it. The model reads id 0 there, and no other position sees it.
 NO_PAD = -1
 # Texts and tokens of each in the pass that measures shapes. All different, so that each size names its axis.
 TEXTS, SOURCE, TARGET = 2, 5, 4
-# What a stack calls the norm after its last layer.
-FINAL_NORMS = ("layer_norm", "final_layer_norm", "final_layernorm", "final_norm", "norm", "ln_f")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +113,8 @@ class Network:
         config: sizes.
         taps: path → tap.
         missing: points of the family that this model does not have.
+        readout: how the logits of its decoder are read from the residual stream; None without a decoder, and where that could
+            not be found out.
 
     Raises:
         CheckpointError: with taps, the model gives other logits than without.
@@ -138,6 +140,7 @@ class Network:
         self.logits, self.probabilities = (
             add_tap(taps, name, Tap(f"batch {side} vocab")) for name in ("logits", "probabilities")
         )
+        self.readout: Readout | None = None
         self.missing = self._check([path for path, (_, point) in points.items() if path != point.module])
 
     @property
@@ -322,11 +325,7 @@ class Network:
             max_len=min(longest, self._tokens_of_a_trace(heads)),
             position=self._position(points),
             norm_first=_norm_first(self.stacks[last]),
-            final_norm=any(
-                isinstance(getattr(find_module(self.model, stack.module), name, None), nn.Module)
-                for stack in self.stacks.values()
-                for name in FINAL_NORMS
-            ),
+            final_norm=any(final_norm(self.model, stack) is not None for stack in self.stacks.values()),
             scale_embedding=any(path.endswith("_embedding.scaled") for path in points),
         )
 
@@ -379,7 +378,7 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """The points that a pass did not meet; they are no taps any more.
+        """The points that a pass did not meet; they are no taps any more. The readout is tried on that pass.
 
         Raises:
             CheckpointError: the logits are not those of the model without taps.
@@ -393,6 +392,8 @@ class Network:
                 "With taps, this model of the family {family!r} computes other logits than without; it cannot be traced.",
                 family=self.config.family,
             )
+        if "decoder" in self.stacks:
+            self.readout = checked_readout(self.model, self.stacks["decoder"], self.config.norm_first, values)
         for path in [*self.taps]:
             if path not in values:
                 del self.taps[path]

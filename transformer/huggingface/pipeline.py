@@ -38,6 +38,7 @@ from transformer.pipeline.pipeline import (
 )
 from transformer.text.vocabulary import a_text
 from transformer.tracing.paths import SIDES, Side
+from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Step, Trace
 
 Rows = list[tuple[int, ...]]
@@ -92,6 +93,12 @@ class HuggingFacePipeline:
     def model(self) -> Transformer | None:
         """None: no step of a network of `transformers` can be computed again by our rules. The network itself if it is ours."""
         return self.network if isinstance(self.network, Transformer) else None
+
+    @property
+    def readout(self) -> Readout | None:
+        """How the logits of its decoder are read from the residual stream; None without a decoder, and where that could not be
+        found out."""
+        return readout_of(self.model) if self.model is not None else self.network.readout
 
     @property
     def original(self) -> Any:

@@ -32,6 +32,7 @@ from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.pipeline.snapshots import SIGN, parse_snapshot_name, saved_steps, snapshot_file, snapshot_name
 from transformer.text.vocabulary import UNK, Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.paths import Side
+from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
@@ -257,6 +258,11 @@ class Pipeline:
     def missing(self) -> tuple[str, ...]:
         """Paths of tensors that cannot be traced: none."""
         return ()
+
+    @property
+    def readout(self) -> Readout:
+        """How logits are read from the residual stream."""
+        return readout_of(self.model)
 
     @property
     def network(self) -> Transformer:

@@ -15,6 +15,7 @@ from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, Network
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Source, Target
 from transformer.tracing.paths import Side
+from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
 
 
@@ -117,6 +118,12 @@ class TextPipeline(Protocol):
     def model(self) -> Transformer | None:
         """Our own network, of which every step can be computed again; None for a network of others, of which there is only what
         a trace recorded."""
+        ...
+
+    @property
+    def readout(self) -> Readout | None:
+        """How the logits of its decoder are read from the residual stream; None for an encoder alone, and where that could not
+        be found out."""
         ...
 
     @property

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.layers.stops import heading, title, written
 from pages.layers.views import hidden, statistics
-from pages.layers.walk import STOP
+from pages.layers.walk import STOP, short_walk
+from pages.ui.text import text
 from tests.pages.apps import EXAMPLE
 from tests.pages.layers.opened import at_stop, opened
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
@@ -180,3 +181,28 @@ def test_another_activation_than_relu_is_named(activation: str):
     stop = next(stop for stop in walk(run_traced(model, SOURCE, TARGET)) if stop.kind == "feed_forward.activated")
     assert "ReLU" not in title(stop)
     assert activation in written(stop, model.config)[1]
+
+
+@pytest.mark.parametrize("name", ["bert", "gemma2", "gemma3_text", "mbart", "phi3", "t5-gated"])
+def test_what_is_recorded_of_a_model_of_others_is_explained(name: str) -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+    from tests.transformer.huggingface import tiny
+
+    pipeline = tiny.opened(name)
+    trace, modules = pipeline.trace(tiny.LONG), dict(pipeline.original.named_modules())
+    for stop in walk(trace):
+        said, formula = written(stop, trace.config)
+        assert f"`{stop.path}`" in said
+        assert not formula
+        assert stop.path in modules or stop.kind in text("walk")["others"], stop
+
+
+def test_the_short_walk_has_what_each_kind_of_network_adds() -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+    from tests.transformer.huggingface import tiny
+
+    for name, count in {"bert": 9, "gpt2": 9, "llama": 9, "marian": 12, "t5": 12}.items():
+        trace = tiny.opened(name).trace(tiny.LONG)
+        walked = short_walk(trace.config.decoder_layers, [step.path for step in trace])
+        assert len(walked) == count
+        assert walked[-1] == "probabilities"

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from tests.transformer.small import SOURCE, VARIANTS, small
 from transformer import Pipeline
 from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, POSITION, TOKEN, Part, logit_contributions
-from transformer.analysis.logit_lens import logit_lens, ranks, stream_paths
+from transformer.analysis.logit_lens import logit_lens, ranks
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.methods import Beam
 from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.tracing.interventions import Ablate, Replace
+from transformer.tracing.readout import readout_of
 
 
 def steps(model: Transformer, **choices: object) -> list[DecodingStep]:
@@ -48,7 +49,10 @@ def test_the_lens_at_a_layer_is_what_a_model_that_ends_there_says(preset: str, n
     silenced = [Ablate(f"decoder.layers.1.{name}.output") for name in ("self_attention", "cross_attention", "feed_forward")]
     (step, *_), (ended, *_) = steps(model), steps(model, edits=silenced)
     torch.testing.assert_close(logit_lens(model, step.values)[1, 0, -1], ended.own.logits[0], atol=1e-5, rtol=0)
-    assert len(stream_paths(model)) == 3
+    assert readout_of(model).stream == (
+        "target_embedding.sum",
+        *(f"decoder.layers.{layer}.feed_forward_add_norm.sum" for layer in range(2)),
+    )
 
 
 def test_ranks_count_the_tokens_above() -> None:

@@ -34,11 +34,12 @@ ANY: dict[str, Callable[[str], Any]] = {
 # An encoder alone writes nothing.
 WRITING: dict[str, Callable[[str], Any]] = {
     "beam": lambda name: draw.beam(opened(name), SHORT, 2),
+    "lens": lambda name: draw.lens(opened(name), SHORT),
+    "contributions": lambda name: draw.contributions(opened(name), SHORT, 1),
     "losses": lambda name: draw.losses(opened(name), run(name)),
     "importance": lambda name: draw.importance(opened(name), run(name), 1),
 }
 OURS_ALONE: dict[str, Callable[[str], Any]] = {
-    "lens": lambda name: draw.lens(opened(name), SHORT),
     "costs": lambda name: draw.costs(opened(name), run(name)),
     "terms": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "scores", 0, 1),
     "convention": lambda name: draw.convention(run(name), kind(name), 0, 0),
