@@ -12,7 +12,6 @@ from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
 from pages.shell.pieces import pick_words, say_joined
-from pages.shell.recorded import own_network
 from pages.shell.run_banner import show_run
 from pages.shell.training_link import show_training_link
 from pages.ui.pickers import pick
@@ -68,9 +67,7 @@ with explained():
         elif look == "pattern":
             show_pattern(view, shown, kind, layer, head)
         elif look == "steps":
-            model = own_network(view)
-            if model is not None:
-                show_steps(model, trace, kind, layer, head)
+            show_steps(view.pipeline.model, trace, kind, layer, head)
         elif look == "combined":
             show_combined(shown, kind, layer, head)
         else:

@@ -20,6 +20,7 @@ from transformer.analysis.head_steps import AttentionStep, attention_steps
 from transformer.analysis.query_to_show import cell_to_show
 from transformer.figures import KIND_COLORS
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps
+from transformer.network.config import NetworkConfig
 
 # Row and column of a number in the matrix of a step.
 Cell = tuple[int, int]
@@ -28,11 +29,11 @@ LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 
 
-def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show every matrix of one head, from input to output, with pickers and the computation of one picked number.
 
     Args:
-        model: the traced model; only its parameters are read.
+        model: the traced model; only its parameters are read. None for a model of others.
         trace: the run; the first item of its batch is shown.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: counted from 0.
@@ -44,6 +45,8 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
     steps = attention_steps(trace, kind, layer, head)
     queries, keys = map(numbered_tokens, trace.tokens(kind))
     sides = {"query": queries, "key": keys}
+    (width,) = (step.values.shape[1] for step in steps if step.name == "head_output")
+    own_columns = head * width, (head + 1) * width
     st.markdown(words["intro"])
     first, _ = cell_to_show(trace, kind, layer, head)
     row = pick_position(words["row"], trace.tokens(kind)[0], "query", first=first, on_change=_follow)
@@ -57,9 +60,9 @@ def show_steps(model: Transformer, trace: Trace, kind: str, layer: int, head: in
             cell = _pick_cell(step, sides, row)
             explained = explain(model, trace, kind, layer, head, step.name, *cell)
             show_number(step, explained, sides, KIND_COLORS[kind])
-            _show_matrix(step, trace, kind, head, sides, row, cell)
+            _show_matrix(step, trace, kind, own_columns, sides, row, cell)
     with overview:
-        _show_overview(steps, trace.config, head, sides, row, (name, cell))
+        _show_overview(steps, own_columns, sides, row, (name, cell))
     st.subheader(words["all"], anchor=False)
     _show_words(steps, trace.config, kind, head)
 
@@ -97,8 +100,7 @@ def _follow() -> None:
 
 def _show_overview(
     steps: Sequence[AttentionStep],
-    config: TransformerConfig,
-    head: int,
+    own_columns: tuple[int, int],
     sides: Sides,
     row: int,
     picked: tuple[str | None, Cell | None],
@@ -107,7 +109,7 @@ def _show_overview(
     words, (name, cell) = text("steps"), picked
     matrices = []
     for place, step in enumerate(steps, start=1):
-        matrix = _matrix(step, config, head, sides, row, cell if step.name == name else None)
+        matrix = _matrix(step, own_columns, sides, row, cell if step.name == name else None)
         rows, columns = (f"{axis} {size}" for axis, size in zip(step.axes, step.values.shape, strict=True))
         title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
@@ -120,7 +122,7 @@ def _show_overview(
     st.caption(words["scales"])
 
 
-def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind: str, head: int) -> None:
+def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str, head: int) -> None:
     """Show every step in words, side by side."""
     for first in range(0, len(steps), ACROSS):
         for column, place in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
@@ -128,10 +130,12 @@ def _show_words(steps: Sequence[AttentionStep], config: TransformerConfig, kind:
                 say(place + 1, steps[place], config, kind, head)
 
 
-def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides: Sides, row: int, cell: Cell) -> None:
+def _show_matrix(
+    step: AttentionStep, trace: Trace, kind: str, own_columns: tuple[int, int], sides: Sides, row: int, cell: Cell
+) -> None:
     """Show the matrix of one step at reading size, the numbers of the followed row, and the code that computes it."""
     words, config = text("steps"), trace.config
-    matrix = _matrix(step, config, head, sides, row, cell)
+    matrix = _matrix(step, own_columns, sides, row, cell)
     show(chart(tensor_map, matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
     if matrix.selected_row is None:
         st.caption(words["every_row"])
@@ -142,13 +146,13 @@ def _show_matrix(step: AttentionStep, trace: Trace, kind: str, head: int, sides:
         if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
-    lines = unfolding(words["lines"], ":material/code:", "lines")
-    if lines:
+    lines = unfolding(words["lines"], ":material/code:", "lines") if isinstance(config, TransformerConfig) else None
+    if lines and isinstance(config, TransformerConfig):
         with lines:
             show_source(source_of(step.name, config, kind))
 
 
-def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Sides, row: int, cell: Cell | None) -> Matrix:
+def _matrix(step: AttentionStep, own_columns: tuple[int, int], sides: Sides, row: int, cell: Cell | None) -> Matrix:
     axes = text("steps")["axes"]
     rows, columns = (None if side is None else [name.partition(" · ")[2] for name in sides[side]] for side in step.tokens)
     return Matrix(
@@ -162,7 +166,7 @@ def _matrix(step: AttentionStep, config: TransformerConfig, head: int, sides: Si
         selected_row=row if step.tokens[0] == "query" else None,
         selected_cell=cell,
         hidden=step.hidden,
-        marked_columns=(head * config.d_head, (head + 1) * config.d_head) if step.name == "concatenated" else None,
+        marked_columns=own_columns if step.name == "concatenated" else None,
     )
 
 

@@ -56,7 +56,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
 
 def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     sentences = text("steps")["explanations"]
-    own = {"given": "given", "kept": "kept", "replaced": "replaced", "nothing to look at": "empty"}
+    own = {"nothing to look at": "empty"} | {name: name for name in ("given", "kept", "replaced", "recorded", "biased")}
     row, column = (
         literal(names[position]) if (names := labels(step, sides, axis)) else str(position)
         for axis, position in enumerate((explained.row, explained.column))

@@ -11,6 +11,7 @@ from pages.ui.text import text
 from transformer import TransformerConfig
 from transformer.analysis.head_steps import AttentionStep
 from transformer.network.attention import PROJECTIONS, MultiHeadAttention
+from transformer.network.config import NetworkConfig
 from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import attention_softmax
 from transformer.tracing.paths import Kind
@@ -19,12 +20,16 @@ from transformer.tracing.paths import Kind
 Sides = dict[str, list[str]]
 
 
-def say(place: int, step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> None:
+def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
     """Show a step's title, its reason, its formula and its shape; `place` counts the steps from 1."""
     words, step_words = text("steps"), text("steps")["steps"][step.name]
     st.markdown(f"**{words['heading'].format(number=place, title=step_words['title'])}**")
-    st.markdown(_why(step_words, step, config, kind))
-    st.latex(_formula(step_words, step, config, kind, head))
+    if isinstance(config, TransformerConfig):
+        why, formula = _why(step_words, step, config, kind), _formula(step_words, step, config, kind, head)
+    else:
+        why, formula = _of_others(step_words, step, kind, head)
+    st.markdown(why)
+    st.latex(formula)
     st.caption(_shape(step, head))
 
 
@@ -61,6 +66,22 @@ def _formula(step_words: dict[str, str], step: AttentionStep, config: Transforme
             "fill": latex(config.mask_fill),
         }
     )
+
+
+def _of_others(step_words: dict[str, str], step: AttentionStep, kind: str, head: int) -> tuple[str, str]:
+    """The reason for a step and its formula that hold for every network of others."""
+    names = ("why_cross_other" if kind == "cross" else "", "why_other", "why_cross" if kind == "cross" else "", "why")
+    why = next(step_words[name] for name in names if name in step_words)
+    rows, columns = step.values.shape
+    values = {
+        "rows": rows,
+        "columns": columns,
+        "head": head + 1,
+        "from": "M" if kind == "cross" else "X",
+        "bias": "",
+        "fill": r"-\infty",
+    }
+    return why, Template(step_words.get("formula_other", step_words["formula"])).substitute(values)
 
 
 def _shape(step: AttentionStep, head: int) -> str:

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from torch import nn
 
-from transformer.analysis.checks import check_traced
+from transformer.analysis.checks import check_model, check_traced
 from transformer.analysis.head_steps import attention_step, head_matrix, step_names, tensor_path
 from transformer.errors import PathError
+from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace, as_array
@@ -55,6 +56,8 @@ class Explanation:
                 power of that as `value`; the result is the value at `column` over the `total`.
             `nothing to look at`: every score of the row is −∞, so every weight of the row is 0.
             `joined`: number `dimension` of the output of head `head`, copied.
+            `recorded`: made by the code of a network of others, which is not repeated here.
+            `biased`: the `score` and the `bias` added up.
         terms: of the sum, of the quotient or of the softmax; empty for the other operations.
         extra: name and value of the other numbers in the formula.
         result: the number computed again.
@@ -90,7 +93,7 @@ class Explanation:
 
 
 def explain(
-    model: Transformer,
+    model: Transformer | None,
     trace: Trace,
     kind: str,
     layer: int,
@@ -103,7 +106,7 @@ def explain(
     """The computation of one number of one step.
 
     Args:
-        model: the model that was traced; its weights are read.
+        model: the model that was traced; its weights are read. None for a network of others, of which the trace is read alone.
         trace: of a model in evaluation mode.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: counted from 0.
@@ -115,12 +118,16 @@ def explain(
         InputError: no such kind, the decoder ran alone and has no cross-attention, or the trace is of another model.
         PathError: no such layer, head, step, row, column or batch item.
     """
-    check_traced(model, trace)
+    if model is not None:
+        check_traced(model, trace)
+    elif isinstance(getattr(trace, "config", None), TransformerConfig):
+        check_model(model)  # of our own network, it is needed
     step = attention_step(trace, kind, layer, head, step_name, item)
     check_index("row", row, step.values.shape[0])
     check_index("column", column, step.values.shape[1])
     cell = _Cell(model, trace, kind, layer, head, item, step_name, row, column)
-    operation, terms, extra, result = COMPUTATIONS[step_name](cell)
+    computations = COMPUTATIONS if model is not None else RECORDED
+    operation, terms, extra, result = computations[step_name](cell)
     return Explanation(step_name, row, column, operation, terms, extra, result, float(step.values[row, column]))
 
 
@@ -131,7 +138,7 @@ Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 class _Cell(NamedTuple):
     """The number to explain, and access to the tensors and weights it was made from."""
 
-    model: Transformer
+    model: Transformer | None
     trace: Trace
     kind: str
     layer: int
@@ -152,6 +159,7 @@ class _Cell(NamedTuple):
 
     def linear(self, name: str) -> nn.Linear:
         """A linear map of this attention."""
+        assert self.model is not None  # else the step is `recorded`
         module = self.model.get_submodule(str(self.trace.attention_path(self.kind, self.layer) / name))
         assert isinstance(module, nn.Linear)
         return module
@@ -211,7 +219,7 @@ def _head_output(cell: _Cell) -> Computation:
 
 
 def _concatenated(cell: _Cell) -> Computation:
-    head, dimension = divmod(cell.column, cell.trace.config.d_head)
+    head, dimension = divmod(cell.column, cell.matrix("head_output").shape[-1])
     result = float(cell._replace(head=head).matrix("head_output")[cell.row, dimension])
     return "joined", (), (("head", float(head)), ("dimension", float(dimension))), result
 
@@ -232,6 +240,45 @@ COMPUTATIONS = {
     "head_output": _head_output,
     "concatenated": _concatenated,
     "output": _output,
+}
+
+
+# --- networks of others, of which there is only what was recorded ------------------------------------------------------------
+
+
+def _recorded(cell: _Cell) -> Computation:
+    return "recorded", (), (), float(cell.matrix(cell.step)[cell.row, cell.column])
+
+
+def _scaled_by_all(cell: _Cell) -> Computation:
+    """The divisor is one for all scores, so the largest tells it best."""
+    scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
+    largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
+    divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0
+    score = float(scores[cell.row, cell.column])
+    result = score / divisor
+    return "quotient", (Term("score", score, divisor, result),), (("divisor", divisor),), result
+
+
+def _masked_by_all(cell: _Cell) -> Computation:
+    names = step_names(cell.trace, cell.kind)
+    before = "capped_scores" if "capped_scores" in names else "scaled_scores"
+    score, traced = (float(cell.matrix(name)[cell.row, cell.column]) for name in (before, cell.step))
+    attention = cell.trace.attention_path(cell.kind, cell.layer)
+    if cell.trace.hidden(attention)[cell.item, cell.head, cell.row, cell.column]:
+        return "replaced", (), (("score", score), ("fill", traced)), traced
+    if "position_bias" not in names:
+        return "kept", (), (("score", score),), score
+    bias = float(cell.matrix("position_bias")[cell.row, cell.column])
+    return "biased", (), (("score", score), ("bias", bias)), score + bias
+
+
+# Step → how one of its numbers is computed from other numbers of the trace.
+RECORDED = {
+    **COMPUTATIONS,
+    **dict.fromkeys(("query", "key", "value", "capped_scores", "position_bias", "output"), _recorded),
+    "scaled_scores": _scaled_by_all,
+    "masked_scores": _masked_by_all,
 }
 
 

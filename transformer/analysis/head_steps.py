@@ -19,8 +19,12 @@ from transformer.tracing.trace import Trace
 
 # Steps whose tensor has another name than the step; input and memory are outside the attention.
 TENSOR_NAMES = {name: f"{name}.heads" for name in ("query", "key", "value")}
+# From scores to those that softmax reads. The second and the third are steps of some networks of others.
+SCORING = ("scaled_scores", "capped_scores", "position_bias", "masked_scores")
 # The axes that have a token at each index.
 TOKEN_AXES = ("query", "key")
+# The axes of which a matrix is one index: `1` stands for a tensor that all texts share.
+OUTER_AXES = ("batch", "head", "key_head", "1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +33,8 @@ class AttentionStep:
 
     Attributes:
         name: `input`, `memory` (cross-attention only), `query`, `key`, `value`, `scores`, `scaled_scores`, `masked_scores`,
-            `weights`, `head_output`, `concatenated` or `output`.
+            `weights`, `head_output`, `concatenated` or `output`; in some models of others also `capped_scores` and
+            `position_bias`.
         path: of the tensor in the trace.
         axes: of the two axes shown, rows first: ("query", "d_head").
         tokens: the tokens of each of the two axes: those of the "query", of the "key", or None for an axis without tokens.
@@ -49,7 +54,7 @@ class AttentionStep:
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
     """The steps of a kind of attention, in the order they are computed. The variant decides whether scores are scaled or masked
-    first.
+    first; of a network of others there are those that its first layer recorded.
 
     Raises:
         InputError: no such kind, or the decoder ran alone and has no cross-attention.
@@ -57,11 +62,12 @@ def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
     check_trace(trace)
     trace.layers(kind)  # refuses a kind that did not run
     memory = ("memory",) if kind == "cross" else ()
-    scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else ("scaled_scores", "masked_scores")
-    return (
+    scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else SCORING
+    names = (
         *("input", *memory, "query", "key", "value", "scores", *scoring),
         *("weights", "head_output", "concatenated", "output"),
     )
+    return tuple(name for name in names if tensor_path(trace, kind, 0, name) in trace)
 
 
 def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[AttentionStep, ...]:
@@ -95,7 +101,7 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
     check_index("head", head, trace.heads(kind))
     step = trace[path]
     values = head_matrix(trace, path, head, item)
-    rows, columns = (axis for axis in step.axes if axis not in ("batch", "head"))
+    rows, columns = (axis for axis in step.axes if axis not in OUTER_AXES)
     tokens = {"input": "query", "memory": "key"}.get(name, rows)
     hidden = np.zeros(values.shape, dtype=bool)
     names = step_names(trace, kind)
@@ -136,11 +142,15 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     path = trace.attention_path(kind, layer) / TENSOR_NAMES.get(name, name)
     if name != "input":
         return str(path)
-    return TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
+    found = TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
+    # Some networks of others norm the embedding before the first layer reads it.
+    normed = found.removesuffix("sum") + "normalized"
+    return normed if found.endswith("_embedding.sum") and normed in trace else found
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
-    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head.
+    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head. Of grouped keys and values it
+    is that of the group that the head is in.
 
     Raises:
         InputError: not a trace.
@@ -148,8 +158,11 @@ def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
     """
     check_trace(trace)
     step = trace[path]
-    indices: dict[str, int] = {"batch": item, "head": head}
+    indices: dict[str, int] = {"batch": item, "head": head, "1": 0}
     for axis, size in zip(step.axes, step.shape, strict=True):
-        if axis in indices:
+        if axis == "key_head":
+            check_index("head", head, trace.config.heads)
+            indices[axis] = head * size // trace.config.heads
+        elif axis in indices:
             check_index("batch item" if axis == "batch" else axis, indices[axis], size)
     return step.numpy()[tuple(indices.get(axis, slice(None)) for axis in step.axes)]

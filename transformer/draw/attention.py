@@ -7,10 +7,11 @@ import plotly.graph_objects as go
 import torch
 
 from transformer.analysis.cell import Term, explain
+from transformer.analysis.checks import check_text_pipeline
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
-from transformer.draw.drawing import drawn, own_model
+from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.attention import head_map, small_head_map
 from transformer.figures.head_steps import Matrix, tensor_map, tensor_maps, terms_bars
@@ -76,9 +77,9 @@ def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) ->
 @drawn
 def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
     """Every matrix of one head, from its input to its output. The row of one query is framed."""
-    size = trace.config.d_model // trace.config.heads
-    own = head * size, (head + 1) * size
     listed = attention_steps(trace, kind, layer, head, item)
+    size = next(step for step in listed if step.name == "head_output").values.shape[1]
+    own = head * size, (head + 1) * size
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_maps([_matrix(trace, kind, item, step, query, own) for step in listed])
 
@@ -95,11 +96,15 @@ def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int =
 def terms(
     pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
 ) -> go.Figure:
-    """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax."""
-    found = explain(own_model(pipeline), trace, kind, layer, head, name, row, column)
+    """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax: of a network
+    of others `scores`, `weights` or `head_output`."""
+    check_text_pipeline(pipeline)
+    found = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = found.operation == "sum of products", [*found.terms]
     if "bias" in dict(found.extra):
         listed.append(Term("bias", found["bias"], 1.0, found["bias"]))
+    if not summed and found.operation != "softmax":
+        raise InputError("The step {name!r} of this model is no sum whose terms could be drawn.", name=name)
     return terms_bars(listed, found.result if summed else found["total"], picked=None if summed else found.column)
 
 

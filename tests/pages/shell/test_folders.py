@@ -117,7 +117,7 @@ def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
     save_tokenizer(named / "opus")
     folders._folders.cache_clear()
     own, source = folders.own_network_name("opus"), KINDS["marian"]
-    theirs, ours = (on_page("pages/attention/page.py", model=name, source=source, part="steps") for name in ("opus", own))
+    theirs, ours = (on_page("pages/layers/page.py", model=name, source=source, part="arithmetic") for name in ("opus", own))
     assert shown_errors(theirs) == shown_errors(ours) == ""
     assert any(f"Pick {own} in the sidebar" in shown(info.value) for info in theirs.info)
     assert not ours.info

@@ -180,7 +180,7 @@ def test_a_swap_compares_each_token_with_itself_in_the_other_run(run: Run, data:
     expected = np.divide(np.linalg.norm(after - before, axis=1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
     np.testing.assert_allclose(swapped.changes, expected, atol=1e-3)
     if ids[first] == ids[second]:
-        assert swapped.largest <= 1e-6
+        assert swapped.largest <= 1e-5  # rounding: the two runs are rows of one batch
 
 
 def test_a_swap_of_a_missing_position_is_refused():

@@ -27,6 +27,7 @@ ANY: dict[str, Callable[[str], Any]] = {
     "heads": lambda name: draw.heads(run(name), kind(name)),
     "rollout": lambda name: draw.rollout(run(name), str(run(name).kinds[0])),
     "steps": lambda name: draw.steps(run(name), kind(name), 0, 1),
+    "terms": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "scores", 0, 1),
     "tensor": lambda name: draw.tensor(run(name), "logits"),
     "rows": lambda name: draw.rows(opened(name), SHORT),
     "vocabulary": lambda name: draw.vocabulary(opened(name), SHORT),
@@ -41,12 +42,12 @@ WRITING: dict[str, Callable[[str], Any]] = {
 }
 OURS_ALONE: dict[str, Callable[[str], Any]] = {
     "costs": lambda name: draw.costs(opened(name), run(name)),
-    "terms": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "scores", 0, 1),
+    "terms of queries": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "query", 0, 1),
     "convention": lambda name: draw.convention(run(name), kind(name), 0, 0),
 }
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert"])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "gemma2"])
 def test_models_of_others_are_drawn_as_far_as_their_traces_go(name: str) -> None:
     for call in [*ANY.values(), *([] if name == "bert" else WRITING.values())]:
         assert call(name).figure.data
