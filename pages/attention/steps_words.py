@@ -30,7 +30,7 @@ def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head:
         why, formula = _of_others(step_words, step, kind, head)
     st.markdown(why)
     st.latex(formula)
-    st.caption(_shape(step, head))
+    st.caption(_shape(step, head, config.heads))
 
 
 def _why(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
@@ -84,11 +84,13 @@ def _of_others(step_words: dict[str, str], step: AttentionStep, kind: str, head:
     return why, Template(step_words.get("formula_other", step_words["formula"])).substitute(values)
 
 
-def _shape(step: AttentionStep, head: int) -> str:
+def _shape(step: AttentionStep, head: int, heads: int) -> str:
     """The named axes of the whole tensor, and which part of it is shown."""
     words, sizes = text("steps"), dict(step.whole)
     shown = [words["shown_item"].format(number=1)] if sizes.get("batch", 1) > 1 else []
     shown += [words["shown_head"].format(number=head + 1)] if "head" in sizes else []
+    if "key_head" in sizes:
+        shown.append(words["shown_group"].format(number=head * sizes["key_head"] // heads + 1, head=head + 1))
     axes = named_shape(list(sizes), list(sizes.values())).strip("[]")
     return words["shape"].format(axes=axes, shown=", ".join(shown) or words["shown_all"])
 
