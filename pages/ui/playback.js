@@ -2,7 +2,7 @@
 
 import { clamp } from "./component.js";
 
-const REST = 80; // ms without a move until the place counts as chosen
+const REST = 80; // ms: a move that soon after another is chosen only when no third has followed for as long
 
 export class Playback {
   index = 0;
@@ -14,7 +14,8 @@ export class Playback {
   /**
    * @param {number} pace ms between two steps while it plays
    * @param {() => void} paint called after each change of `index` or `playing`
-   * @param {(index: number) => void} choose called once the place stands still; not between two steps that are played
+   * @param {(index: number) => void} choose called with the place: of a single move at once, of moves in a row with the first and
+   *   the last; not between two steps that are played
    */
   constructor(pace, paint, choose) {
     this.pace = pace;
@@ -45,13 +46,15 @@ export class Playback {
    * @param {number} index any integer; outside the series it is the nearest step
    */
   go(index) {
+    const single = this.rest === undefined;
     this.halt();
     this.index = clamp(0, index, this.count - 1);
     this.rest = setTimeout(() => {
       this.rest = undefined;
-      this.choose(this.index);
+      if (!single) this.choose(this.index);
     }, REST);
     this.paint();
+    if (single) this.choose(this.index);
   }
 
   /** Play from the next step to the last, or from the first if this is the last; pause if it plays. */

@@ -34,13 +34,22 @@ test("arrow keys move by one and stop at both ends, Home and End go there", () =
   assert.equal(indexAfterKey("a", 2, 4), null);
 });
 
-test("each move is painted at once, and the last is chosen after a rest", () => {
+test("each move is painted at once; of moves in a row the first is chosen at once, and the last after a rest", () => {
   for (const index of [1, 9, 2, -5, 1]) playback.go(index);
   assert.deepEqual(painted, [1, 3, 2, 0, 1]);
   mock.timers.tick(79);
-  assert.deepEqual(chosen, []);
-  mock.timers.tick(1);
   assert.deepEqual(chosen, [1]);
+  mock.timers.tick(1);
+  assert.deepEqual(chosen, [1, 1]);
+});
+
+test("moves with a rest between them are chosen at once, and once", () => {
+  playback.go(1);
+  mock.timers.tick(80);
+  playback.go(2);
+  assert.deepEqual(chosen, [1, 2]);
+  mock.timers.tick(80);
+  assert.deepEqual(chosen, [1, 2]);
 });
 
 test("it plays from the next step to the last, stops there, and chooses the last alone", () => {
@@ -94,9 +103,10 @@ test("a place from the server does not undo a move, and a shorter series bounds 
 
 test("what is halted neither plays on nor chooses", () => {
   playback.go(2);
+  playback.go(1);
   playback.halt();
   playback.toggle();
   playback.halt();
   pass(10);
-  assert.deepEqual(chosen, []);
+  assert.deepEqual(chosen, [2]);
 });
