@@ -27,6 +27,7 @@ from transformer.huggingface.pickles import read_pickles
 IGNORED = re.compile(r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels")
 # Weights of heads that a pre-trained model may have besides the one that is used.
 SPARE = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias|attn\.bias|inv_freq|discriminator_predictions)\b")
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 COMPUTED_TABLE = 1 << 23  # numbers in a table of positions, which may be computed number by number
 
 transformers.logging.set_verbosity_error()
@@ -82,6 +83,7 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
         )
     _check_tables(folder, empty)
     weights = _finite(folder, read_pickles(files) if pickles else _read_weights(folder, files))
+    _check_types(folder, weights, [name for name, _ in empty.named_parameters()])
     try:
         model, report = model_class.from_pretrained(
             None,
@@ -154,9 +156,24 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
 def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights, if all numbers in them are finite."""
     for key, tensor in weights.items():
-        if tensor.is_floating_point() and not tensor.isfinite().all():
+        if tensor.dtype in FLOATS and not tensor.isfinite().all():
             raise CheckpointError("In {folder!r}, {key} holds values that are not finite.", folder=folder.name, key=key)
     return weights
+
+
+def _check_types(folder: Folder, weights: dict[str, Tensor], parameters: list[str]) -> None:
+    """Refuse parameters that are whole, complex or of eight bits: they would be read as other numbers. Files may name them
+    without their first part, and hold masks and positions besides."""
+    for key, tensor in weights.items():
+        known = tensor.dtype in FLOATS or not any(f".{name}".endswith(f".{key}") for name in parameters)
+        if not known:
+            raise CheckpointError(
+                "In {folder!r}, {key} holds numbers of the type {found}; weights are read from {types}.",
+                folder=folder.name,
+                key=key,
+                found=str(tensor.dtype).removeprefix("torch."),
+                types=", ".join(str(dtype).removeprefix("torch.") for dtype in FLOATS),
+            )
 
 
 def _cannot_build(folder: Folder, error: Exception) -> CheckpointError:

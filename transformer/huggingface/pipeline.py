@@ -17,6 +17,7 @@ from transformer.huggingface.files import Folder
 from transformer.huggingface.folder import first_line, read_config, read_model
 from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
 from transformer.huggingface.network import NO_PAD, ModelConfig, Network
+from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 from transformer.huggingface.vocabulary import PieceVocabulary
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
@@ -451,12 +452,16 @@ def read_folder(path: str | Path) -> Opened:
     folder = Folder(path)
     config, family = read_config(folder)
     folder.tokenizer_files()
+    check_rules(folder)
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
-        pad, count = tokenizer.pad_token_id, len(tokenizer)
+        with caught_panics():
+            tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
+            pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
     except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
         template = "The tokenizer in {folder!r} cannot be read ({problem})."
-        raise CheckpointError(template, folder=folder.name, problem=first_line(error)) from None
+        problem = first_line(error).replace(str(folder.root), folder.name)
+        raise CheckpointError(template, folder=folder.name, problem=problem) from None
+    check_pieces(folder.name, pieces)
     if not count:
         raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
+from transformer.huggingface.tokenizer_rules import caught_panics
 from transformer.text.pieces import BYTE_SPACE, CONTINUES, SPACE, readable
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
 from transformer.tracing.paths import Side
@@ -86,10 +87,17 @@ class PieceVocabulary:
         Args:
             text: to read.
             special: whether the special tokens of the tokenizer are put around it.
+
+        Raises:
+            InputError: the tokenizer's rules fail on it.
         """
         given = {"text_target": text} if self.side == "target" and special else {"text": text}
         fast = getattr(self.tokenizer, "is_fast", False)
-        encoded = self.tokenizer(**given, add_special_tokens=special, return_offsets_mapping=fast, truncation=False)
+        try:
+            with caught_panics():
+                encoded = self.tokenizer(**given, add_special_tokens=special, return_offsets_mapping=fast, truncation=False)
+        except Exception as error:  # noqa: BLE001 (of whatever kind, by rules of whatever kind)
+            raise InputError("The tokenizer of this model cannot read your text ({problem}).", problem=str(error)) from None
         ids = [int(index) for index in encoded["input_ids"]]
         unknown: dict[str, None] = {}
         if fast:
@@ -158,7 +166,7 @@ class PieceVocabulary:
         """Whether a piece goes on the word of the piece before it."""
         if self._marks == CONTINUES:
             return label.startswith(CONTINUES)
-        inside = not label.startswith((SPACE, BYTE_SPACE)) and _is_letter(label[0]) and _is_letter(before[-1])
+        inside = not label.startswith((SPACE, BYTE_SPACE)) and _is_letter(label[:1]) and _is_letter(before[-1])
         return self._marks == SPACE and (inside or before == SPACE)
 
     def closest_to(self, token: str) -> tuple[str, ...]:
@@ -168,9 +176,10 @@ class PieceVocabulary:
     def text(self, ids: Iterable[int]) -> str:
         """Ids as a person would write them, without special tokens."""
         known = [index for index in as_ids(ids) if 0 <= index < len(self.tokenizer)]
-        return self.tokenizer.decode(known, skip_special_tokens=True).strip()
+        with caught_panics():
+            return self.tokenizer.decode(known, skip_special_tokens=True).strip()
 
 
 def _is_letter(sign: str) -> bool:
-    """Whether a sign is part of a word, as far as ASCII tells; others may be halves of letters."""
-    return sign.isalnum() or ord(sign) > 127
+    """Whether a sign (none in an empty piece) is part of a word, as far as ASCII tells; others may be halves of letters."""
+    return sign.isalnum() or sign > "\x7f"

@@ -1,5 +1,6 @@
 """Folders that are refused, each with one sentence, and before anything large is built."""
 
+import base64
 import json
 import pickle
 import shutil
@@ -16,7 +17,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from safetensors.torch import load_file, save_file
 
 from tests.transformer.huggingface.tiny import folder_of, save_tokenizer
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, InputError
 from transformer.huggingface import files
 from transformer.huggingface import folder as folder_module
 from transformer.huggingface.folder import Folder
@@ -70,6 +71,36 @@ def link_out(folder: Path) -> None:
     (folder / "model.safetensors").symlink_to(folder.parent / "elsewhere.safetensors")
 
 
+def weight(folder: Path, changed: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Change one weight."""
+    weights(folder, lambda tensors: tensors.update({"transformer.ln_f.weight": changed(tensors["transformer.ln_f.weight"])}))
+
+
+ADDED = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+
+
+def rules(folder: Path, **values: Any) -> None:
+    """Change the rules of the tokenizer."""
+    change(folder, "tokenizer.json", **values)
+
+
+def replacing(letter: str, by: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {"String": letter}, "content": by}
+
+
+def letters(replacements: bytes) -> dict[str, Any]:
+    """A table of letters with an empty index."""
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(bytes(4) + replacements).decode()}
+
+
+def sentencepiece(folder: Path) -> None:
+    from sentencepiece import sentencepiece_model_pb2
+
+    model = sentencepiece_model_pb2.ModelProto()  # pyright: ignore[reportAttributeAccessIssue] (made when it is imported)
+    model.normalizer_spec.precompiled_charsmap = bytes(4) + b"x" * 5000
+    (folder / "spiece.model").write_bytes(model.SerializeToString())
+
+
 WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no configuration": (lambda f: (f / "config.json").unlink(), "has no file 'config.json'"),
     "no JSON": (lambda f: (f / "config.json").write_text("{"), "is not a JSON object"),
@@ -94,6 +125,34 @@ WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "code of the tokenizer": (
         lambda f: change(f, "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.Tokenizer", None]}),
         "asks for code of the folder",
+    ),
+    "whole numbers as weights": (lambda f: weight(f, lambda values: values.to(torch.int8)), "holds numbers of the type int8"),
+    "complex weights": (
+        lambda f: weight(f, lambda values: values.to(torch.complex64)),
+        "of the type complex64; weights are read",
+    ),
+    "weights of eight bits": (lambda f: weight(f, lambda values: values.to(torch.float8_e4m3fn)), "of the type float8_e4m3fn"),
+    "a tokenizer that makes a billion letters of one": (
+        lambda f: rules(f, normalizer={"type": "Sequence", "normalizers": [replacing("a", "a" * 1000)] * 3}),
+        "replacements that make up to 1000000000 letters of one; allowed are 1000",
+    ),
+    "a decoder that makes too many letters": (
+        lambda f: rules(f, decoder=replacing("e", "e" * 1001)),
+        "replacements that make up to 1001 letters of one",
+    ),
+    "a table of letters with a long replacement": (
+        lambda f: rules(f, normalizer=letters(b"aa\0" + b"x" * 101 + b"\0")),
+        "a replacement of 101 bytes for a letter; allowed are 100",
+    ),
+    "no table of letters": (
+        lambda f: rules(f, normalizer={"type": "Precompiled", "precompiled_charsmap": "a"}),
+        "a table of letters that cannot be read",
+    ),
+    "a long table of SentencePiece": (sentencepiece, "a replacement of 5000 bytes for a letter"),
+    "no file of SentencePiece": (lambda f: (f / "spiece.model").write_bytes(b"\xff" * 9), "that is not of SentencePiece"),
+    "a long piece": (
+        lambda f: rules(f, added_tokens=[{"id": 39, "content": "x" * 1001, "special": False} | ADDED]),
+        "has a piece of 1001 letters",
     ),
     "an adapter": (lambda f: (f / "adapter_config.json").write_text("{}"), "has an adapter"),
 }
@@ -279,3 +338,27 @@ def test_families_that_cannot_be_traced_are_refused_by_name(folder: Path, name: 
     change(folder, "config.json", model_type=name)
     with pytest.raises(CheckpointError, match=f"is of the type '{name}', which cannot be traced; allowed are marian, bart"):
         open_folder(folder)
+
+
+def test_a_text_on_which_the_rules_of_a_tokenizer_fail_is_refused(folder: Path) -> None:
+    """The code of tokenizers panics then, which is no `Exception` of Python."""
+    rules(
+        folder,
+        pre_tokenizer={"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False},
+    )
+    pipeline = open_folder(folder)
+    with pytest.raises(InputError, match="The tokenizer of this model cannot read your text"):
+        pipeline.read("a" * 200 + "!")
+    assert pipeline.read("the cat").ids
+
+
+def test_published_kinds_of_rules_are_allowed(folder: Path) -> None:
+    spaces = [{"type": "Prepend", "prepend": "▁"}, replacing(" ", "▁"), replacing("``", '"')]
+    rules(folder, normalizer={"type": "Sequence", "normalizers": [{"type": "NFKC"}, *spaces]})
+    assert open_folder(folder).read("the cat").ids
+
+
+def test_masks_in_the_weights_may_be_whole_numbers(folder: Path) -> None:
+    mask = {"transformer.h.0.attn.bias": torch.ones(1, 1, 64, 64, dtype=torch.uint8)}
+    weights(folder, lambda tensors: tensors.update(mask))
+    assert open_folder(folder).answer("the cat")
