@@ -266,6 +266,21 @@ def lens_map(
     return figure.update_layout(meta={"least_width": 190 + 62 * len(written)})
 
 
+def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:
+    """Texts at the ends of horizontal bars. Plotly measures the text of a bar itself, each by a layout of the whole page."""
+    left = [value < 0 for value in bars.x]
+    return go.Scatter(
+        x=bars.x,
+        y=bars.y,
+        mode="text",
+        text=texts,
+        textposition=["middle left" if is_left else "middle right" for is_left in left],
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
 def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: str) -> go.Figure:
     """Signed contributions, from top to bottom in the order given.
 
@@ -282,12 +297,10 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
             y=[escaped(name) for name in names],
             orientation="h",
             marker={"color": [CHOSEN if value > 0 else OTHER for value in values.tolist()]},
-            text=[f"{value:+.2f}".replace("-", "−") for value in values.tolist()],
-            textposition="outside",
-            cliponaxis=False,
             hovertemplate="%{y}<br>%{x:+.4f}<extra></extra>",
         )
     )
+    figure.add_trace(_written_beside(figure.data[0], [f"{value:+.2f}".replace("-", "−") for value in values.tolist()]))
     figure.update_xaxes(title={"text": title}, zeroline=True, zerolinecolor=LINE, range=[least - room, most + room])
     figure.update_yaxes(autorange="reversed", type="category")
     return finished(figure, height=AROUND + BAR * len(names), bargap=0.25, **_beside(names, TICKS + TITLE))

@@ -44,8 +44,8 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
 
 
 def traces(figure: go.Figure) -> list[Any]:
-    """All traces of a figure, in the order they are drawn."""
-    return list(figure.data)
+    """All traces of a figure that draw numbers, in the order they are drawn; not those that only write them beside others."""
+    return [trace for trace in figure.data if trace.type != "scatter" or trace.mode != "text"]
 
 
 def _matrix(trace: Any) -> pd.DataFrame:

@@ -111,7 +111,7 @@ def check_insides(page: Page, answer: Answer, target: str) -> None:
     ranks = (logits > logits[:, range(len(ids)), ids][..., None]).sum(-1)
     assert np.array(traces(page, "lens")[0]["z"]) == close(np.log10(ranks + 1))
     parts = logit_contributions(network, answer.step.values, made.token, None, made.row)
-    (bars,) = traces(page, "contributions")
+    bars, _ = traces(page, "contributions")
     shown = sorted(parts.values, key=abs, reverse=True)[: len(bars["x"]) - 1]
     assert bars["x"] == close([*shown, parts.values.sum() - sum(shown)])
     page.get_by_text(

@@ -15,6 +15,7 @@ from transformer.figures.decoding import (
     percent,
     stage_bars,
 )
+from transformer.figures.numbers import numbers
 from transformer.figures.theme import MASKED
 
 TOKENS = ["le", "<pad>", "all others"]
@@ -75,8 +76,10 @@ def test_the_lens_has_the_top_token_in_each_cell_and_the_rank_as_colour() -> Non
 
 def test_contributions_are_signed_bars() -> None:
     figure = contribution_bars(["head 1", "bias"], np.array([1.5, -0.25]), "to the logit")
-    assert figure.data[0].text == ("+1.50", "−0.25")
-    assert list(figure.data[0].marker.color) == [CHOSEN, OTHER]
+    bars, texts = figure.data
+    assert list(bars.marker.color) == [CHOSEN, OTHER]
+    assert (texts.text, texts.textposition) == (("+1.50", "−0.25"), ("middle right", "middle left"))
+    assert len(numbers(figure)) == 2  # the texts are no numbers of their own
     low, high = figure.layout.xaxis.range
     assert low < -0.25 - 0.4
     assert high > 1.5 + 0.4
