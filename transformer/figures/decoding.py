@@ -268,12 +268,12 @@ def lens_map(
 
 def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:
     """Texts at the ends of horizontal bars. Plotly measures the text of a bar itself, each by a layout of the whole page."""
-    left = [value < 0 for value in bars.x]
+    left, gap = [value < 0 for value in bars.x], "\N{NO-BREAK SPACE}"
     return go.Scatter(
         x=bars.x,
         y=bars.y,
         mode="text",
-        text=texts,
+        text=[text + gap if is_left else gap + text for text, is_left in zip(texts, left, strict=True)],
         textposition=["middle left" if is_left else "middle right" for is_left in left],
         cliponaxis=False,
         hoverinfo="skip",

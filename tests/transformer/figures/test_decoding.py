@@ -78,7 +78,7 @@ def test_contributions_are_signed_bars() -> None:
     figure = contribution_bars(["head 1", "bias"], np.array([1.5, -0.25]), "to the logit")
     bars, texts = figure.data
     assert list(bars.marker.color) == [CHOSEN, OTHER]
-    assert (texts.text, texts.textposition) == (("+1.50", "−0.25"), ("middle right", "middle left"))
+    assert (texts.text, texts.textposition) == (("\xa0+1.50", "−0.25\xa0"), ("middle right", "middle left"))
     assert len(numbers(figure)) == 2  # the texts are no numbers of their own
     low, high = figure.layout.xaxis.range
     assert low < -0.25 - 0.4
