@@ -14,6 +14,7 @@ from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WE
 CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
 # px: height of a bar and of what is around the bars; width of a panel, of a step of the tree, of a column with a token.
 BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
+ACROSS, BETWEEN = 4, 70  # panels in a row; px between two rows of panels
 TICKS, TITLE = 32, 24  # below an axis
 NODE = 26  # px between two nodes of the tree, one above the other
 
@@ -38,8 +39,8 @@ def stage_bars(
     chosen: int | None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The same tokens' probabilities at each stage, a panel for each; a token that was cut off has a grey bar, as long as
-    before.
+    """The same tokens' probabilities at each stage, a panel for each, in two rows if there are many; a token that was cut off
+    has a grey bar, as long as before.
 
     Args:
         tokens: the most probable ones, then a name for the rest.
@@ -48,9 +49,18 @@ def stage_bars(
         chosen: index of the token that was chosen; None if it is not among them.
         labels: words of the figure.
     """
-    figure = make_subplots(1, len(titles), subplot_titles=[escaped(title) for title in titles], shared_yaxes=True)
+    columns = len(titles) if len(titles) <= ACROSS else (len(titles) + 1) // 2
+    rows = -(-len(titles) // columns)
+    height = AROUND + rows * BAR * len(tokens) + (rows - 1) * BETWEEN
+    figure = make_subplots(
+        rows,
+        columns,
+        subplot_titles=[escaped(title) for title in titles],
+        shared_yaxes=True,
+        vertical_spacing=BETWEEN / height if rows > 1 else None,
+    )
     names, before = numbered(tokens), stages[0]
-    for column, values in enumerate(stages, start=1):
+    for place, values in enumerate(stages):
         cut = values == 0
         shown = np.where(cut, before, values).astype(np.float32)
         colors = [MASKED if gone else CHOSEN if index == chosen else OTHER for index, gone in enumerate(cut.tolist())]
@@ -67,14 +77,15 @@ def stage_bars(
                 customdata=written,
                 hovertemplate="%{y}<br>%{customdata}<extra></extra>",
             ),
-            row=1,
-            col=column,
+            row=1 + place // columns,
+            col=1 + place % columns,
         )
         before = np.where(cut, before, values)
-    figure.update_xaxes(range=[0, 1.25], tickformat=".0%", tickvals=[0, 0.5, 1], automargin=False)
-    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure = finished(figure, height=AROUND + BAR * len(tokens), **_beside(tokens, TICKS))
-    return figure.update_layout(bargap=0.25, meta={"least_width": 60 + PANEL * len(titles)})
+    figure.update_xaxes(range=[0, 1.32], tickformat=".0%", tickvals=[0, 0.5, 1], automargin=False)
+    ticks = {"tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]}
+    figure.update_yaxes(autorange="reversed", automargin=False, **ticks)
+    figure = finished(figure, height=height, **_beside(tokens, TICKS))
+    return figure.update_layout(bargap=0.25, meta={"least_width": 60 + PANEL * columns})
 
 
 def draw_bars(

@@ -35,6 +35,16 @@ def test_a_token_that_was_cut_off_is_grey_and_as_long_as_before() -> None:
     assert figure.layout.yaxis.ticktext == ("le", "&lt;pad&gt;", "all others")
 
 
+def test_many_stages_stand_in_two_rows() -> None:
+    stages = np.tile([0.5, 0.3, 0.2], (6, 1))
+    few, many = (stage_bars(TOKENS, stages[:count], [str(index) for index in range(count)], chosen=0) for count in (4, 6))
+    assert len({trace.yaxis for trace in many.data}) == 6
+    tops = [many.layout[f"yaxis{index or ''}"].domain for index in ("", 2, 3, 4, 5, 6)]
+    assert tops[0] == tops[2] > tops[3] == tops[5]
+    assert many.layout.height > few.layout.height + 3 * 22
+    assert many.layout.meta["least_width"] < few.layout.meta["least_width"]
+
+
 def test_shares_of_draws_stand_beside_the_probabilities() -> None:
     figure = draw_bars(TOKENS, np.array([0.5, 0.3, 0.2]), np.array([0.55, 0.25, 0.2]), ("probability", "draws"))
     assert [trace.name for trace in figure.data] == ["probability", "draws"]
