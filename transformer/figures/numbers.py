@@ -45,7 +45,8 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
 
 def traces(figure: go.Figure) -> list[Any]:
     """All traces of a figure that draw numbers, in the order they are drawn; not those that only write them beside others."""
-    return [trace for trace in figure.data if trace.type != "scatter" or trace.mode != "text"]
+    drawn: list[Any] = list(figure.data)
+    return [trace for trace in drawn if trace.type != "scatter" or trace.mode != "text"]
 
 
 def _matrix(trace: Any) -> pd.DataFrame:
