@@ -10,6 +10,7 @@ export class Playback {
   playing = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ rest;
+  /** @type {number[]} */ unanswered = []; // places that were chosen after the last one that the server answered
 
   /**
    * @param {number} pace ms between two steps while it plays
@@ -36,8 +37,23 @@ export class Playback {
    * @param {boolean} asked whether series or place are new; otherwise an answer that comes back late would undo a move
    */
   take(count, index, asked = true) {
+    const late = this.answered(index, asked);
     this.count = count;
-    this.index = clamp(0, asked && this.still ? index : this.index, count - 1);
+    this.index = clamp(0, asked && !late && this.still ? index : this.index, count - 1);
+  }
+
+  /**
+   * Note what the server has answered. A choice that another one followed may be left out.
+   *
+   * @param {number} index
+   * @param {boolean} asked as in `take`
+   * @returns {boolean} whether the place answers a choice that another one has followed
+   */
+  answered(index, asked) {
+    const choice = this.unanswered.indexOf(index);
+    if (choice >= 0) this.unanswered = this.unanswered.slice(choice + 1);
+    else if (asked) this.unanswered = [];
+    return this.unanswered.length > 0;
   }
 
   /**
@@ -51,10 +67,16 @@ export class Playback {
     this.index = clamp(0, index, this.count - 1);
     this.rest = setTimeout(() => {
       this.rest = undefined;
-      if (!single) this.choose(this.index);
+      if (!single) this.send();
     }, REST);
     this.paint();
-    if (single) this.choose(this.index);
+    if (single) this.send();
+  }
+
+  /** Choose the place. */
+  send() {
+    this.unanswered.push(this.index);
+    this.choose(this.index);
   }
 
   /** Play from the next step to the last, or from the first if this is the last; pause if it plays. */

@@ -101,6 +101,47 @@ test("a place from the server does not undo a move, and a shorter series bounds 
   assert.equal(playback.index, 2);
 });
 
+test("a late answer to an earlier move does not undo the last one", () => {
+  playback.go(1);
+  playback.go(3);
+  mock.timers.tick(80);
+  assert.deepEqual(chosen, [1, 3]);
+  playback.take(4, 1);
+  assert.equal(playback.index, 3);
+  playback.take(4, 3);
+  // From here on the server asks for another place, as the browser's Back does.
+  playback.take(4, 1);
+  assert.equal(playback.index, 1);
+});
+
+test("the server may leave out a move that another one has followed", () => {
+  for (const index of [1, 2, 3]) {
+    playback.go(index);
+    mock.timers.tick(80);
+  }
+  playback.take(4, 3);
+  playback.take(4, 2);
+  assert.equal(playback.index, 2);
+});
+
+test("a move there and back is answered by the place that the server had", () => {
+  playback.go(1);
+  playback.go(0);
+  mock.timers.tick(80);
+  playback.take(4, 0, false);
+  playback.take(4, 1);
+  assert.equal(playback.index, 1);
+});
+
+test("more steps of a series leave the moves unanswered", () => {
+  playback.go(1);
+  playback.go(3);
+  mock.timers.tick(80);
+  playback.take(4, 0, false);
+  playback.take(4, 1);
+  assert.equal(playback.index, 3);
+});
+
 test("what is halted neither plays on nor chooses", () => {
   playback.go(2);
   playback.go(1);
