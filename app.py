@@ -26,7 +26,7 @@ from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
 from pages.training.live_return import keep_training
-from pages.ui.compat import ignore_pages_folder, keep_theme, runs_for_visitor, send_data_as_json
+from pages.ui.compat import ignore_pages_folder, keep_theme, load_scripts_by_address, runs_for_visitor, send_data_as_json
 from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
@@ -70,6 +70,7 @@ if not runs_for_visitor():
     ignore_pages_folder()
     keep_theme()
     send_data_as_json()
+    load_scripts_by_address()
     reuse_freed_memory(REUSED_KILOBYTES << 10)
     use_threads(THREADS)
     allow_open_files(FILES)

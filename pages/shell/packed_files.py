@@ -1,11 +1,11 @@
-"""Streamlit's scripts and styles, sent compressed: a third of the bytes, for a class that opens the app in one minute.
+"""Streamlit's scripts and styles and the components' scripts, sent compressed: a third of the bytes, for a class that opens the
+app in one minute.
 
-Streamlit sends them as they are, because its own compression would do the same work for every visitor. Here each file is
+Streamlit sends its files as they are, because its own compression would do the same work for every visitor. Here each file is
 compressed once and kept.
 """
 
 import gzip
-import mimetypes
 import re
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.ui.caches import cached
-from pages.ui.compat import static_folder
+from pages.ui.compat import SCRIPT_PATH, SCRIPTS, static_folder
 
 # Their names have a digest of what is in them, so a browser may keep them for a year.
 FILE = re.compile(r"/static/((?:js|css)/[\w.-]+\.(?:js|css))")
@@ -23,20 +23,24 @@ KEEP = "public, immutable, max-age=31536000"
 
 
 class PackedFiles:
-    """ASGI middleware: a browser that reads gzip gets scripts and styles in it. Everything else is answered as before."""
+    """ASGI middleware: a browser that reads gzip gets scripts and styles in it, and every browser the scripts of components.
+    Everything else is answered as before."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        file = FILE.fullmatch(below_base(scope["path"])) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if file and reads_gzip(dict(scope["headers"])):
-            body = await run_in_threadpool(packed, file[1])
-            if body is not None:
-                headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": KEEP}
-                await Response(body, 200, headers, mimetypes.guess_type(file[1])[0])(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+        path = below_base(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
+        packs = path != "" and reads_gzip(dict(scope["headers"]))
+        body = None
+        if SCRIPT_PATH.fullmatch(path) or (packs and FILE.fullmatch(path)):
+            body = await run_in_threadpool(packed if packs else content, path)
+        if body is None:
+            await self.app(scope, receive, send)
+            return
+        headers = {"Vary": "Accept-Encoding", "Cache-Control": KEEP} | ({"Content-Encoding": "gzip"} if packs else {})
+        kind = "text/css" if path.endswith(".css") else "text/javascript"
+        await Response(body, 200, headers, kind)(scope, receive, send)
 
 
 def below_base(path: str) -> str:
@@ -53,7 +57,17 @@ def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:
 
 
 @cached
-def packed(name: str) -> bytes | None:
-    """A file of Streamlit's static folder in gzip; None if there is none of that name."""
-    file = static_folder() / "static" / name
-    return gzip.compress(file.read_bytes(), mtime=0) if file.is_file() else None
+def packed(path: str) -> bytes | None:
+    """What `content` returns, in gzip."""
+    body = content(path)
+    return None if body is None else gzip.compress(body, mtime=0)
+
+
+def content(path: str) -> bytes | None:
+    """The script of a component, or a file of Streamlit's static folder; None if there is none at that path."""
+    if script := SCRIPT_PATH.fullmatch(path):
+        text = SCRIPTS.get(script[1])
+        return None if text is None else text.encode()
+    file = FILE.fullmatch(path)
+    named = static_folder() / "static" / file[1] if file else None
+    return named.read_bytes() if named and named.is_file() else None

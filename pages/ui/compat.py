@@ -4,9 +4,12 @@ No other module imports undocumented names of Streamlit. Each function here has 
 fails when an upgrade of Streamlit breaks it.
 """
 
+import hashlib
 import math
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.components.v2 import component
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
@@ -32,6 +36,11 @@ Mount = ComponentRenderer
 # In JavaScript and CSS: a comment that has its lines for itself, and the spaces before other lines.
 COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+
+# The path of a component's script below the server's address; the group is the file's name in `SCRIPTS`.
+SCRIPT_PATH = re.compile(r"/_stcore/bidi-components/\w+/(\w+\.js)")
+# The JavaScript of each component that was mounted, by its file's name, which has a digest of it.
+SCRIPTS: dict[str, str] = {}
 
 
 class PageEnd(StopException):
@@ -69,6 +78,25 @@ def send_data_as_json() -> None:
     """Let Streamlit send the data of components as JSON without looking for tables in them, which it does at every mount:
     0.4 ms for a list of dictionaries. No component of this project gets a table. Call it when the server starts."""
     serialization._extract_dataframes_from_dict = lambda data, _: data
+
+
+def load_scripts_by_address() -> None:
+    """Let browsers load the JavaScript of components once, from an address that the server answers with `SCRIPTS`. By default
+    Streamlit sends it again whenever their data change, and it is most of what is sent. Call it when the server starts."""
+    properties: dict[str, Callable[[BidiComponentDefinition], str | None]] = {
+        "js_content": lambda _: None,
+        "js_url": lambda definition: script_file(definition.js) if definition.js else None,
+    }
+    for name, read in properties.items():
+        setattr(BidiComponentDefinition, name, property(read))
+
+
+@cache
+def script_file(script: str) -> str:
+    """The name under which `SCRIPTS` has the JavaScript of a component from now on."""
+    name = f"{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
+    SCRIPTS[name] = script
+    return name
 
 
 def failing_pings(page: str) -> list[Route]:
@@ -170,8 +198,8 @@ def mount(name: str, **parts: Any) -> ComponentRenderer:
 
 
 def without_comments(source: str) -> str:
-    """JavaScript or CSS without indentation, and without the lines that have nothing but a comment. Streamlit 1.67 sends the
-    texts of a component again whenever its data change, and these are a third of them."""
+    """JavaScript or CSS without indentation, and without the lines that have nothing but a comment, which are a third of it.
+    Streamlit 1.67 sends the CSS of a component again whenever its data change."""
     return INDENT.sub("", COMMENT.sub("", source))
 
 

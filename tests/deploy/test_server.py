@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse
 from benchmarks.server import ROOT, serving
 from pages.shell.packed_files import PackedFiles
 from pages.shell.server import is_foreign
+from pages.ui.compat import SCRIPTS
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
 # Each is asked for under the paths that a folder could be served at, and with ways out of a folder.
@@ -90,26 +91,48 @@ def test_scripts_are_sent_packed_to_browsers_that_unpack_them(address: str, acce
     assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit answers
 
 
+def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
+    """What `PackedFiles` answers: headers and body; "as before" where it leaves the answer to others."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": given}
+    packed = PackedFiles(PlainTextResponse("as before"))
+    with ThreadPoolExecutor(1) as thread:  # in this one Playwright's event loop may run
+        thread.submit(asyncio.run, packed(scope, receive, send)).result()
+    return dict(sent[0]["headers"]), sent[1]["body"]
+
+
 def test_scripts_are_packed_below_the_base_of_the_operator_too(monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', INDEX.decode())
     monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "/school/headlight/"}.__getitem__)
 
     def coding_of(path: str) -> bytes | None:
-        sent: list[Any] = []
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        async def receive() -> Any:
-            return {"type": "http.request"}
-
-        scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept-encoding", b"gzip")]}
-        asyncio.run(PackedFiles(PlainTextResponse("as before"))(scope, receive, send))
-        return dict(sent[0]["headers"]).get(b"content-encoding")
+        return answer_of(path, accept_encoding="gzip")[0].get(b"content-encoding")
 
     assert coding_of(f"/school/headlight/{file}") == b"gzip"
     assert coding_of(f"/other/{file}") is None
     assert coding_of(f"/school/headlight-other/{file}") is None
+
+
+def test_scripts_of_components_are_sent_packed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCRIPTS, "abc.js", "export default () => 'é';")
+    path, body = "/_stcore/bidi-components/headlight_player/abc.js", "export default () => 'é';".encode()
+    headers, packed = answer_of(path, accept_encoding="gzip")
+    assert headers[b"content-encoding"] == b"gzip"
+    assert headers[b"content-type"] == b"text/javascript; charset=utf-8"
+    assert gzip.decompress(packed) == body
+    headers, plain = answer_of(path)
+    assert b"content-encoding" not in headers
+    assert plain == body
+    for other in ("none.js", "abc.css", "../abc.js", "a/abc.js"):
+        assert answer_of(f"/_stcore/bidi-components/headlight_player/{other}")[1] == b"as before"
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

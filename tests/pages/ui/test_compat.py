@@ -9,6 +9,7 @@ import streamlit as st
 from playwright.sync_api import Browser, BrowserContext
 from streamlit import config
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
@@ -226,6 +227,26 @@ def test_mount_and_no_callback() -> None:
     assert not app.exception
     assert [element.value for element in app.markdown] == ["None"]
     assert '"a":1' in app.get("bidi_component")[0].proto.json.replace(" ", "")
+
+
+def test_load_scripts_by_address_of_script_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("js_content", "js_url"):  # put back at the end of the test
+        monkeypatch.setattr(BidiComponentDefinition, name, getattr(BidiComponentDefinition, name))
+    compat.load_scripts_by_address()
+
+    def script() -> None:
+        from pages.ui.compat import mount
+
+        mount("compat_address", html="<b>a</b>", css="b {color: red}", js="export default () => 1")(key="mounted")
+        mount("compat_without", html="<b>b</b>")(key="other")
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    sent, without = (element.proto for element in app.get("bidi_component"))
+    assert (sent.js_content, sent.css_content, without.js_source_path) == ("", "b {color: red}", "")
+    assert compat.SCRIPTS[sent.js_source_path] == "export default () => 1"
+    assert sent.js_source_path == compat.script_file("export default () => 1") != compat.script_file("export default () => 2")
+    assert compat.SCRIPT_PATH.fullmatch(f"/_stcore/bidi-components/headlight_a/{sent.js_source_path}")
 
 
 SCRIPT = """
