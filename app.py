@@ -26,7 +26,14 @@ from pages.shell.sidebar import sidebar
 from pages.shell.turns import turn
 from pages.shell.warm_up import warm_up
 from pages.training.live_return import keep_training
-from pages.ui.compat import ignore_pages_folder, keep_theme, load_scripts_by_address, runs_for_visitor, send_data_as_json
+from pages.ui.compat import (
+    advertise_nothing,
+    ignore_pages_folder,
+    keep_settings,
+    load_scripts_by_address,
+    runs_for_visitor,
+    send_data_as_json,
+)
 from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
@@ -68,7 +75,8 @@ def visit() -> None:
 if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before anybody visits.
     ignore_pages_folder()
-    keep_theme()
+    keep_settings()
+    advertise_nothing()
     send_data_as_json()
     load_scripts_by_address()
     reuse_freed_memory(REUSED_KILOBYTES << 10)

@@ -11,7 +11,7 @@ from streamlit import config
 from streamlit.components.v2.bidi_component import serialization
 from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException
@@ -87,13 +87,14 @@ def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
 
 
-def test_keep_theme(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = app_session._populate_theme_msg
-    # Put back at the end; the first run of an app reads it by this name.
-    monkeypatch.setattr(app_session, "_populate_theme_msg", plain)
-    assert "_populate_theme_msg" in app_session.AppSession._create_new_session_message.__code__.co_names
+def test_keep_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, plain_config = app_session._populate_theme_msg, app_session._populate_config_msg
+    for name, populate in (("_populate_theme_msg", plain), ("_populate_config_msg", plain_config)):
+        monkeypatch.setattr(app_session, name, populate)  # put back at the end
+        # A run reads it by this name.
+        assert name in app_session.AppSession._create_new_session_message.__code__.co_names
     config.get_config_options(force_reparse=True)
-    compat.keep_theme()
+    compat.keep_settings()
     for _ in range(2):
         expected, message = CustomThemeConfig(), CustomThemeConfig()
         for populate, whole in ((plain, expected), (app_session._populate_theme_msg, message)):
@@ -102,8 +103,23 @@ def test_keep_theme(monkeypatch: pytest.MonkeyPatch) -> None:
                 populate(part, section)
         assert message == expected
         assert message.light.primary_color
-    monkeypatch.setattr(config, "get_options_for_section", None)
-    app_session._populate_theme_msg(message)  # reads no settings
+    settings, expected_settings = Config(), Config()
+    app_session._populate_config_msg(settings)
+    plain_config(expected_settings)
+    assert settings == expected_settings
+    assert settings.max_cached_message_age == 20  # of .streamlit/config.toml
+    for reads in ("get_options_for_section", "get_option"):
+        monkeypatch.setattr(config, reads, None)
+    app_session._populate_theme_msg(message, "theme")
+    app_session._populate_config_msg(settings)
+
+
+def test_advertise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "_compute_skills_nudge_state"
+    monkeypatch.setattr(app_session.AppSession, name, getattr(app_session.AppSession, name))  # put back at the end
+    assert name in app_session.AppSession._create_new_session_message.__code__.co_names
+    compat.advertise_nothing()
+    assert getattr(app_session.AppSession, name)(None) == (False, "")
 
 
 def test_send_data_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
