@@ -10,7 +10,8 @@ Opening an address from the browser's history takes the address alone.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -23,42 +24,65 @@ Value = TypeVar("Value")
 OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
-# Session keys: the chosen values as written in an address, the names that the page has drawn in this run, and those drawn
-# before that can still be in the address.
-CHOSEN, DRAWN, DRAWN_BEFORE = "link_values", "link_names", "link_names_before"
-# Session key of a dict: name → the default that its widget showed in the previous run.
-DEFAULTS = "link_defaults"
-# Session keys: the page of this run, and the names drawn since it was opened.
-PAGE, KNOWN = "link_page", "link_names_of_page"
+# Session key of the `Memory`: one value, because Streamlit takes 5 µs to look one up.
+MEMORY = "link_values"
+
+
+@dataclass
+class Memory:
+    """What the session remembers of the names in its address.
+
+    Attributes:
+        page: of this run.
+        chosen: the chosen values as written in an address, by name and page.
+        defaults: name → the default that its widget showed in the previous run.
+        known: names drawn since the page was opened.
+        drawn: names that the page has drawn in this run.
+        drawn_before: names drawn before that can still be in the address.
+    """
+
+    page: str = ""
+    chosen: dict[str, str] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+    drawn: set[str] = field(default_factory=set)
+    drawn_before: set[str] = field(default_factory=set)
+
+    def place(self, name: str) -> str:
+        """The key of a name in `chosen`."""
+        return name if name in SHARED else f"{self.page}/{name}"
+
+
+def memory() -> Memory:
+    """The memory of the session."""
+    return st.session_state.setdefault(MEMORY, Memory())
 
 
 def start_run() -> None:
     """Prepare the values of a run of the app. Call it when the page is known, before the first widget."""
-    state = st.session_state
-    if CHOSEN not in state or opens_from_history():
-        state[CHOSEN], state[DEFAULTS] = {}, {}
-    for names in (DRAWN_BEFORE, DRAWN):
-        state.setdefault(names, set())
-    if state.get(PAGE) != state["page"]:
-        state[PAGE], state[KNOWN] = state["page"], set()
+    links, page = memory(), st.session_state["page"]
+    if opens_from_history():
+        links.chosen, links.defaults = {}, {}
+    if links.page != page:
+        links.page, links.known = page, set()
 
 
 def start_page() -> None:
     """Begin to note which names the page draws. Call it before the first widget of the page, outside of which are those of
     `OUTSIDE_PAGE`."""
-    state = st.session_state
+    links = memory()
     # A run that was interrupted has not come to its `end_page`: what was drawn before it is still in the address.
-    state[DRAWN_BEFORE], state[DRAWN] = state[DRAWN_BEFORE] | state[DRAWN], set()
+    links.drawn_before, links.drawn = links.drawn_before | links.drawn, set()
 
 
 def end_page() -> None:
     """Remove names from the address whose widgets the page no longer draws; the session keeps the values. Call it below the
     page."""
-    state = st.session_state
-    for name in state[DRAWN_BEFORE] - state[DRAWN]:
+    links = memory()
+    for name in links.drawn_before - links.drawn:
         if name in st.query_params:
             del st.query_params[name]
-    state[DRAWN_BEFORE] = set()
+    links.drawn_before = set()
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
@@ -69,35 +93,32 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
         read: converts a text from the address to a value; None and invalid texts give the default.
         settled: converts the widget's present value, which can be left from another model, to a valid one.
     """
-    state = st.session_state
+    state, links = st.session_state, memory()
     # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.
-    if name not in state or name not in state[KNOWN] or opens_from_history():
-        state[name] = read(st.query_params.get(name, state[CHOSEN].get(_scope(name))))
+    if name not in links.known or name not in state or opens_from_history():
+        state[name] = read(st.query_params.get(name, links.chosen.get(links.place(name))))
         return
+    present = state[name]
     # A value that was not chosen follows the default, which can change with the text or the model.
-    untouched = name in state[DEFAULTS] and state[name] == state[DEFAULTS][name]
-    value = read(None) if untouched else settled(state[name])
-    if value != state[name]:
+    untouched = name in links.defaults and present == links.defaults[name]
+    value = read(None) if untouched else settled(present)
+    if value != present:
         state[name] = value
 
 
 def publish(name: str, value: str | None) -> None:
     """Write a value to the address and the session; None stands for the default, which is removed from both."""
-    state = st.session_state
+    links = memory()
     if name not in OUTSIDE_PAGE:
-        state[DRAWN].add(name)
-    state[KNOWN].add(name)
+        links.drawn.add(name)
+    links.known.add(name)
     if value is None:
-        state[CHOSEN].pop(_scope(name), None)
-        state[DEFAULTS][name] = state[name]
+        links.chosen.pop(links.place(name), None)
+        links.defaults[name] = st.session_state[name]
         if name in st.query_params:
             del st.query_params[name]
         return
-    state[CHOSEN][_scope(name)] = value
-    state[DEFAULTS].pop(name, None)
+    links.chosen[links.place(name)] = value
+    links.defaults.pop(name, None)
     if st.query_params.get(name) != value:
         st.query_params[name] = value
-
-
-def _scope(name: str) -> str:
-    return name if name in SHARED else f"{st.session_state['page']}/{name}"

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from benchmarks.session import Element, Session
 from pages.shell.body import BODY, COMPLETE, draw_alone
-from pages.ui.link_values import DRAWN, DRAWN_BEFORE, end_page, start_page
+from pages.ui.link_values import MEMORY, Memory, end_page, start_page
 from tests.pages.conftest import Visitor
 
 MAIN, SIDEBAR = 0, 1  # the first number of an element's place
@@ -88,13 +88,13 @@ def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
 
 
 def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    state: dict[str, Any] = {DRAWN: {"layer", "head"}, DRAWN_BEFORE: set()}
+    links = Memory(drawn={"layer", "head"})
     address = {"layer": "2", "head": "3", "row": "1"}
-    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state=state, query_params=address))
+    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state={MEMORY: links}, query_params=address))
     start_page()
-    state[DRAWN].add("row")  # and then another click stops the run
+    links.drawn.add("row")  # and then another click stops the run
     start_page()
-    state[DRAWN].add("layer")
+    links.drawn.add("layer")
     end_page()
     assert address == {"layer": "2"}
 
