@@ -18,7 +18,7 @@ from pages.decoding.words import text_words
 from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import section
+from pages.shell.parts import row_of_parts, section
 from pages.shell.run_banner import answer_of, show_agreement, show_answer, show_texts
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
@@ -71,31 +71,32 @@ with explained():
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
+    with row_of_parts():
         height = 480 if len(shown.step(made).stages) > 1 else 60
-        if section(words["stages_title"].format(step=step + 1), "stages", height):
+        if not hides and section(words["stages_title"].format(step=step + 1), "stages", height):
             show_distribution(shown, made)
 
-    if hides is None:
-        if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
-            show_beam(view, shown, of)
+        if hides is None:
+            if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
+                show_beam(view, shown, of)
 
-        if section(words["branch_title"], "branch", 300):
-            show_branch(run, other, forced, shown, step)
+            if section(words["branch_title"], "branch", 300):
+                show_branch(run, other, forced, shown, step)
 
-        if section(words["edits_title"], "edits", 220):
-            show_edits(view, shown)
+            if section(words["edits_title"], "edits", 220):
+                show_edits(view, shown)
 
-        if section(words["lens_title"], "lens", 420):
-            show_lens(view, shown)
+            if section(words["lens_title"], "lens", 420):
+                show_lens(view, shown)
 
-        if section(words["pushed_title"], "pushed", 640):
-            show_contributions(view, shown, made)
+            if section(words["pushed_title"], "pushed", 640):
+                show_contributions(view, shown, made)
 
-        if section(words["forcing_title"], "forcing", 480):
-            show_forcing(view, settings.edits)
+            if section(words["forcing_title"], "forcing", 480):
+                show_forcing(view, settings.edits)
 
-        if section(words["smoothing_title"], "smoothing", 440):
-            show_smoothing(shown, made)
+            if section(words["smoothing_title"], "smoothing", 440):
+                show_smoothing(shown, made)
 
     show_computed(words["computed_text"], write_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
     show_next(words["next_text"])

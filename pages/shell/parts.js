@@ -22,11 +22,13 @@ export default function mount({ setTriggerValue }) {
     // A second report would interrupt the run that draws the first, and boxes in it could lose the values of a link.
     if (answer || !parts.length) return;
     answer = setTimeout(retry, ANSWER);
+    keepHeight(true);
     setTriggerValue("seen", parts);
   }
 
   function retry() {
     answer = 0;
+    keepHeight(false);
     report();
   }
 
@@ -49,9 +51,20 @@ export default function mount({ setTriggerValue }) {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     clearTimeout(answer);
+    keepHeight(false);
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);
   };
+}
+
+/**
+ * While parts are drawn, the boxes below them are gone for a moment. A page that became shorter would scroll.
+ *
+ * @param {boolean} keeps
+ */
+function keepHeight(keeps) {
+  const page = /** @type {HTMLElement} */ (pageScroller().firstElementChild);
+  page.style.minHeight = keeps ? `${page.offsetHeight}px` : "";
 }
 
 /** The address whose anchor was followed to a heading in a box: Streamlit follows those to its own headings. */

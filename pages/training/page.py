@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import section
+from pages.shell.parts import row_of_parts, section
 from pages.shell.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import film_of, pick_frame, show_film
@@ -41,19 +41,19 @@ with explained():
             show_head_history(film, frame, kind, layer, head)
     show_live()
 
-    if frames:
-        if section(words["step_title"], "step", 1600):
+    with row_of_parts():
+        if frames and section(words["step_title"], "step", 1600):
             show_step(frames, frame)
 
-        if section(words["schedule_title"], "schedule", 420):
+        if frames and section(words["schedule_title"], "schedule", 420):
             show_schedule(frames, frame)
             show_smoothing(frames)
 
-    if section(words["warmup_title"], "warmup", 420):
-        show_warmup()
+        if section(words["warmup_title"], "warmup", 420):
+            show_warmup()
 
-    if section(words["overfit_title"], "overfit", 420):
-        show_overfitting()
+        if section(words["overfit_title"], "overfit", 420):
+            show_overfitting()
 
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

@@ -1,5 +1,7 @@
 """Parts below the first screen: drawn when they have been on screen, until another page is opened."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -21,11 +23,18 @@ def test_what_has_not_been_on_screen_is_neither_computed_nor_sent() -> None:
     app.run()
     assert not app.main.get("plotly_chart")
     assert charts > 1
-    boxes = [html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body]
-    assert len(boxes) == len({"stages", *BELOW})
+    # All boxes in one element.
+    (boxes,) = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
+    assert set(re.findall('data-part="(.*?)"', boxes)) == {"stages", *BELOW}
     app.session_state[SEEN] = {"lens"}
     app.run()
     assert len(app.main.get("plotly_chart")) == 1
+    # The part stands between the boxes before it and those after it.
+    before, after = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
+    assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [
+        ["stages", "beam", "branch", "edits"],
+        ["pushed", "forcing", "smoothing"],
+    ]
 
 
 def test_the_box_of_a_section_holds_its_heading() -> None:
@@ -74,6 +83,26 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     visitor.see_all()
     assert page.evaluate(BOXES) == []
     expect(page.get_by_text("at step 2 (its logit)")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=headlight")
+    # To the middle of the last box, and then each place of the page at each frame until the part is there.
+    places = page.evaluate(
+        """async () => {
+            const page = document.querySelector('.stMain');
+            const {top, height} = document.querySelector('.unseen[data-part=smoothing]').getBoundingClientRect();
+            page.scrollTop += top + height / 2;
+            const places = [page.scrollTop];
+            while (!document.querySelector('.st-key-smoothing .main-svg')) {
+                await new Promise(requestAnimationFrame);
+                places.push(page.scrollTop);
+            }
+            return places;
+        }"""
+    )
+    assert set(places) == {places[0]}
 
 
 @pytest.mark.browser
