@@ -3,6 +3,8 @@
 import os
 
 PREFIX = "HEADLIGHT_"
+# The largest limit: a text box counts its characters with 32 bits, and whole numbers are sent to the browser as such.
+MOST = 2**31 - 1
 
 
 def switch(name: str) -> bool:
@@ -17,8 +19,8 @@ def switch(name: str) -> bool:
     return written == "1"
 
 
-def setting(name: str, value: int) -> int:
-    """The whole number from 1 in the environment variable of a limit; `value` if it is not set.
+def setting(name: str, value: int, most: int = MOST) -> int:
+    """The whole number from 1 to `most` in the environment variable of a limit; `value` if it is not set.
 
     Raises:
         ValueError: the variable is set to anything else.
@@ -26,6 +28,7 @@ def setting(name: str, value: int) -> int:
     written = os.environ.get(PREFIX + name)
     if written is None:
         return value
-    if not (written.isascii() and written.isdecimal() and int(written) > 0):
-        raise ValueError(f"{PREFIX}{name} is {written!r}; expected a whole number from 1, such as {value}.")
+    digits = written.isascii() and written.isdecimal() and len(written) <= len(str(MOST))
+    if not digits or not 1 <= int(written) <= most:
+        raise ValueError(f"{PREFIX}{name} is {written[:40]!r}; expected a whole number from 1 to {most}, such as {value}.")
     return int(written)

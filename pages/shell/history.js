@@ -3,6 +3,7 @@
 import { addEntryForEachChoice } from "../ui/compat.js";
 import { keepAccessible } from "./access.js";
 import { arriveAtParts } from "./arrival.js";
+import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
 /** @param {import("../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
@@ -11,4 +12,5 @@ export default function mount({ data }) {
   arriveAtParts();
   showUndo(data.undo, data.undo_help);
   keepAccessible(data.scrollable);
+  foldAtOnce();
 }

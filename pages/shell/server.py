@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.shell.navigation import name_of, page_files
 from pages.shell.packed_files import PackedFiles
@@ -14,7 +14,8 @@ from pages.ui.compat import failing_pings
 
 # Names of this machine that Streamlit takes for its own beside the host that was asked for.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
-POLICY_VIOLATION = 1008  # a code of the websocket protocol; the server answers 403
+# Codes of the websocket protocol: a page of another site, to which the server answers 403; a message of the wrong kind.
+POLICY_VIOLATION, UNSUPPORTED_DATA = 1008, 1003
 
 
 class OwnPagesOnly:
@@ -38,6 +39,24 @@ class OwnPagesOnly:
         await self.app(scope, receive, send)
 
 
+class BytesOnly:
+    """ASGI middleware: a websocket that sends text instead of bytes is closed. Streamlit's browser side sends bytes, and its
+    server would raise on anything else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receive_bytes() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and message.get("bytes") is None:
+                await send({"type": "websocket.close", "code": UNSUPPORTED_DATA})
+                return {"type": "websocket.disconnect", "code": UNSUPPORTED_DATA}
+            return message
+
+        await self.app(scope, receive_bytes if scope["type"] == "websocket" else receive, send)
+
+
 def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
     """Whether a request with these headers, their names in lower case, comes from a page of another site."""
     origin = headers.get(b"origin")
@@ -59,4 +78,4 @@ def routes() -> list[Route]:
 
 def middleware() -> list[Middleware]:
     """The middleware of the app."""
-    return [Middleware(OwnPagesOnly), Middleware(PackedFiles)]
+    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(PackedFiles)]

@@ -233,8 +233,9 @@ def _sizes() -> None:
     columns = st.columns(2)
     for index, (name, most) in enumerate(SIZES.items()):
         forget_infinite(name)
+        first = min(FIRST_SIZES[name], most)
         columns[index % 2].number_input(
-            words[name], 1, most, FIRST_SIZES[name], key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
+            words[name], 1, most, first, key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
         )
 
 

@@ -30,7 +30,7 @@ OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
 # Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
 # time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
-THREADS = setting("THREADS", 1)
+THREADS = setting("THREADS", 1, most=128)
 
 # Bytes of the picture of all heads, which is sent with each click on another head: 24 × 24 cells for each of 32 × 32 heads,
 # whose tiles are 21 × 14 pixels. Above it, a cell of a small map stands for several tokens.
@@ -59,7 +59,7 @@ RUNS = setting("RUNS", 2)
 TRAININGS = setting("TRAININGS", max(1, cores() // 2))
 
 # Priority of these processes, from 1 to 19, the lowest. At 10, a click gets nine times as much of a core as a training does.
-TRAINING_NICENESS = setting("TRAINING_NICENESS", 10)
+TRAINING_NICENESS = setting("TRAINING_NICENESS", 10, most=19)
 
 # Steps of a training, and minutes.
 TRAINING_STEPS, TRAINING_MINUTES = setting("TRAINING_STEPS", 10_000), setting("TRAINING_MINUTES", 10)
@@ -86,10 +86,10 @@ SIZES = {
 }
 
 # Sentences in a batch.
-SENTENCES = setting("SENTENCES", 4)
+SENTENCES = setting("SENTENCES", 4, most=1_000)
 
 # Characters in a text box; a longer pasted text is cut. The model has a limit of its own, in tokens.
-TEXT_CHARACTERS = setting("TEXT_CHARACTERS", 1_000)
+TEXT_CHARACTERS = setting("TEXT_CHARACTERS", 1_000, most=1_000_000)
 
 # Characters in a search box.
 SEARCH_CHARACTERS = setting("SEARCH_CHARACTERS", 80)

@@ -124,6 +124,18 @@ def test_visitors_are_spread_over_the_replicas(address: str) -> None:
     assert len({get(address).replica for _ in range(40)}) == 2
 
 
+def test_no_replica_is_asked_for_an_address_with_a_slash_at_its_end(address: str) -> None:
+    """Its redirect repeats the query, and nginx takes so long an answer for that of a broken replica."""
+    Replica.asked.clear()
+    query = "source=" + "x" * 9_000
+    redirected = get(address, f"/attention/?{query}")
+    assert (redirected.status, redirected.headers["Location"]) == (301, f"/attention?{query}")
+    for path in ("/a/b/", "//elsewhere.example/", "/%5Celsewhere.example/", "/%0d%0aX:1/", "/attention/%2e/x/"):
+        assert get(address, path).status == 404
+    assert Replica.asked == []
+    assert get(address, "/").status == 200
+
+
 def test_a_cookie_that_nginx_did_not_make_is_replaced(address: str) -> None:
     assert re.fullmatch(r"headlight_visitor=[0-9a-f]{32}", cookie(get(address, Cookie="headlight_visitor=chosen")))
 

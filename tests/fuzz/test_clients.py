@@ -209,6 +209,18 @@ def test_a_message_of_a_megabyte_closes_the_connection(server: Server) -> None:
     check_back(before, run(come_back(server, before)))
 
 
+def test_a_message_of_text_closes_the_connection(server: Server) -> None:
+    async def send() -> int | None:
+        async with connected(server) as connection:
+            await connection.send("a text")
+            await asyncio.wait_for(connection.wait_closed(), ANSWER)
+            return connection.close_code
+
+    assert run(send()) == 1003  # unsupported data
+    assert "Traceback" not in server.log
+    assert run(visit(server)) < ANSWER
+
+
 # Bytes that are no UTF-8, in any place of a query.
 @pytest.mark.parametrize("name", ["source", "layer", "model", "part", "edits"])
 def test_a_query_that_is_no_text_is_answered(server: Server, name: str) -> None:

@@ -1,5 +1,6 @@
 """The lessons that ship with the app, and those that a visitor opens from a file or a link."""
 
+import logging
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pages.shell.lessons.reading import read_toml
 from pages.ui.caches import cached
 from pages.ui.text import ENGLISH, language
 
+LOG = logging.getLogger("headlight")
 FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
 # Session key of a dict: the lessons of this session alone, by name.
 OWN = "own_lessons"
@@ -18,7 +20,8 @@ OWN_PREFIX = "my-"
 
 
 def shipped() -> dict[str, Lesson]:
-    """The lessons that ship with the app, in the language of the session, by the names of their files, in order."""
+    """The lessons that ship with the app, in the language of the session, by the names of their files, in order;
+    without those that exceed the limits of this server."""
     return _shipped(FOLDER, language())
 
 
@@ -26,7 +29,12 @@ def shipped() -> dict[str, Lesson]:
 @cache
 def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
     files = {file.stem: file for name in (ENGLISH, language) for file in sorted((folder / name).glob("*.toml"))}
-    lessons = {name: read_toml(file.read_bytes()) for name, file in files.items()}
+    lessons = {}
+    for name, file in files.items():
+        try:
+            lessons[name] = read_toml(file.read_bytes())
+        except LessonError as error:  # an operator's limits allow less than the lesson has
+            LOG.warning("The lesson %s is left out: %s", file, error)
     return dict(sorted(lessons.items(), key=lambda item: (item[1].order, item[0])))
 
 

@@ -169,6 +169,13 @@ def test_sizes_in_a_link_above_the_limits_are_ignored() -> None:
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
 
 
+def test_a_model_of_own_sizes_starts_within_small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SIZES:
+        monkeypatch.setitem(SIZES, name, 2)
+    config = view_of(opened(model="own-sizes")).pipeline.config
+    assert (config.d_model, config.heads, config.d_ff) == (2, 2, 2)
+
+
 @pytest.mark.parametrize("number", ["inf", "-inf", "1e999", "nan", "a lot", ""])
 def test_invalid_numbers_in_a_link_are_ignored(number: str) -> None:
     """Streamlit raises on an infinite number in every rerun, so the visitor could not correct it on the page."""

@@ -29,11 +29,21 @@ def test_a_limit_is_replaced_by_its_environment_variable(monkeypatch: pytest.Mon
     assert limits.setting("SENTENCES", 4) == 7
 
 
-@pytest.mark.parametrize("written", ["", "0", "-1", "4.5", "4 MB", "٤", "many"])
+@pytest.mark.parametrize("written", ["", "0", "-1", "4.5", "4 MB", "٤", "many", "2147483648", "9" * 5_000])
 def test_an_invalid_limit_is_refused_by_name(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_SENTENCES", written)
-    with pytest.raises(ValueError, match=r"^HEADLIGHT_SENTENCES is .*; expected a whole number from 1, such as 4\.$"):
+    with pytest.raises(
+        ValueError, match=r"^HEADLIGHT_SENTENCES is .*; expected a whole number from 1 to 2147483647, such as 4\.$"
+    ):
         limits.setting("SENTENCES", 4)
+
+
+def test_a_limit_can_have_a_largest_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_TRAINING_NICENESS", "19")
+    assert limits.setting("TRAINING_NICENESS", 10, most=19) == 19
+    monkeypatch.setenv("HEADLIGHT_TRAINING_NICENESS", "20")
+    with pytest.raises(ValueError, match=r"is '20'; expected a whole number from 1 to 19, such as 10\.$"):
+        limits.setting("TRAINING_NICENESS", 10, most=19)
 
 
 def test_every_limit_is_listed_for_those_who_host() -> None:

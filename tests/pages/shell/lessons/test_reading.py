@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pages.shell.lessons import library, reading
 from pages.shell.lessons.lesson import TRUTHS, LessonError
 from pages.shell.lessons.packing import PACKED, pack, unpack
 from pages.shell.lessons.prose import as_html, prose
@@ -216,3 +217,17 @@ def test_everything_else_is_plain_text() -> None:
         assert html.count(tag) == (2 if "li" in tag else 1)
         html = html.replace(tag, "")
     assert "<" not in html
+
+
+def test_a_shipped_lesson_beyond_the_limits_of_a_server_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stops = {file.stem: len(read_toml(file.read_bytes()).stops) for file in FOLDER.glob("en/*.toml")}
+    most = min(stops.values())
+    monkeypatch.setattr(reading, "LESSON_STOPS", most)
+    library._shipped.cache_clear()
+    try:
+        assert set(library._shipped(FOLDER, "en")) == {name for name, count in stops.items() if count <= most} != set(stops)
+        assert f"allowed are 1 to {most}" in caplog.text
+    finally:
+        library._shipped.cache_clear()
