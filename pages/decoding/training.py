@@ -38,13 +38,13 @@ def show_forcing(view: View, edits: Edits) -> None:
         st.info(words["no_target"], icon=":material/edit:")
         return
     trace = runs().trace(view.key, (view.source,), (target,), edits)
-    forced = forcing(pipeline, trace)
-    vocabulary = pipeline.vocabulary("target")
-    tokens = vocabulary.tokens_of(forced.ids)
+    first, vocabulary = view.first_row(), pipeline.vocabulary("target")
+    forced = forcing(pipeline, trace, first)
+    tokens, read = vocabulary.tokens_of(forced.ids), trace.target_tokens[0][first + 1 :]
     free = write(view, Settings(Greedy(), edits=edits))
     written = vocabulary.tokens_of(free.ids())
-    at = parting(tokens[:-1], written)
-    for place, name, shown in zip(st.columns(2), ("teacher", "free_run"), (tokens[:-1], written), strict=True):
+    at = parting(read, written)
+    for place, name, shown in zip(st.columns(2), ("teacher", "free_run"), (read, written), strict=True):
         with place.container(border=True):
             st.caption(words[name])
             st.markdown(quoted_tokens(shown, at) or "–")
