@@ -77,7 +77,7 @@ class Player {
   /** @param {Data} data */
   show(data) {
     const moved = !this.data || this.data.step !== data.step || !unchanged(this.data, data, "steps");
-    const whole = !unchanged(this.data, data, "steps", "source", "given", "text", "scale");
+    const whole = !unchanged(this.data, data, "source", "given", "text", "scale");
     if (this.data?.steps !== data.steps) this.steps = JSON.parse(data.steps);
     this.data = data;
     this.playback.take(this.steps.length, data.step, moved);
@@ -126,16 +126,32 @@ class Player {
     const step = this.steps[this.step];
     this.row.paint();
     this.why.textContent = step.why;
-    this.read.replaceChildren(...step.read.map((token, index) => this.chip(token, step.self[index], index)), newest(step));
+    const chips = step.read.map((token, index) => this.chip(token, step.self[index], index));
+    this.replaceItems(this.read, ...chips, newest(step));
     const bars = step.bars.map((bar) => this.bar(bar));
     const { rest: others } = step;
     const name = make("span", { class: "name" }, text.rest);
     const rest = make("li", { class: isCut(others) ? "rest cut" : "rest" }, name, ...this.shares(others));
-    this.bars.replaceChildren(...bars, rest);
+    this.replaceItems(this.bars, ...bars, rest);
     this.paintAlignment(source.length);
     const says = { ...this.places(), token: step.token };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
+  }
+
+  /**
+   * Put other items into a list. The keyboard's focus stays at its place in the list, or goes to the slider if there is no button
+   * at that place any more.
+   *
+   * @param {HTMLElement} list
+   * @param {...HTMLElement} items
+   */
+  replaceItems(list, ...items) {
+    const place = Array.from(list.children).findIndex((item) => item.matches(":focus-within"));
+    list.replaceChildren(...items);
+    if (place < 0) return;
+    const button = items[place]?.querySelector("button:enabled") ?? this.row.slider;
+    /** @type {HTMLElement} */ (button).focus({ preventScroll: true });
   }
 
   /**

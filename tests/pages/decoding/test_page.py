@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.decoding.beam import tree_table
@@ -311,6 +312,16 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page.get_by_label("Step", exact=True).press(" ")
     root.get_by_role("button", name="Play").wait_for()
     visitor.settle()
+    # The focus stays on the third bar: at another step, and where it was forced.
+    bar = root.locator(".bars button").nth(2)
+    bar.focus()
+    page.keyboard.press("Home")
+    expect(bar).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**force=*")
+    visitor.settle()
+    expect(root.locator(".why")).to_contain_text("was forced")
+    expect(bar).to_be_focused()
 
 
 def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
