@@ -324,6 +324,17 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     expect(bar).to_be_focused()
 
 
+@pytest.mark.browser
+def test_on_a_projector_a_clicker_reaches_the_player_and_its_alignment_is_large(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("decoding?model=reverse&source=abc&present=1")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".player .bars li").last).to_be_in_viewport()
+    canvas, columns = page.locator(".player canvas").bounding_box(), page.locator(".player .columns span").count()
+    assert canvas
+    assert canvas["width"] / columns > 30
+
+
 def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
     said = text("attention")["rows_wrote"].partition("{links}")[0]
     app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="cross"))
