@@ -17,6 +17,7 @@ from transformer.analysis.words import Group
 from transformer.figures import head_map
 from transformer.figures.decoding import TreeNode, beam_tree, stage_bars
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
+from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.paths import Kind
 
 KEY, NODE = "beam-tree", "node"
@@ -36,7 +37,8 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
     alt = words["tree_alt"].format(count=len(nodes), width=method.width)
     show(figure, KEY, alt, on_select=_pick, table=lambda: tree_table(run))
-    _show_final(view, run, method)
+    _show_final(run)
+    _show_differences(view, run, method)
     _show_node(run, selected, of)
 
 
@@ -98,8 +100,8 @@ def _pick() -> None:
         st.session_state[NODE] = numbers[0]
 
 
-def _show_final(view: View, run: Run, method: Beam) -> None:
-    """Show what was kept to the end, and what the length penalty and the width changed."""
+def _show_final(run: Run) -> None:
+    """Draw a table of the hypotheses that were kept to the end."""
     words, written = text("decoding"), run.written
     kept = sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
     rows = [
@@ -113,19 +115,23 @@ def _show_final(view: View, run: Run, method: Beam) -> None:
         for made in kept
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
-    totals = max(kept, key=lambda made: made.total)
-    if totals.number != written.best.number:
-        other = quoted_tokens(run.tokens_of(written.ids(totals)))
-        st.caption(words["penalty_changed"].format(penalty=method.length_penalty, other=other))
-    elif method.length_penalty:
-        st.caption(words["penalty_same"].format(penalty=method.length_penalty))
-    else:
-        st.caption(words["penalty_none"])
+
+
+def _show_differences(view: View, run: Run, method: Beam) -> None:
+    """Say what the length penalty changed, by the beam's answer without it, and what greedy decoding writes."""
+    words, written = text("decoding"), run.written
+    values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(written.best.total, 3)}
+
+    def told(name: str, other: Written) -> str:
+        tokens = quoted_tokens(run.tokens_of(other.ids())) or "–"
+        return words[name].format(other=tokens, total=fixed(other.best.total, 3), **values)
+
+    plain = write(view, replace(run.settings, method=replace(method, length_penalty=0.0)))
+    changed = "penalty_same" if plain.ids() == written.ids() else "penalty_changed"
+    st.caption(told(changed if method.length_penalty else "penalty_none", plain))
     greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
-    totals_of = {"greedy": fixed(greedy.best.total, 3), "beam": fixed(written.best.total, 3)}
-    same = greedy.ids() == written.ids()
-    told = "one_branch" if method.width == 1 else "as_greedy" if same else "not_greedy"
-    st.caption(words[told].format(other=quoted_tokens(run.tokens_of(greedy.ids())), **totals_of))
+    same = "as_greedy" if greedy.ids() == written.ids() else "not_greedy"
+    st.caption(told("one_branch" if method.width == 1 else same, greedy))
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:

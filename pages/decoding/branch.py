@@ -3,11 +3,11 @@
 import streamlit as st
 
 from pages.decoding.forced import FORCE, MOST_FORCED, Forced, force, take_back
-from pages.decoding.steps import Run, quoted_tokens
+from pages.decoding.steps import Run
+from pages.decoding.two_answers import show_two_answers
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.text import text
-from transformer.analysis.forcing import parting
 from transformer.figures.decoding import percent
 
 SHOWN_TOKENS = 5
@@ -68,13 +68,10 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
 
 def _show_both(run: Run, other: Run, forced: Forced) -> None:
     """Draw the answers without and with the forced tokens, where they part, and how probable each forced token was."""
-    words = text("decoding")
-    at = parting(run.written.ids(), other.written.ids())
-    for place, name, one in zip(st.columns(2), ("free", "forced"), (run, other), strict=True):
-        with place.container(border=True):
-            st.caption(words[name])
-            st.markdown(quoted_tokens(run.tokens_of(one.written.ids()), at) or "–")
-            st.caption(words["log_probability"].format(value=fixed(one.written.best.total, 3), count=len(one.chain)))
+    words, both = text("decoding"), (run, other)
+    notes = [words["log_probability"].format(value=fixed(one.written.best.total, 3), count=len(one.chain)) for one in both]
+    titles, answers = (words["free"], words["forced"]), [one.written.ids() for one in both]
+    at = show_two_answers(run.pipeline.vocabulary("target"), titles, answers, notes)
     given = [
         words["had"].format(
             token=literal(run.tokens_of([token])[0]), step=step + 1, share=percent(other.own(other.chain[step])[token])

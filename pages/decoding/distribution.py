@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from pages.decoding.settings import CONTROLS
 from pages.decoding.steps import Run, with_rest
@@ -23,36 +24,58 @@ WARM, COLD = 2.0, 0.5  # temperatures that are told of where none is set
 def show_distribution(run: Run, made: Hypothesis) -> None:
     """Draw the distribution from which a token was chosen, at each stage; for sampling also draws."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
+    forced = [words["stages_forced"]] if step.forced else []
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player are the whole distribution
-        st.markdown(words["one_stage_beam" if isinstance(method, Beam) else "one_stage_greedy"])
+        st.markdown(" ".join([words["one_stage_beam" if isinstance(method, Beam) else "one_stage_greedy"], *forced]))
         if not isinstance(method, Beam):
             _show_temperature(run, made)
         return
     top, distributions = run.top(made), run.distributions(made)
-    tokens = [*run.tokens_of(top), words["player"]["rest"]]
+    tokens, titles = [*run.tokens_of(top), words["player"]["rest"]], [stage_title(stage) for stage in step.stages]
     stages = np.stack([with_rest(values, top) for values in distributions])
-    figure = chart(
-        stage_bars, tokens, stages, [stage_title(stage) for stage in step.stages], top.index(made.token), figure_labels()
-    )
+    figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
-    if not isinstance(method, Sample):
-        return
-    titles = [stage_title(stage) for stage in step.stages]
-    pairs = zip(titles[1:], pairwise(distributions), strict=True)
+    told = [*(_effects(run, titles, distributions) if isinstance(method, Sample) else ()), *forced]
+    if told:
+        st.caption(" ".join(told))
+    if isinstance(method, Sample):
+        _show_draws(run, made, method, tokens, stages[-1])
+
+
+def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stage token"]) -> list[str]:
+    """Sentences on what the controls do, and which of them changed nothing."""
+    words, pairs = text("decoding"), zip(titles[1:], pairwise(distributions), strict=True)
     idle = [title for title, (before, after) in pairs if np.allclose(before, after)]
-    told = [words["stages_caption" if run.settings.controls else "stages_plain"]]
-    if idle:
-        told.append(words["stages_idle"].format(stages=", ".join(idle)))
-    st.caption(" ".join(told))
+    told = words["stages_caption" if run.settings.controls else "stages_plain"]
+    return [told, words["stages_idle"].format(stages=", ".join(idle))] if idle else [told]
+
+
+def _show_draws(
+    run: Run, made: Hypothesis, method: Sample, tokens: list[str], probabilities: Float[np.ndarray, " shown"]
+) -> None:
+    """Draw a switch; when it is on, how often each token comes in many draws of this step, beside its probability.
+
+    Args:
+        run: what was written.
+        made: the token of the step.
+        method: draws.
+        tokens: that have a bar of their own, and what all others are called.
+        probabilities: of these, after the last control.
+    """
+    words = text("decoding")
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
+    step, last = run.step(made), run.distributions(made)[-1]
     drawn = method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
-    shares = with_rest(np.bincount(drawn, minlength=distributions.shape[1]), top) / DRAWS
-    figure = chart(draw_bars, tokens, stages[-1], shares, (words["probability"], words["drawn"]), figure_labels())
+    shares = with_rest(np.bincount(drawn, minlength=len(last)), run.top(made)) / DRAWS
+    figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]), figure_labels())
     show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
     token = literal(run.tokens_of([drawn[0]])[0])
-    certain = np.count_nonzero(distributions[-1]) == 1
-    st.caption(words["draw_certain" if certain else "draw_caption"].format(token=token, spread=share(0.5 / DRAWS**0.5)))
+    if np.count_nonzero(last) == 1:
+        st.caption(words["draw_certain"].format(token=token))
+        return
+    first = words["draw_forced" if step.forced else "draw_written"].format(token=token)
+    st.caption(first + words["draw_caption"].format(count=DRAWS, spread=share(0.5 / DRAWS**0.5)))
 
 
 def _show_temperature(run: Run, made: Hypothesis) -> None:

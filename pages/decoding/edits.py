@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.decoding.steps import Run, quoted_tokens
+from pages.decoding.steps import Run
+from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.decoding.written import run_of
 from pages.shell.edit_list import edit_button, edits_asked, fits, show_edit_list
 from pages.shell.runs import Edits
 from pages.shell.view import View
 from pages.ui.text import text
-from transformer.analysis.forcing import parting
 from transformer.tracing.phrases import all_interventions, at_head
 
 
@@ -52,9 +52,5 @@ def show_edits(view: View, run: Run) -> None:
         st.info(words["no_edits"], icon=":material/edit:")
         return
     plain = run_of(view, replace(run.settings, edits=()))
-    at = parting(plain.written.ids(), run.written.ids())
-    for place, name, one in zip(st.columns(2), ("answer_clean", "answer_edited"), (plain, run), strict=True):
-        with place.container(border=True):
-            st.caption(whatif[name])
-            st.markdown(quoted_tokens(run.tokens_of(one.written.ids()), at) or "–")
-    st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))
+    titles, answers = (whatif["answer_clean"], whatif["answer_edited"]), [one.written.ids() for one in (plain, run)]
+    say_parting(show_two_answers(run.pipeline.vocabulary("target"), titles, answers))

@@ -43,30 +43,31 @@ with explained():
         show_agreement(view)
         st.info(words["no_decoder"].format(mask=literal(view.pipeline.mask_token)), icon=":material/info:")
         raise PageEnd
-    if not is_open(NEXT):
-        show_plain_answer(view)
-    show_agreement(view)
-    settings = replace(pick_settings(), edits=edits_in_force(view))
-    run = run_of(view, settings)
-    forced = forced_tokens(view, run)
-    other = with_forced(view, run, forced.tokens) if forced.tokens else None
-    shown = run
-    if other:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            chosen = pick(words["shown"], ["what-if", "answer"], "shown")
-            show_undo(other, forced)
-        shown = other if chosen == "what-if" else run
-    # While the learner guesses, nothing on the page tells the token; and nothing the tokens after it.
-    step = picked_step(len(shown.chain))
-    made = shown.chain[step]
-    hides = show_guess(view, shown, step)
-    of: tuple[Group, ...] = ()
-    if not hides:
+    # One container, so that the player keeps its place, and the keyboard's focus in it, whatever is drawn above it.
+    with st.container():
+        if not is_open(NEXT):
+            show_plain_answer(view)
+        show_agreement(view)
+        settings = replace(pick_settings(), edits=edits_in_force(view))
+        run = run_of(view, settings)
+        forced = forced_tokens(view, run)
+        other = with_forced(view, run, forced.tokens) if forced.tokens else None
+        shown = run
+        if other:
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                chosen = pick(words["shown"], ["what-if", "answer"], "shown")
+                show_undo(other, forced)
+            shown = other if chosen == "what-if" else run
+        # While the learner guesses, nothing on the page tells the token; and nothing the tokens after it.
+        step = picked_step(len(shown.chain))
+        made = shown.chain[step]
+        hides = show_guess(view, shown, step)
         if hides is None and shown.settings != PLAIN:
             st.markdown(words["written"].format(answer=quoted(shown.text) or text("common")["empty_answer"]))
-        of = text_words(run.reading)
+        of: tuple[Group, ...] = () if hides else text_words(run.reading)
         if of:
             st.caption(f":material/join: {words['joined']}")
+    if not hides:
         show_player(view, shown, of)
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")

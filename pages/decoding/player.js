@@ -2,7 +2,7 @@
 // it is told the step once the player stands still, for the parts of the page below, and which of them are below the screen.
 
 import { cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
-import { make, penOf, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { make, penOf, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
 import { paintCells } from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
@@ -11,7 +11,8 @@ import { PlaybackRow } from "../ui/playback_row.js";
 import { alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
-const CELL = 21; // px of a cell of the alignment
+// px of a cell of the alignment, and of a digit in it, where letters have their ordinary size
+const [CELL, DIGIT] = [21, 10];
 const AHEAD = 100; // px below the screen
 
 /** @typedef {import("./player_steps.js").Step} Step */
@@ -77,7 +78,7 @@ class Player {
   /** @param {Data} data */
   show(data) {
     const moved = !this.data || this.data.step !== data.step || !unchanged(this.data, data, "steps");
-    const whole = !unchanged(this.data, data, "steps", "source", "given", "text", "scale");
+    const whole = !unchanged(this.data, data, "source", "given", "text", "scale");
     if (this.data?.steps !== data.steps) this.steps = JSON.parse(data.steps);
     this.data = data;
     this.playback.take(this.steps.length, data.step, moved);
@@ -95,7 +96,7 @@ class Player {
     this.grid = make("div", { class: "grid" });
     const labels = source.map((token) => make("span", {}, tokenText(token)));
     const columns = make("div", { class: "columns" }, ...labels);
-    columns.style.gridTemplateColumns = `repeat(${source.length}, ${CELL}px)`;
+    columns.style.gridTemplateColumns = `repeat(${source.length}, var(--cell))`;
     this.canvas = make("canvas", { role: "img" });
     this.rows = make("div", { class: "rows" });
     this.grid.append(make("span", {}), columns, this.rows, this.canvas);
@@ -126,16 +127,32 @@ class Player {
     const step = this.steps[this.step];
     this.row.paint();
     this.why.textContent = step.why;
-    this.read.replaceChildren(...step.read.map((token, index) => this.chip(token, step.self[index], index)), newest(step));
+    const chips = step.read.map((token, index) => this.chip(token, step.self[index], index));
+    this.replaceItems(this.read, ...chips, newest(step));
     const bars = step.bars.map((bar) => this.bar(bar));
     const { rest: others } = step;
     const name = make("span", { class: "name" }, text.rest);
     const rest = make("li", { class: isCut(others) ? "rest cut" : "rest" }, name, ...this.shares(others));
-    this.bars.replaceChildren(...bars, rest);
+    this.replaceItems(this.bars, ...bars, rest);
     this.paintAlignment(source.length);
     const says = { ...this.places(), token: step.token };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
+  }
+
+  /**
+   * Put other items into a list. The keyboard's focus stays at its place in the list, or goes to the slider if there is no button
+   * at that place any more.
+   *
+   * @param {HTMLElement} list
+   * @param {...HTMLElement} items
+   */
+  replaceItems(list, ...items) {
+    const place = Array.from(list.children).findIndex((item) => item.matches(":focus-within"));
+    list.replaceChildren(...items);
+    if (place < 0) return;
+    const button = items[place]?.querySelector("button:enabled") ?? this.row.slider;
+    /** @type {HTMLElement} */ (button).focus({ preventScroll: true });
   }
 
   /**
@@ -176,30 +193,32 @@ class Player {
   /** @param {number} columns */
   paintAlignment(columns) {
     const { steps } = this;
+    const [scale, count] = [textScale(), this.step + 1];
+    const size = CELL * scale;
+    this.grid.style.setProperty("--cell", `${size}px`);
     const ratio = devicePixelRatio || 1;
-    const count = this.step + 1;
     const names = steps.slice(0, count).map(({ token }, index) => {
       return make("span", index === this.step ? { class: "now" } : {}, tokenText(token));
     });
     this.rows.replaceChildren(...names);
-    const [width, height] = [Math.round(columns * CELL * ratio), Math.round(count * CELL * ratio)];
+    const [width, height] = [Math.round(columns * size * ratio), Math.round(count * size * ratio)];
     Object.assign(this.canvas, { width, height });
-    Object.assign(this.canvas.style, { width: `${columns * CELL}px`, height: `${count * CELL}px` });
+    Object.assign(this.canvas.style, { width: `${columns * size}px`, height: `${count * size}px` });
     const levels = alignmentLevels(steps, this.step);
     const context = penOf(this.canvas);
     paintCells(context, levels, count, columns, this.pixels, [0, 0, width, height]);
-    context.font = `${Math.round(10 * ratio)}px sans-serif`;
+    context.font = `${Math.round(DIGIT * scale * ratio)}px sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let column = 0; column < columns; column++) {
       const level = levels[this.step * columns + column];
       context.fillStyle = isLight(cssColor(this.pixels, level)) ? "black" : "white";
       const words = String(Math.round((100 * level) / 254));
-      context.fillText(words, (column + 0.5) * CELL * ratio, (this.step + 0.5) * CELL * ratio);
+      context.fillText(words, (column + 0.5) * size * ratio, (this.step + 0.5) * size * ratio);
     }
     context.strokeStyle = getComputedStyle(this.root).color;
     context.lineWidth = 2 * ratio;
-    context.strokeRect(ratio, (this.step * CELL + 1) * ratio, width - 2 * ratio, (CELL - 2) * ratio);
+    context.strokeRect(ratio, (this.step * size + 1) * ratio, width - 2 * ratio, (size - 2) * ratio);
   }
 
   /** The step that is shown, as an SVG. */

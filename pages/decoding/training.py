@@ -5,14 +5,15 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.settings import Settings, write
-from pages.decoding.steps import Run, quoted_tokens, with_rest
+from pages.decoding.steps import Run, with_rest
+from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.shell.runs import Edits, runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, number, share
 from pages.ui.text import figure_labels, text
-from transformer.analysis.forcing import forcing, parting
+from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.figures.decoding import draw_bars, loss_bars, percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis
@@ -38,17 +39,12 @@ def show_forcing(view: View, edits: Edits) -> None:
         st.info(words["no_target"], icon=":material/edit:")
         return
     trace = runs().trace(view.key, (view.source,), (target,), edits)
-    forced = forcing(pipeline, trace)
-    vocabulary = pipeline.vocabulary("target")
-    tokens = vocabulary.tokens_of(forced.ids)
+    first, vocabulary = view.first_row(), pipeline.vocabulary("target")
+    forced = forcing(pipeline, trace, first)
     free = write(view, Settings(Greedy(), edits=edits))
-    written = vocabulary.tokens_of(free.ids())
-    at = parting(tokens[:-1], written)
-    for place, name, shown in zip(st.columns(2), ("teacher", "free_run"), (tokens[:-1], written), strict=True):
-        with place.container(border=True):
-            st.caption(words[name])
-            st.markdown(quoted_tokens(shown, at) or "–")
-    st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))
+    answers = trace.target_ids[0][first + 1 :], free.ids()
+    say_parting(show_two_answers(vocabulary, (words["teacher"], words["free_run"]), answers))
+    tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
     show(figure, "losses", words["losses_alt"].format(target=quoted(target)))

@@ -8,6 +8,7 @@ import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
 const AIR = 16; // px above a part that is stepped to
 const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
 const BEGUN = 24; // px that a part may have moved past that place and still be the present one
+const SCREEN = 0.8; // of a screen: how far a step goes down in a part that is taller than one
 
 /** @typedef {{ text: Record<string, string> }} Data */
 
@@ -149,7 +150,8 @@ function step(way) {
 }
 
 /**
- * The next part of the page, and where the page is scrolled to it; −1: the one before.
+ * The next part of the page, and where the page is scrolled to it; −1: the one before. Before the next part, all of a taller part is
+ * seen.
  *
  * @param {number} now where the page is scrolled to, in px
  * @param {1 | -1} way
@@ -162,7 +164,12 @@ function partFrom(now, way) {
       const top = scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR;
       return { top: index ? top : 0, name: heading.textContent?.trim() ?? "" };
     });
-  return way > 0 ? parts.find(({ top }) => top > now + BEGUN) : parts.findLast(({ top }) => top < now - BEGUN);
+  if (way < 0) return parts.findLast(({ top }) => top < now - BEGUN);
+  const next = parts.find(({ top }) => top > now + BEGUN);
+  const screen = scroller.clientHeight - headerHeight();
+  if (!next || next.top - now < screen) return next;
+  const present = parts.findLast(({ top }) => top <= now + BEGUN);
+  return { top: now + SCREEN * screen, name: present?.name ?? "" };
 }
 
 /**

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_text_pipeline, check_trace
+from transformer.analysis.checks import check_number, check_text_pipeline, check_trace
 from transformer.errors import InputError
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
@@ -34,23 +34,26 @@ class Forcing(NamedTuple):
         return float(self.losses.mean())
 
 
-def forcing(pipeline: TextPipeline, trace: Trace) -> Forcing:
+def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
     """The losses of a traced pass for its first text.
 
     Args:
         pipeline: that was traced.
         trace: of a source with a target.
+        first: the first row whose token is counted. A decoder alone reads the text and the target in one row after another;
+            there it is the row of the last token of the text.
 
     Raises:
-        InputError: not a pipeline, or not a trace.
+        InputError: not a pipeline, or not a trace; or the trace has no such row.
     """
     check_text_pipeline(pipeline)
     check_trace(trace)
+    check_number("first", first, 0, len(trace.target_ids[0]) - 1)
     eos = pipeline.vocabulary("target").eos
-    ids = (*trace.target_ids[0][1:], *(() if eos is None else (eos,)))
-    logs = trace.logits[0].double().log_softmax(-1)
-    chosen = logs[torch.arange(len(ids)), list(ids)].numpy()
-    return Forcing(ids, -chosen, np.exp(chosen), tuple(trace.logits[0].argmax(-1).tolist()))
+    ids = (*trace.target_ids[0][first + 1 :], *(() if eos is None else (eos,)))
+    logits = trace.logits[0, first : first + len(ids)]
+    chosen = logits.double().log_softmax(-1)[torch.arange(len(ids)), list(ids)].numpy()
+    return Forcing(ids, -chosen, np.exp(chosen), tuple(logits.argmax(-1).tolist()))
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:

@@ -64,7 +64,8 @@ def logit_contributions(
     """The contributions at the last position of a pass.
 
     Args:
-        model: that ran, without edits of the residual stream: `pipeline.readout`, or our own network.
+        model: that ran: `pipeline.readout`, or our own network. Of edits of the residual stream itself, only the one that
+            leaves out a residual connection is known here; after any other, the sum is not the logit.
         values: path → tensor of the pass, such as `DecodingStep.values`.
         token: id of the token.
         against: id of a second token, whose logit is subtracted; None for the logit alone.
@@ -108,7 +109,13 @@ def _stream(readout: Readout, values: Mapping[str, Tensor], row: int) -> dict[Pa
     _normalize(readout.first, values, row, parts)
     for sublayer in readout.sublayers:
         if str(sublayer.path / "output") in values:  # a decoder that ran alone has no cross-attention
-            for part, vector in _added(sublayer, values, row).items():
+            added = _output(sublayer, values, row)
+            if _is_alone(sublayer, values, row):
+                parts = dict.fromkeys(parts, torch.zeros_like(start))
+            else:
+                _normalize(sublayer.after, values, row, added)
+                added = {part: sublayer.factor * vector for part, vector in added.items()}
+            for part, vector in added.items():
                 parts[part] = parts.get(part, 0) + vector  # a bias is that of all layers
             _normalize(sublayer.post, values, row, parts)
     _normalize(readout.final, values, row, parts)
@@ -121,8 +128,14 @@ def _position(readout: Readout, values: Mapping[str, Tensor], row: int) -> Float
     return added[-1] if added.ndim == 2 else added[row if len(added) > 1 else 0, -1]
 
 
-def _added(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[Part, Tensor]:
-    """What a sub-layer adds; of an attention, head by head, and the bias of the map after them."""
+def _is_alone(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> bool:
+    """Whether an edit put a sub-layer's output in the place of the sum, so that nothing before it goes on."""
+    total = str(sublayer.path.add_norm / "sum")
+    return total in values and torch.equal(values[total][row, -1], values[str(sublayer.path / "output")][row, -1])
+
+
+def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[Part, Tensor]:
+    """The output of a sub-layer as a sum; of an attention, head by head, and the bias of the map after them."""
     path, kind = sublayer.path, sublayer.path.kind
     if sublayer.weight is None or kind is None:
         parts = {Part(FEED_FORWARD, path.layer): values[str(path / "output")][row, -1].double()}
@@ -134,8 +147,7 @@ def _added(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[P
         parts = {Part(str(Kind.of(kind)), path.layer, head): vector for head, vector in enumerate(vectors)}
         if sublayer.bias is not None:
             parts[Part(ATTENTION_BIAS)] = sublayer.bias.double()
-    _normalize(sublayer.after, values, row, parts)
-    return {part: sublayer.factor * vector for part, vector in parts.items()}
+    return parts
 
 
 def _normalize(norm: Norm | None, values: Mapping[str, Tensor], row: int, parts: dict[Part, Tensor]) -> None:

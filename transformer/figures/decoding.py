@@ -176,7 +176,9 @@ def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], s
             "width": 3 if state == "best" else 1,
             "dash": "dot" if state == "pruned" else "solid",
         }
-        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip", showlegend=False))
+        # The many lines to what was pruned at once cross the tokens.
+        opacity = 0.4 if state == "pruned" else 1
+        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, opacity=opacity, hoverinfo="skip", showlegend=False))
     for state, color in STATE_COLORS.items():
         group = [node for node in nodes if node.state == state]
         figure.add_trace(

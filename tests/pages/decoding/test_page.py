@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.decoding.beam import tree_table
@@ -14,6 +15,7 @@ from pages.decoding.steps import Run, as_json, player_steps, reason, table
 from pages.shell.runs import runs
 from pages.shell.view import View
 from pages.ui.escaping import quoted
+from pages.ui.format import fixed
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
@@ -310,6 +312,27 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page.get_by_label("Step", exact=True).press(" ")
     root.get_by_role("button", name="Play").wait_for()
     visitor.settle()
+    # The focus stays on the third bar: at another step, and where it was forced.
+    bar = root.locator(".bars button").nth(2)
+    bar.focus()
+    page.keyboard.press("Home")
+    expect(bar).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**force=*")
+    visitor.settle()
+    expect(root.locator(".why")).to_contain_text("was forced")
+    expect(bar).to_be_focused()
+
+
+@pytest.mark.browser
+def test_on_a_projector_a_clicker_reaches_the_player_and_its_alignment_is_large(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("decoding?model=reverse&source=abc&present=1")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".player .bars li").last).to_be_in_viewport()
+    canvas, columns = page.locator(".player canvas").bounding_box(), page.locator(".player .columns span").count()
+    assert canvas
+    assert canvas["width"] / columns > 30
 
 
 def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
@@ -387,3 +410,38 @@ def test_a_beam_without_a_length_penalty_says_that_short_answers_have_an_advanta
     for penalty, expected in (("0", "penalty_none"), ("0.5", "penalty_same")):
         app = check(on_page(PAGE, model="reverse", source="abc", method="beam", penalty=penalty))
         assert any(text("decoding")[expected].format(penalty=penalty) == caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(("model", "penalty"), [("reverse", 1.0), ("english-french-redundant@000196", 1.0)])
+def test_what_the_length_penalty_changed_is_told_from_the_beam_without_it(model: str, penalty: float) -> None:
+    """The half-trained model ends its best short answer early, and the penalty prunes that before the end."""
+    source = example(model)
+    app = check(on_page(PAGE, model=model, source=source, method="beam", width="8", penalty=str(penalty)))
+    beam, plain = (Written.of(Pipeline.load(model).write(source, Beam(8, each))) for each in (penalty, 0.0))
+    told = next(shown(caption.value) for caption in app.caption if caption.value.startswith("The length penalty of 1.0"))
+    if beam.ids() == plain.ids():
+        assert "changes nothing here" in told
+    else:
+        tokens = " · ".join(Pipeline.load(model).target_vocabulary.tokens_of(plain.ids())) or "–"
+        sums = (fixed(each.best.total, 3) for each in (plain, beam))
+        expected = "without it, this beam writes {}. The sum of that is {}; the sum of the answer is {}."
+        assert expected.format(tokens, *sums) in told
+
+
+@pytest.mark.parametrize("method", ["greedy", "sampling", "beam"])
+def test_a_forced_token_is_not_said_to_be_chosen(method: str) -> None:
+    query = {"method": method, "temperature": "2.5", "top_k": "20", "draws": "true", "force": "2 z"}
+    for step, forced in (("1", False), ("2", True)):
+        app = check(on_page(PAGE, model="reverse", source="headlight", step=step, **query))
+        told = " ".join(each.value for each in (*app.markdown, *app.caption))
+        assert ("At this step no token was chosen: it was forced." in told) == forced
+        assert ("which would stand here if no token were forced" in told) == (forced and method == "sampling")
+        assert ("which was written. With 100 draws" in told) == (not forced and method == "sampling")
+
+
+def test_where_no_right_answer_is_known_a_target_is_asked_for() -> None:
+    """The language of the model has right answers, but not to this text."""
+    source = "it was too tired because the street did not cross the animal"
+    for query in ({}, {"target": "il dort"}):
+        app = check(on_page(PAGE, model="english-french", source=source, **query))
+        assert any("The right answer to this text is not known." in info.value for info in app.info) == (not query)

@@ -197,3 +197,19 @@ def pictures(app: AppTest) -> str:
     charts = [chart.proto.spec for chart in app.get("plotly_chart")]
     drawn = [str(part.proto) for part in app.get("bidi_component") if part.key not in FRAME]
     return " ".join([*charts, *drawn, *(html.proto.body for html in app.get("html"))])
+
+
+@pytest.mark.usefixtures("named")
+def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None:
+    """It reads both in one row, and its own answer is compared with the target alone."""
+    source = KINDS["gpt2"]
+    tokens = runs().answer(trained_key("gpt2"), source, ()).tokens
+    app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]))
+    assert " · ".join(tokens[:3]) in [shown(markdown.value) for markdown in app.markdown]
+    assert "They part at step 4." in captions(app)
+    (losses,) = [
+        spec["data"][0]
+        for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+        if "loss" in str(spec["layout"].get("yaxis"))
+    ]
+    assert len(array(losses["y"])) == 4

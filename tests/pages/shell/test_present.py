@@ -97,6 +97,12 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     heading = page.locator("#overview")
     page.wait_for_function(f"{SCROLL} > 0")
     assert abs((heading.bounding_box() or {})["y"] - 16) < 20
+    # The next part is further down than the screen is high: what is between is seen before it.
+    before = page.evaluate(SCROLL)
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"{SCROLL} > {before}")
+    assert page.evaluate(SCROLL) - before < PROJECTORS[1]["height"]
+    page.keyboard.press("PageUp")
     page.keyboard.press("PageUp")
     page.wait_for_function(f"{SCROLL} === 0")
     words = text("present")["bar"]

@@ -29,6 +29,15 @@ def test_a_wrong_token_has_a_large_loss_and_the_next_rows_go_on(reverse: Pipelin
     assert forced.probabilities == pytest.approx(np.exp(-forced.losses))
 
 
+def test_the_rows_of_the_text_are_left_out_for_a_decoder_alone(reverse: Pipeline) -> None:
+    trace = reverse.trace("headlight")
+    whole, rest = forcing(reverse, trace), forcing(reverse, trace, first=4)
+    assert (rest.ids, rest.best) == (whole.ids[4:], whole.best[4:])
+    np.testing.assert_array_equal(rest.losses, whole.losses[4:])
+    with pytest.raises(InputError, match=r"^first is 10; allowed are 0 to 9\.$"):
+        forcing(reverse, trace, first=10)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "at"), [((1, 2), (1, 2), None), ((1, 2), (1, 3), 1), ((1,), (1, 2), 1), ((), (4,), 0)]
 )

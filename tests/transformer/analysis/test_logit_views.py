@@ -14,7 +14,8 @@ from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.methods import Beam
 from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.tracing.interventions import Ablate, Replace
+from transformer.tracing.interventions import Ablate, Scale
+from transformer.tracing.phrases import interventions
 from transformer.tracing.readout import readout_of
 
 
@@ -95,10 +96,21 @@ def test_a_contribution_is_that_of_its_part() -> None:
 
 def test_an_edit_of_the_stream_shows_in_the_check_sum() -> None:
     model = shaken("pytorch", False)
-    edit = Replace("decoder.layers.0.feed_forward_add_norm.sum", by="decoder.layers.0.feed_forward.output")
-    (step, *_) = steps(model, edits=[edit])
+    (step, *_) = steps(model, edits=[Scale("decoder.layers.0.feed_forward_add_norm.sum", factor=0.5)])
     found = logit_contributions(model, step.values, 3)
     assert abs(found.values.sum() - found.logit) > 1e-3
+
+
+@pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
+@pytest.mark.parametrize("sublayer", ["self_attention", "cross_attention", "feed_forward"])
+def test_without_a_residual_connection_nothing_before_it_contributes(preset: str, norm_first: bool, sublayer: str) -> None:
+    model = shaken(preset, norm_first)
+    (step, *_) = steps(model, edits=interventions(f"no residual decoder layer 2 {sublayer}", model.config))
+    found = logit_contributions(model, step.values, 3, against=5)
+    assert found.values.sum() == pytest.approx(found.logit, abs=2e-5)
+    shares = dict(zip(found.parts, found.values, strict=True))
+    assert all(value == 0 for part, value in shares.items() if part.layer == 0 or part.name in (TOKEN, POSITION))
+    assert shares[Part(FEED_FORWARD, 1)] != 0
 
 
 def test_a_trace_of_a_shipped_model_can_be_given(reverse: Pipeline) -> None:

@@ -62,6 +62,8 @@ def test_each_node_of_the_tree_is_at_its_step_with_a_line_to_its_parent() -> Non
     figure = beam_tree(nodes, "<sos>", names, 2, "step")
     lines = {trace.line.color: (trace.x, trace.y) for trace in figure.data if trace.mode == "lines"}
     assert lines[CHOSEN] == ((0, 1, None, 1, 2, None), (0, 0, None, 0, 0, None))
+    faint = {trace.line.dash for trace in figure.data if trace.mode == "lines" and trace.opacity < 1}
+    assert faint == {"dot"}  # the tokens stay readable above the many lines to what was pruned at once
     markers = {trace.name: trace for trace in figure.data if trace.mode == "markers+text" and trace.name}
     assert markers["in the answer"].customdata == (0, 2)
     assert markers["in the answer"].text == ("le", "&lt;eos&gt;")

@@ -1,0 +1,40 @@
+"""Two answers side by side, bold from the token at which they part."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.decoding.steps import quoted_tokens
+from pages.ui.text import text
+from transformer.analysis.forcing import parting
+from transformer.pipeline.protocol import Tokens
+
+
+def show_two_answers(
+    vocabulary: Tokens, titles: Sequence[str], answers: Sequence[Sequence[int]], notes: Sequence[str] = ("", "")
+) -> int | None:
+    """Draw both answers, each under its title.
+
+    Args:
+        vocabulary: of the answers.
+        titles: of both.
+        answers: the ids of both.
+        notes: a line below each; none where it is empty.
+
+    Returns:
+        The position at which they part, counted from 0; None if they are equal.
+    """
+    at = parting(*answers)
+    for place, title, ids, note in zip(st.columns(2), titles, answers, notes, strict=True):
+        with place.container(border=True):
+            st.caption(title)
+            st.markdown(quoted_tokens(vocabulary.tokens_of(ids), at) or "–")
+            if note:
+                st.caption(note)
+    return at
+
+
+def say_parting(at: int | None) -> None:
+    """Say where two answers part; counted from 0, None if they are equal."""
+    words = text("decoding")
+    st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))
