@@ -43,7 +43,8 @@ def show_live() -> None:
     with explained():
         settings = pick_training()
         watched = _watched(settings)
-        kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS))
+        kinds = text("training")["kinds"]
+        kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS), labels=kinds)
         label = words["start_over"] if session_desk.training else words["start"]
         icon = ":material/restart_alt:" if session_desk.training else ":material/play_arrow:"
         st.button(label, key="live_start", icon=icon, type="primary", on_click=session_desk.start, args=(settings,))

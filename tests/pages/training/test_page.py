@@ -28,6 +28,7 @@ from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
+from transformer.analysis.label_smoothing import least_loss
 from transformer.figures.attention import quantized
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of, held_out
@@ -193,6 +194,20 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
     assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
+    # Were padding learnt, its loss would fall to the least that label smoothing leaves, and no lower.
+    least = least_loss(len(pipeline.target_vocabulary), 0.05)
+    (lie,) = [shown(each.value) for each in app.warning if "never asked to predict padding" in each.value]
+    lied = np.where(step.counted, step.loss, least).mean()
+    assert f"fall to about {fixed(least, 4)}" in lie
+    assert f"would show **{fixed(float(lied), 4)}**" in lie
+    app.toggle(key="count_padding").set_value(False).run()
+    given = float(step.shares[1, 0])
+    said = " ".join(shown(each.value) for each in check(app).markdown)
+    assert (
+        f"got {share(given, 2)}, and −log of that is {fixed(-np.log(given), 3)}. Its bar says {fixed(step.losses[1, 0], 3)}"
+        in said
+    )
+    assert f"below {fixed(least, 4)}" in said
     adam = app.dataframe[-1].value
     assert adam["value"].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
