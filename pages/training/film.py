@@ -148,14 +148,21 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
             help=words["card_help"],
             on_click="ignore",
         )
-    pipeline = frames.pipeline(-1)
-    caption, recipe = words["film_caption"].format(target=quoted(film.target)), pipeline.card.recipe
+    st.caption(_caption(film))
+
+
+def _caption(film: Film) -> str:
+    """What the numbers of the film are, with what is special about its training."""
+    words, pipeline = text("training"), film.frames.pipeline(-1)
+    recipe, says = pipeline.card.recipe, [words["film_caption"].format(target=quoted(film.target))]
+    if pipeline.config.dropout:
+        says.append(words["film_dropout"])
     if recipe["label_smoothing"]:
         least = least_loss(len(pipeline.target_vocabulary), recipe["label_smoothing"])
-        caption += " " + words["film_smoothing"].format(least=fixed(least, 2))
+        says.append(words["film_smoothing"].format(least=fixed(least, 2)))
     if recipe.get("hard"):
-        caption += " " + words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"])
-    st.caption(caption)
+        says.append(words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"]))
+    return " ".join(says)
 
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> None:

@@ -99,6 +99,9 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
     # A target of one's own cuts no right answer.
     assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1) == "cba"
+    (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
+    assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
+    assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
     card = Pipeline.load("reverse").card
     assert data["history"] == [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in card.history]
 
@@ -347,6 +350,11 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
     assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the one that says what they are
+    # The buttons stay on the screen while the page is scrolled down; in the picture the step is at the top all the same.
+    heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
+    assert heights[f"step {steps[6]} of {steps[-1]}"] < heights["Loss, nats per token"]
+    # A line of words is as long as on the page, whatever the fonts are.
+    assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
     _, data = saved("Numbers as CSV")
     numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)
     assert numbers["step"].tolist()[-len(steps) :] == list(steps)
