@@ -118,6 +118,8 @@ def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
         return
     if progress.status == "failed":
         _show_failure(progress, training)
+    if LINE.gave_way(training):
+        st.info(words["gave_way"], icon=":material/hourglass_empty:")
     left, checks = progress.seconds_left, progress.checks
     time_left = words["no_left"] if left is None else words["left"].format(time=_time(left))
     st.progress(min(1.0, progress.step / max(1, progress.steps)))
