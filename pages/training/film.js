@@ -272,8 +272,17 @@ class Film {
     return make("li", {}, chip);
   }
 
-  /** The frame that is shown, as an SVG. */
+  /** The frame that is shown, as an SVG, with the buttons and the step above all else and not where the page is scrolled to. */
   drawn() {
+    this.moves.element.style.position = "static";
+    try {
+      return this.picture();
+    } finally {
+      this.moves.element.style.position = "";
+    }
+  }
+
+  picture() {
     const sheet = new Sheet(this.root);
     for (const bar of this.root.querySelectorAll(".fill")) {
       sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
@@ -296,8 +305,9 @@ class Film {
       }
     }
     for (const node of this.answer.childNodes) sheet.write(node);
-    for (const words of this.root.querySelectorAll("output, h3, .name, .share, .marks span")) sheet.write(words);
-    for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
+    for (const words of this.root.querySelectorAll("output, h3, .name, .share")) sheet.write(words);
+    for (const part of this.root.querySelectorAll(".chip, .marks span"))
+      for (const words of part.childNodes) sheet.write(words);
     return sheet.svg();
   }
 }

@@ -27,10 +27,12 @@ from pages.ui.caches import cached
 from pages.ui.component import PLAYBACK_STYLE, mounted, parcel
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
+from pages.ui.format import fixed
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import Trace
+from transformer.analysis.label_smoothing import least_loss
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention import quantized
 from transformer.pipeline.pipeline import Answer
@@ -131,7 +133,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
         kind, layer, head: the head with a frame around it; layer and head counted from 0.
     """
     words, frames = text("training"), film.frames
-    tested = waited(words["running"], tests, frames)
+    waited(words["running"], tests, frames)
     # The frames that the browser asks for come without the rest of the page.
     st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
     with st.container(horizontal=True):
@@ -146,11 +148,21 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
             help=words["card_help"],
             on_click="ignore",
         )
-    caption = words["film_caption"].format(target=quoted(film.target), pairs=CHECKED, shown=len(tested))
-    recipe = frames.pipeline(-1).card.recipe
+    st.caption(_caption(film))
+
+
+def _caption(film: Film) -> str:
+    """What the numbers of the film are, with what is special about its training."""
+    words, pipeline = text("training"), film.frames.pipeline(-1)
+    recipe, says = pipeline.card.recipe, [words["film_caption"].format(target=quoted(film.target))]
+    if pipeline.config.dropout:
+        says.append(words["film_dropout"])
+    if recipe["label_smoothing"]:
+        least = least_loss(len(pipeline.target_vocabulary), recipe["label_smoothing"])
+        says.append(words["film_smoothing"].format(least=fixed(least, 2)))
     if recipe.get("hard"):
-        caption += " " + words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"])
-    st.caption(caption)
+        says.append(words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"]))
+    return " ".join(says)
 
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> None:

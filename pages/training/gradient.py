@@ -1,6 +1,7 @@
 """One gradient step on a real batch, opened: predict, compare, blame, step, and the loss after."""
 
 import itertools
+import math
 import re
 
 import numpy as np
@@ -17,7 +18,7 @@ from pages.ui.format import fixed, number, share
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer import Pipeline
-from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.analysis.label_smoothing import least_loss, smoothed_target
 from transformer.figures.decoding import loss_bars
 from transformer.figures.training import Series, part_bars, step_lines
 from transformer.training.adam import BETAS, EPSILON
@@ -120,7 +121,8 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
     right = taken.best[item, :real] == np.array(rows[item][1 : real + 1])
     figure = chart(loss_bars, tokens, taken.losses[item, :real], right, words["token_loss"])
     show(figure, "token-losses", words["token_losses_alt"].format(number=item + 1))
-    padding = ~taken.counted
+    padding, smoothing = ~taken.counted, schedule(pipeline).label_smoothing
+    least = least_loss(len(vocabulary), smoothing)
     values = {
         "loss": fixed(taken.loss, 4),
         "count": int(taken.counted.sum()),
@@ -128,10 +130,16 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
         "all": fixed(float(taken.losses.mean()), 4),
         "only": fixed(float(taken.losses[padding].mean()), 4) if padding.any() else "–",
         "share": share(float(padding.mean())),
+        "least": fixed(least, 4),
     }
     st.markdown(words["mean_loss" if counted else "mean_with_padding"].format(**values))
     if not counted:
-        st.warning(words["padding_lie"].format(**values, lied=fixed(taken.loss * float(taken.counted.mean()), 4)))
+        lied = float(np.where(padding, least, taken.loss).mean())
+        st.warning(words["padding_lie"].format(**values, lied=fixed(lied, 4)))
+    elif smoothing:
+        given = float(taken.shares[item, 0])
+        first = {"token": literal(tokens[0]), "given": share(given, 2), "plain": fixed(-math.log(given), 3)}
+        st.markdown(words["loss_smoothed"].format(**values, **first, bar=fixed(float(taken.losses[item, 0]), 3)))
 
 
 def _show_blame(taken: OpenedStep, weight: Weight) -> None:
@@ -242,7 +250,7 @@ def show_smoothing(frames: Frames) -> None:
     token = int(rows[0, 1])
     target = smoothed_target(count, token, smoothing)
     values = {"smoothing": number(smoothing, 3), "asked": share(target[token], 2), "other": number(smoothing / count, 2)}
-    st.markdown(words["smoothing_text"].format(**values, count=count, least=fixed(entropy(target), 4)))
+    st.markdown(words["smoothing_text"].format(**values, count=count, least=fixed(least_loss(count, smoothing), 4)))
     drawn = [token, *(other for other in range(count) if other != token)][:MOST_TARGETS]
     names = pipeline.target_vocabulary.tokens_of(drawn)
     figure = chart(part_bars, names, target[drawn], words["asked_share"])

@@ -43,7 +43,8 @@ def show_live() -> None:
     with explained():
         settings = pick_training()
         watched = _watched(settings)
-        kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS))
+        kinds = text("training")["kinds"]
+        kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS), labels=kinds)
         label = words["start_over"] if session_desk.training else words["start"]
         icon = ":material/restart_alt:" if session_desk.training else ":material/play_arrow:"
         st.button(label, key="live_start", icon=icon, type="primary", on_click=session_desk.start, args=(settings,))
@@ -117,6 +118,8 @@ def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
         return
     if progress.status == "failed":
         _show_failure(progress, training)
+    if LINE.gave_way(training):
+        st.info(words["gave_way"], icon=":material/hourglass_empty:")
     left, checks = progress.seconds_left, progress.checks
     time_left = words["no_left"] if left is None else words["left"].format(time=_time(left))
     st.progress(min(1.0, progress.step / max(1, progress.steps)))

@@ -18,7 +18,7 @@ export function line(points, steps, most, width, height) {
     return `${x.toFixed(1)} ${y.toFixed(1)}`;
   });
   if (places.length === 0) return "";
-  return `M${places.join("L")}${places.length === 1 ? "h1" : ""}`;
+  return `M${places.join("L")}${places.length === 1 ? "h4" : ""}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import secrets
 import threading
 import time
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import streamlit as st
 
@@ -31,12 +32,15 @@ class Line:
         self._lock = threading.RLock()
         self._waiting: list[LiveTraining] = []
         self._running: list[LiveTraining] = []
+        # Stopped for somebody who waited, and not started again.
+        self._gave_way = WeakSet[LiveTraining]()
 
     def enter(self, training: LiveTraining) -> None:
         """Start a training, now or when it is its turn. Does nothing if it is in line already."""
         with self._lock:
             if training not in self._waiting and training not in self._running:
                 self._waiting.append(training)
+                self._gave_way.discard(training)
                 self._advance()
 
     def leave(self, training: LiveTraining) -> None:
@@ -59,6 +63,10 @@ class Line:
             self._advance()
             return self._waiting.index(training) + 1 if training in self._waiting else 0
 
+    def gave_way(self, training: LiveTraining) -> bool:
+        """Whether it was stopped because it was paused and somebody waited for its place."""
+        return training in self._gave_way
+
     def _advance(self) -> None:
         while self._waiting and len(self._running) < self.places:
             training = self._waiting.pop(0)
@@ -67,6 +75,7 @@ class Line:
         if self._waiting:
             for training in self._running:
                 if training.progress.status == "paused":
+                    self._gave_way.add(training)
                     training.stop()
                     break
 

@@ -41,7 +41,7 @@ def pick_training() -> LiveSettings:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         rate = _list("learning_rate", LEARNING_RATES)
         batch = _list("batch", BATCHES)
-        warmup = pick_number(labels["warmup"], "live_warmup", 0, MOST_WARMUP, FIRST.warmup, help=helps["warmup"], width=130)
+        warmup = pick_number(labels["warmup"], "live_warmup", 0, MOST_WARMUP, FIRST.warmup, help=helps["warmup"], width=150)
         with st.container(width=170):
             smoothing = slide(
                 labels["label_smoothing"],
@@ -54,7 +54,7 @@ def pick_training() -> LiveSettings:
             )
         steps_help = helps["steps"].format(most=whole(TRAINING_STEPS), minutes=TRAINING_MINUTES)
         first = min(FIRST.steps, TRAINING_STEPS)
-        steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=steps_help, width=130)
+        steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=steps_help, width=160)
         seed = pick_number(labels["seed"], "live_seed", 0, LARGEST_SEED, FIRST.seed, help=helps["seed"], width=110)
     settings = LiveSettings(
         world=name,

@@ -95,7 +95,10 @@ export class Sheet {
     const element = /** @type {Element} */ (node instanceof Element ? node : node.parentElement);
     const style = getComputedStyle(element);
     const turned = style.writingMode.startsWith("vertical") ? -90 : 0;
-    this.text(left + width / 2, top + height / 2, words, style, turned);
+    const [length, high] = turned ? [height, width] : [width, height];
+    // A saved picture has no fonts of ours. So that words do not overlap in another one, a line keeps its length.
+    const isLine = high < 2 * Number.parseFloat(style.fontSize);
+    this.text(left + width / 2, top + height / 2, words, style, turned, isLine ? length : 0);
   }
 
   /**
@@ -106,8 +109,9 @@ export class Sheet {
    * @param {string} words
    * @param {CSSStyleDeclaration} style
    * @param {number} turned degrees
+   * @param {number} length px of the words; 0 for that of the font
    */
-  text(x, y, words, style = this.style, turned = 0) {
+  text(x, y, words, style = this.style, turned = 0, length = 0) {
     const attributes = {
       x,
       y,
@@ -116,7 +120,9 @@ export class Sheet {
       "font-size": style.fontSize,
       "font-weight": style.fontWeight,
       fill: style.color,
+      "xml:space": "preserve", // the space between words and what follows in bold
     };
+    if (length) Object.assign(attributes, { textLength: length, lengthAdjust: "spacingAndGlyphs" });
     this.add("text", turned ? { ...attributes, transform: `rotate(${turned} ${x} ${y})` } : attributes, words);
   }
 

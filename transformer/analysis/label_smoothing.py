@@ -33,3 +33,8 @@ def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
     """−Σ p log p, in nats: the least loss that any model can have against this distribution as its target."""
     positive = distribution[distribution > 0]
     return float(-(positive * np.log(positive)).sum())
+
+
+def least_loss(vocab: int, smoothing: float) -> float:
+    """The least loss of a token that label smoothing leaves, in nats. Arguments and errors as for `smoothed_target`."""
+    return entropy(smoothed_target(vocab, 0, smoothing))

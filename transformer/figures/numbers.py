@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+# In the `meta` of a trace: the horizontal values are in `customdata`, because its axis has a scale that Plotly does not have.
+OWN_SCALE = {"values": "customdata"}
 DRAWN = ("heatmap", "bar", "scatter", "scattergl")
 
 
@@ -59,8 +61,9 @@ def _matrix(trace: Any) -> pd.DataFrame:
 
 
 def points(trace: Any) -> Iterator[tuple[Any, Any]]:
-    """The points or bars of a trace; a missing side counts from 0."""
-    across, up = ([] if side is None else list(side) for side in (trace.x, trace.y))
+    """The points or bars of a trace; a missing side counts from 0. With `OWN_SCALE`, x is the value and not the place."""
+    horizontal = trace.customdata if trace.meta == OWN_SCALE else trace.x
+    across, up = ([] if side is None else list(side) for side in (horizontal, trace.y))
     for x, y in zip(across or range(len(up)), up or range(len(across)), strict=False):
         yield plain(x), plain(y)
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from transformer.figures.numbers import OWN_SCALE
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, escaped, finished
 
 FIRST = 10  # steps; a logarithmic axis is linear before
@@ -68,6 +69,7 @@ def step_lines(
                 opacity=0.45 if context else 1.0,
                 showlegend=not context,
                 customdata=list(line.steps),
+                meta=OWN_SCALE,
                 hovertemplate=f"{escaped(line.name)}<br>{escaped(axis)} %{{customdata}}<br>%{{y:.4g}}<extra></extra>",
             )
         )

@@ -74,6 +74,7 @@ class OpenedStep(NamedTuple):
 
     Attributes:
         losses: cross-entropy of each target token, in nats, label smoothing included; also where the target is padding.
+        shares: probability that the model gives each target token.
         best: the most probable tokens.
         counted: False where the target is padding.
         loss_at_start: mean of the losses that count, before the steps on other batches.
@@ -88,6 +89,7 @@ class OpenedStep(NamedTuple):
     """
 
     losses: Float[np.ndarray, "batch target"]
+    shares: Float[np.ndarray, "batch target"]
     best: Int[np.ndarray, "batch target"]
     counted: Bool[np.ndarray, "batch target"]
     loss_at_start: float
@@ -155,6 +157,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
         loss_after = _loss(model, batch, pad, settings.smoothing).item()
     return OpenedStep(
         losses=losses.detach().numpy(),
+        shares=logits.detach().softmax(-1).gather(-1, expected[..., None])[..., 0].numpy(),
         best=logits.argmax(-1).numpy(),
         counted=counted.numpy(),
         loss_at_start=loss_at_start,

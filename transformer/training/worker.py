@@ -159,9 +159,11 @@ def main() -> None:
     """Run as a process of its own: on one thread; it ignores Ctrl-C, which is for the program that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
+    # Not `sys.stdin`: Python closes that at its end, and aborts because the thread that listens still reads from it.
+    commands = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not stand between the messages
-    Worker(sys.stdin.buffer, answers).run()
+    Worker(commands, answers).run()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ test("a curve runs from left to right as far as the run is, and highest values a
 
 test("no point gives no path, and one point a short line", () => {
   assert.equal(line([], 10, 1, 300, 130), "");
-  assert.equal(line([[5, 1]], 10, 1, 300, 130), "M150.0 0.0h1");
+  assert.equal(line([[5, 1]], 10, 1, 300, 130), "M150.0 0.0h4");
 });
 
 test("a value above the top or below zero stays within the panel", () => {

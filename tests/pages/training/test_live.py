@@ -266,9 +266,31 @@ def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
     assert a.stops == 0
     line.enter(b)
     assert a.stops == 1
+    assert line.gave_way(a)
     a.become("stopped")
     line.ended(a)
     assert b.starts == 1
+    line.enter(a)
+    assert not line.gave_way(a)
+
+
+def test_a_training_that_gave_way_and_one_that_failed_say_why(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    training, other = Fake(), Fake()
+    monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
+    app = on_page(PAGE, **TINY)
+    app.button(key="live_start").click().run()
+    training.become("paused")
+    line.enter(other)
+    training.become("stopped")
+    app.run()
+    assert not app.exception
+    assert [info for info in app.info if "somebody waited for its place" in info.value]
+    training.progress = dataclasses.replace(training.progress, status="failed", problem="diverged", step=7)
+    app.run()
+    assert [error for error in app.error if "At step 7 the loss was not a number" in error.value]
+    assert not [button for button in app.button if button.key == "live_resume"]
+    line.ended(training)
+    line.ended(other)
 
 
 def test_a_curve_has_a_limit_on_its_points() -> None:

@@ -28,6 +28,7 @@ from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
+from transformer.analysis.label_smoothing import least_loss
 from transformer.figures.attention import quantized
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of, held_out
@@ -98,6 +99,9 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
     # A target of one's own cuts no right answer.
     assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1) == "cba"
+    (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
+    assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
+    assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
     card = Pipeline.load("reverse").card
     assert data["history"] == [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in card.history]
 
@@ -193,6 +197,20 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
     assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
+    # Were padding learnt, its loss would fall to the least that label smoothing leaves, and no lower.
+    least = least_loss(len(pipeline.target_vocabulary), 0.05)
+    (lie,) = [shown(each.value) for each in app.warning if "never asked to predict padding" in each.value]
+    lied = np.where(step.counted, step.loss, least).mean()
+    assert f"fall to about {fixed(least, 4)}" in lie
+    assert f"would show **{fixed(float(lied), 4)}**" in lie
+    app.toggle(key="count_padding").set_value(False).run()
+    given = float(step.shares[1, 0])
+    said = " ".join(shown(each.value) for each in check(app).markdown)
+    assert (
+        f"got {share(given, 2)}, and −log of that is {fixed(-np.log(given), 3)}. Its bar says {fixed(step.losses[1, 0], 3)}"
+        in said
+    )
+    assert f"below {fixed(least, 4)}" in said
     adam = app.dataframe[-1].value
     assert adam["value"].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
@@ -332,6 +350,11 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
     assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the one that says what they are
+    # The buttons stay on the screen while the page is scrolled down; in the picture the step is at the top all the same.
+    heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
+    assert heights[f"step {steps[6]} of {steps[-1]}"] < heights["Loss, nats per token"]
+    # A line of words is as long as on the page, whatever the fonts are.
+    assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
     _, data = saved("Numbers as CSV")
     numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)
     assert numbers["step"].tolist()[-len(steps) :] == list(steps)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from transformer.figures.numbers import numbers
 from transformer.figures.training import Series, part_bars, step_lines
 
 
@@ -17,6 +18,7 @@ def test_lines_over_steps() -> None:
     assert (list(line.y), list(line.customdata)) == ([3.0, 2.0, 1.0], [0, 10, 100])
     assert figure.layout.xaxis.ticktext == ("0", "10", "100")
     assert figure.layout.shapes[0].x0 == math.log(2)
+    assert numbers(figure)["x"].tolist() == [0, 100, 0, 10, 100]  # steps, not where they are drawn
     linear: Any = step_lines(series, "loss", "steps", limits=(0.0, 4.0), logarithmic=False)
     assert (list(linear.data[1].x), linear.layout.yaxis.range) == ([0, 10, 100], (0.0, 4.0))
 

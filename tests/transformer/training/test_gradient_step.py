@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from transformer import InputError, Pipeline
+from transformer.analysis.label_smoothing import least_loss
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of
@@ -91,6 +92,15 @@ def test_a_step_before_does_the_harm_that_the_step_would_have_done():
     assert second.loss_at_start == alone.loss
     assert second.loss > second.loss_at_start + 0.5
     assert second.loss_after < second.loss - 0.5
+
+
+def test_label_smoothing_is_what_a_loss_has_besides_the_share_of_the_right_token(snapshot: Pipeline):
+    given, vocab = batches(snapshot, 1), len(snapshot.target_vocabulary)
+    plain = open_step(snapshot, given, WEIGHTS[0], SETTINGS._replace(smoothing=0.0))
+    np.testing.assert_allclose(plain.losses, -np.log(plain.shares), rtol=1e-9)
+    smoothed = open_step(snapshot, given, WEIGHTS[0], SETTINGS)
+    assert np.array_equal(smoothed.shares, plain.shares)
+    assert (smoothed.losses > least_loss(vocab, SETTINGS.smoothing)).all()
 
 
 def test_padding_does_not_count(snapshot: Pipeline):

@@ -76,7 +76,10 @@ def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_un
     assert ended.is_set()
     assert (live.progress.status, live.progress.step, live.can_resume) == ("stopped", paused, True)
     live.start()
+    process = live._process
+    assert process is not None
     assert live.join(SECONDS)
+    assert process.returncode == 0
     assert (live.progress.status, live.progress.step) == ("done", TINY.steps)
     training = TINY.training()
     assert list(live.progress.losses) == [step.loss for step in training]
