@@ -41,6 +41,8 @@ def start_run() -> None:
         state.setdefault(names, set())
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[KNOWN] = state["page"], set()
+        # The address is that of the new page, which may draw late what has a name that the page before used, too.
+        state[DRAWN_BEFORE], state[DRAWN] = set(), set()
 
 
 def start_page() -> None:
