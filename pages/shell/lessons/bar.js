@@ -213,8 +213,9 @@ class Bar {
       const heading = /** @type {HTMLElement | null} */ (this.root.querySelector(".name"));
       heading?.focus({ preventScroll: true });
     }
-    const { stop, target } = this.data;
-    arrive(this.root, target, asked, () => this.data.stop === stop && this.data.target === target);
+    const { stop, target, questions } = this.data;
+    const marked = questions.some(({ weights }) => weights.length > 0);
+    arrive(this.root, target, asked, marked, () => this.data.stop === stop && this.data.target === target);
   }
 
   /** Show the judgement of what was checked on the picture: it may stand below what is said. */

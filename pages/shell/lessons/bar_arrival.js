@@ -23,15 +23,27 @@ export function stays() {
 }
 
 /**
+ * Scroll down until the marks of an answer on a part are on screen. Returns whether they are drawn.
+ *
+ * @param {Element} found the part
+ */
+function toMarks(found) {
+  const bottoms = [...found.querySelectorAll(".shapelayer path")].map((mark) => mark.getBoundingClientRect().bottom);
+  pageScroller().scrollBy(0, Math.max(0, ...bottoms.map((bottom) => bottom + 2 * GAP - innerHeight)));
+  return bottoms.length > 0;
+}
+
+/**
  * Scroll to a part of the page. A bar that scrolls away with the page is read first, so there the page stays at its top unless a
  * person asks for the part.
  *
  * @param {HTMLElement} root of the bar
  * @param {string} target the name of the part; empty for the top
  * @param {boolean} asked whether a person asks for it
+ * @param {boolean} marked whether the part has marks of an answer, which are to be on screen
  * @param {() => boolean} current whether the stop is still open
  */
-export function arrive(root, target, asked, current) {
+export function arrive(root, target, asked, marked, current) {
   const scroller = pageScroller();
   const sticky = stays();
   if (!target || !(sticky || asked)) {
@@ -46,7 +58,7 @@ export function arrive(root, target, asked, current) {
     if (found) {
       const edge = sticky ? root.getBoundingClientRect().bottom : headerHeight();
       scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
-      places += 1;
+      if (!marked || toMarks(found)) places += 1;
     } else {
       // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
       document.querySelector(".unseen")?.scrollIntoView({ block: "center" });

@@ -629,6 +629,25 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
+def test_on_a_projector_the_row_that_is_asked_for_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
+    """The row is the eleventh of the map. The sidebar, of which the stop speaks, lies over the page when it is asked for."""
+    visitor.page.set_viewport_size({"width": 1280, "height": 720})
+    page = visitor.open("attention?lesson=does-attention-explain&lesson_stop=1&present=1")
+    cells = page.locator(".marking .cell:enabled")
+    for cell in (cells.first, cells.last):
+        expect(cell).to_be_in_viewport(ratio=1)
+    cells.nth(12).click()
+    page.locator(".st-key-lesson-check button").click()
+    expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=1)
+    sidebar = page.get_by_test_id("stSidebar")
+    page.keyboard.press("s")
+    expect(sidebar.get_by_label("Source text", exact=True)).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(sidebar).to_be_hidden()
+    assert "present=1" in page.url
+
+
+@pytest.mark.browser
 def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visitor: Visitor) -> None:
     """There the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part."""
     visitor.page.set_viewport_size({"width": 390, "height": 844})
