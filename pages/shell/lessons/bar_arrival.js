@@ -16,10 +16,15 @@ export function part(name) {
   return document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`) ?? elementWithKey(name);
 }
 
-/** Whether the bar stays on screen while the page scrolls, as it does where there is room: app.css. */
-export function stays() {
+/** What stays on screen while the page scrolls, where there is room (app.css): the bar, and a class below it. Null elsewhere. */
+function staying() {
   const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
-  return Boolean(around) && getComputedStyle(/** @type {Element} */ (around)).position === "sticky";
+  return around && getComputedStyle(around).position === "sticky" ? around : null;
+}
+
+/** Whether the bar stays on screen while the page scrolls. */
+export function stays() {
+  return staying() !== null;
 }
 
 /**
@@ -45,7 +50,7 @@ function toMarks(found) {
  */
 export function arrive(root, target, asked, marked, current) {
   const scroller = pageScroller();
-  const sticky = stays();
+  const sticky = staying();
   if (!target || !(sticky || asked)) {
     scroller.scrollTo(0, 0);
     return;
@@ -56,7 +61,7 @@ export function arrive(root, target, asked, marked, current) {
     if (!root.isConnected || !current() || performance.now() > until) return;
     const found = part(target);
     if (found) {
-      const edge = sticky ? root.getBoundingClientRect().bottom : headerHeight();
+      const edge = sticky ? sticky.getBoundingClientRect().bottom : headerHeight();
       scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
       if (!marked || toMarks(found)) places += 1;
     } else {
