@@ -7,6 +7,7 @@ import streamlit as st
 from pages.lessons.boxes import Boxes, key_of
 from pages.lessons.computed import COMPUTED, computed_question
 from pages.shell.error_boundary import sentence
+from pages.shell.lessons.invitation import app_address, is_local
 from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import add_own
@@ -137,9 +138,11 @@ def _share(lesson: Lesson) -> None:
         st.warning(literal(sentence(error)), icon=":material/link_off:")
         return
     st.markdown(f"**{words['link']}**")
-    address = st.context.url or ""
-    st.code(f"{address.partition('?')[0].removesuffix('/').removesuffix('/lessons')}/?{NAME}={packed}", None, wrap_lines=True)
+    address = app_address()
+    st.code(f"{address}/?{NAME}={packed}", None, wrap_lines=True)
     st.caption(words["link_text"].format(count=len(packed), most=LESSON_LINK))
+    if is_local(address):
+        st.caption(words["link_local"].format(address=literal(address)))
 
 
 def _play(lesson: Lesson) -> None:

@@ -1,12 +1,13 @@
 // The bar of a page that is presented, and the keys of a clicker.
 
-import { componentRoots, elementWithKey, headerHeight, pageScroller } from "../ui/compat.js";
+import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../ui/compat.js";
 import { make, rootOf, viewOf } from "../ui/component.js";
 import { fillIn } from "../ui/format.js";
 import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
 
 const AIR = 16; // px above a part that is stepped to
 const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
+const SIDEBAR = "data-sidebar"; // of the document while the sidebar lies over the page: present_page.css
 const BEGUN = 24; // px that a part may have moved past that place and still be the present one
 const SCREEN = 0.8; // of a screen: how far a step goes down in a part that is taller than one
 
@@ -37,7 +38,10 @@ class Presenting {
    */
   update(text, leave) {
     this.text = text;
-    this.leave = leave;
+    this.leave = () => {
+      document.documentElement.removeAttribute(SIDEBAR);
+      leave();
+    };
     this.draw();
     addEventListener("keydown", this.press, true);
     return () => {
@@ -57,6 +61,7 @@ class Presenting {
       this.button("▼", text.next, () => step(1)),
       this.button("■", text.blank, () => this.cover("black"), this.covered === "black"),
       this.button("❄", text.freeze, () => this.cover("frozen"), this.covered === "frozen"),
+      this.button("☰", text.sidebar, () => this.turnSidebar(), document.documentElement.hasAttribute(SIDEBAR)),
       this.button("✕", text.leave, this.leave),
     );
     if (this.covered !== "black") return;
@@ -90,6 +95,23 @@ class Presenting {
     this.draw();
   }
 
+  /** Lay the sidebar over the page, for another model or other texts; or put it away. */
+  turnSidebar() {
+    const isOpen = document.documentElement.toggleAttribute(SIDEBAR);
+    this.draw();
+    const next = isOpen ? sidebar() : this.root.querySelector(`[aria-pressed][title="${this.text.sidebar}"]`);
+    if (!(next instanceof HTMLElement)) return;
+    if (isOpen) next.tabIndex = -1; // the next Tab leads into it
+    next.focus({ preventScroll: true });
+  }
+
+  /** End what covers the page, or else presenting. */
+  escape() {
+    if (this.covered) this.cover(this.covered);
+    else if (document.documentElement.hasAttribute(SIDEBAR)) this.turnSidebar();
+    else this.leave();
+  }
+
   /** Keep on screen what is there; the page goes on beneath, with the bar of the source text at its top. */
   freeze() {
     const label = make("p", { role: "status" }, this.text.frozen);
@@ -118,8 +140,9 @@ class Presenting {
     const typing = target instanceof Element && target.matches("input, textarea, [contenteditable]");
     const key = event.key.toLowerCase();
     /** @type {Record<string, () => void>} */
-    const acts = { escape: () => (this.covered ? this.cover(this.covered) : this.leave()) };
+    const acts = { escape: () => this.escape() };
     if (!typing) Object.assign(acts, { b: () => this.cover("black"), f: () => this.cover("frozen") });
+    if (!typing && !this.covered) acts.s = () => this.turnSidebar();
     if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
     if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
     // Escape in a box or an open list is theirs.

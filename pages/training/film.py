@@ -39,7 +39,7 @@ from transformer.pipeline.pipeline import Answer
 from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS
 
-KEY, FRAGMENT, SNAPSHOT, ROW = "film", "film_frames", "snapshot", "token"
+KEY, FRAGMENT, SNAPSHOT, ROW = "training_film", "film_frames", "snapshot", "token"
 # Session key of the film whose frames the browser has asked for.
 ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested

@@ -25,6 +25,11 @@ export function headerHeight() {
   return document.querySelector('[data-testid="stHeader"]')?.clientHeight ?? 0;
 }
 
+/** The sidebar; null before it is drawn. */
+export function sidebar() {
+  return document.querySelector('[data-testid="stSidebar"]');
+}
+
 /**
  * The list of the navigation and its items. Streamlit puts groups between them, which a list must not have.
  */

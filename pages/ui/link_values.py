@@ -65,6 +65,8 @@ def start_run() -> None:
         links.chosen, links.defaults = {}, {}
     if links.page != page:
         links.page, links.known = page, set()
+        # The address is that of the new page, which may draw late what has a name that the page before used, too.
+        links.drawn_before, links.drawn = set(), set()
 
 
 def start_page() -> None:

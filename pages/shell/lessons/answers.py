@@ -77,7 +77,7 @@ def places(written: str) -> list[int] | None:
 
 def number_of(written: str) -> float | None:
     """The number in an answer, with a point or a comma before its fraction; None if the answer is not a number."""
-    if not re.fullmatch(r"-?\d{1,9}([.,]\d{1,9})?", written.strip(), re.ASCII):
+    if not re.fullmatch(r"-?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})", written.strip(), re.ASCII):
         return None
     value = float(written.strip().replace(",", "."))
     return value if math.isfinite(value) else None

@@ -56,7 +56,7 @@ class Bar {
     if (arrived) this.folded = false;
     this.data = data;
     if (data.class) this.teach(data.class);
-    if (arrived) this.build();
+    if (arrived) this.build(true);
     else this.buildInPlace();
     this.tell();
     if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
@@ -64,7 +64,8 @@ class Bar {
     if (checked) this.judged();
   }
 
-  build() {
+  /** @param {boolean} [arrived] whether another stop was opened, whose words are read from their beginning */
+  build(arrived = false) {
     const { data, root } = this;
     this.cover();
     elementWithKey("lesson_bar")?.toggleAttribute("data-folded", this.folded); // class_panel.css
@@ -105,7 +106,7 @@ class Bar {
       ...(this.folded ? [] : [make("div", { class: "columns" }, say, ...(data.questions.length ? [side] : []))]),
       ...(this.folded || !data.sheet.length ? [] : [answerSheet(data.sheet, text)]),
     );
-    const before = root.querySelector("section")?.scrollTop ?? 0;
+    const before = arrived ? 0 : (root.querySelector("section")?.scrollTop ?? 0);
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
     root.classList.toggle("small", Boolean(data.class && data.notes));
@@ -212,8 +213,9 @@ class Bar {
       const heading = /** @type {HTMLElement | null} */ (this.root.querySelector(".name"));
       heading?.focus({ preventScroll: true });
     }
-    const { stop, target } = this.data;
-    arrive(this.root, target, asked, () => this.data.stop === stop && this.data.target === target);
+    const { stop, target, questions } = this.data;
+    const marked = questions.some(({ weights }) => weights.length > 0);
+    arrive(this.root, target, asked, marked, () => this.data.stop === stop && this.data.target === target);
   }
 
   /** Show the judgement of what was checked on the picture: it may stand below what is said. */

@@ -16,10 +16,26 @@ export function part(name) {
   return document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`) ?? elementWithKey(name);
 }
 
-/** Whether the bar stays on screen while the page scrolls, as it does where there is room: app.css. */
-export function stays() {
+/** What stays on screen while the page scrolls, where there is room (app.css): the bar, and a class below it. Null elsewhere. */
+function staying() {
   const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
-  return Boolean(around) && getComputedStyle(/** @type {Element} */ (around)).position === "sticky";
+  return around && getComputedStyle(around).position === "sticky" ? around : null;
+}
+
+/** Whether the bar stays on screen while the page scrolls. */
+export function stays() {
+  return staying() !== null;
+}
+
+/**
+ * Scroll down until the marks of an answer on a part are on screen. Returns whether they are drawn.
+ *
+ * @param {Element} found the part
+ */
+function toMarks(found) {
+  const bottoms = [...found.querySelectorAll(".shapelayer path")].map((mark) => mark.getBoundingClientRect().bottom);
+  pageScroller().scrollBy(0, Math.max(0, ...bottoms.map((bottom) => bottom + 2 * GAP - innerHeight)));
+  return bottoms.length > 0;
 }
 
 /**
@@ -29,11 +45,12 @@ export function stays() {
  * @param {HTMLElement} root of the bar
  * @param {string} target the name of the part; empty for the top
  * @param {boolean} asked whether a person asks for it
+ * @param {boolean} marked whether the part has marks of an answer, which are to be on screen
  * @param {() => boolean} current whether the stop is still open
  */
-export function arrive(root, target, asked, current) {
+export function arrive(root, target, asked, marked, current) {
   const scroller = pageScroller();
-  const sticky = stays();
+  const sticky = staying();
   if (!target || !(sticky || asked)) {
     scroller.scrollTo(0, 0);
     return;
@@ -44,9 +61,9 @@ export function arrive(root, target, asked, current) {
     if (!root.isConnected || !current() || performance.now() > until) return;
     const found = part(target);
     if (found) {
-      const edge = sticky ? root.getBoundingClientRect().bottom : headerHeight();
+      const edge = sticky ? sticky.getBoundingClientRect().bottom : headerHeight();
       scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
-      places += 1;
+      if (!marked || toMarks(found)) places += 1;
     } else {
       // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
       document.querySelector(".unseen")?.scrollIntoView({ block: "center" });

@@ -6,6 +6,8 @@ import { ascending, Echoes } from "../../ui/marking_cells.js";
 import { moved, toggled } from "./bar_moves.js";
 import { blocks, runs } from "./bar_words.js";
 
+const NUMBER = /^[-−]?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})$/; // answers.py
+
 /** @typedef {import("./bar_words.js").Blocks} Blocks */
 /** @typedef {import("./bar_words.js").Runs} Runs */
 
@@ -213,19 +215,16 @@ export class Questions {
     const box = make("input", { "aria-label": text.number, inputmode: "decimal", maxlength: 20, value });
     box.dataset.name = `number-${question.stop}`;
     box.disabled = !open;
+    if (!open) return [box];
+    const refusal = make("p", { class: "quiet", role: "status" });
+    const check = () => {
+      if (NUMBER.test(box.value.trim())) this.answer(question, box.value);
+      else refusal.textContent = text.no_number;
+    };
     box.addEventListener("input", () => this.drafts.set(question.stop, box.value));
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.answer(question, box.value);
+      if (event.key === "Enter") check();
     });
-    return open
-      ? [
-          make(
-            "div",
-            { class: "options" },
-            box,
-            this.bar.button("check", text.check, () => this.answer(question, box.value)),
-          ),
-        ]
-      : [box];
+    return [make("div", { class: "options" }, box, this.bar.button("check", text.check, check)), refusal];
   }
 }

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pages.shell.lessons.answers import number_of, places
 from pages.shell.lessons.lesson import TRUTHS, Question
+from pages.shell.lessons.prose import plain
 from pages.shell.lessons.truths import Value
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
@@ -45,7 +46,7 @@ def judge(question: Question, written: str, truth: Value | None) -> Verdict:
 def _choice(question: Question, chosen: list[int], truth: Value | None) -> Verdict:
     option = chosen[0]
     if truth is None:
-        return Verdict(option == question.answer, question.reasons[option - 1])
+        return Verdict(option == question.answer, plain(question.reasons[option - 1]))
     if question.truth and TRUTHS[question.truth.name].gives == "option":
         says = text("lesson")["next_token"].format(**dict(truth.words))
     else:
@@ -58,8 +59,9 @@ def _order(question: Question, chosen: list[int]) -> Verdict:
     wrong = next((place for place, option in enumerate(chosen) if place != option), None)
     if wrong is None:
         return Verdict(True, words["order_right"])
-    says = words["order_wrong"].format(place=wrong + 1, right=question.options[wrong], given=question.options[chosen[wrong]])
-    return Verdict(False, " ".join([says, *question.reasons[:1]]))
+    right, given = (plain(question.options[place]).rstrip(".") for place in (wrong, chosen[wrong]))
+    says = words["order_wrong"].format(place=wrong + 1, right=right, given=given)
+    return Verdict(False, " ".join([says, *map(plain, question.reasons[:1])]))
 
 
 def _tokens(question: Question, chosen: list[int], truth: Value) -> Verdict:
@@ -104,7 +106,7 @@ def right_answer(question: Question, truth: Value | None) -> str:
         return ""
     if question.kind == "choose":
         right = question.answer or (1 + int(truth.number) if truth else 0)
-        return question.reasons[right - 1] if question.reasons else judge(question, str(right), truth).says
+        return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says
     assert truth is not None  # only the others have none
     if question.kind == "number":
         return number(truth.number, 3)

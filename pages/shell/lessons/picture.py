@@ -21,12 +21,13 @@ from pages.shell.runs import runs
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
 from pages.ui.prediction import Prediction
+from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import HeadlightError
 
 # Key of the container, which bar.js scrolls to.
 CONTAINER = "lesson-marks"
-MOST_CELLS = 400  # of a larger map, only the row is drawn
+MOST_CELLS = 400  # of a larger map, and on a projector, which has no room for more, only the row is drawn
 
 
 class _Asked(NamedTuple):
@@ -59,7 +60,7 @@ def lesson_picture() -> None:
     if opened is None or asked is None:
         return
     words, query = text("lesson")["picture"], asked.queries[asked.row]
-    whole = asked.allowed.size <= MOST_CELLS
+    whole = asked.allowed.size <= MOST_CELLS and not presenting()
     allowed = asked.allowed if whole else asked.allowed[[asked.row]]
     offset = asked.row * len(asked.keys) if whole else 0
     shifted = tuple(tuple(offset + token for token in answer) for answer in asked.prediction.answers)

@@ -61,6 +61,11 @@ def inline(text: str) -> tuple[tuple[Style, str], ...]:
     return tuple(runs)
 
 
+def plain(text: str) -> str:
+    """A text without the signs of its styles, for where words have none."""
+    return "".join(words for _, words in inline(text))
+
+
 def as_html(text: str) -> Markup:
     """A text as HTML, with every word escaped."""
     parts: list[Markup] = []

@@ -7,7 +7,7 @@ from pages.shell.error_boundary import sentence
 from pages.shell.lessons.answers import Answer, fits, places
 from pages.shell.lessons.grading import Verdict, judge
 from pages.shell.lessons.lesson import TRUTHS, Lesson, Question
-from pages.shell.lessons.prose import inline, prose
+from pages.shell.lessons.prose import inline, plain, prose
 from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -113,9 +113,9 @@ def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
     if question.kind == "number" or chosen is None:
         return given
     if question.kind == "choose":
-        return f"“{question.options[chosen[0] - 1]}”" if 1 <= chosen[0] <= len(question.options) else given
+        return f"“{plain(question.options[chosen[0] - 1])}”" if 1 <= chosen[0] <= len(question.options) else given
     if question.kind == "order":
-        return " → ".join(question.options[place].rstrip(".") for place in chosen if place < len(question.options))
+        return " → ".join(plain(question.options[place]).rstrip(".") for place in chosen if place < len(question.options))
     return ", ".join(tokens[place] for place in chosen if place < len(tokens))
 
 

@@ -150,7 +150,7 @@ def test_the_gain_is_the_share_of_what_could_be_gained() -> None:
     assert text("lesson_tests")["post"][0]["options"][2] in printed
 
 
-def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
+def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", layer="2")
     app.button(key="keep_view").click().run()
     app.switch_page(HOME).run()
@@ -181,6 +181,13 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
     assert question
     assert (question.options, question.answer) == (("this", "that"), 2)
     assert tomllib.loads(as_toml(lesson))["title"] == "Mine"
+    with monkeypatch.context() as patch:  # a link that leads others to their own computer says so
+        patch.setattr("pages.lessons.editor.app_address", lambda: "http://localhost:8501")
+        app.run()
+        assert app.code[0].value.startswith("http://localhost:8501/?lesson=")
+        assert any("on this computer alone" in caption.value for caption in app.caption)
+    app.run()
+    assert not any("on this computer alone" in caption.value for caption in app.caption)
     app.button(key="play_own").click().run()
     assert not app.exception
     assert app.query_params["lesson"] in ("my-own", ["my-own"])

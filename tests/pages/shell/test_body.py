@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from benchmarks.session import Element, Session
 from pages.shell.body import BODY, COMPLETE, draw_alone
-from pages.ui.link_values import MEMORY, Memory, end_page, start_page
+from pages.ui.link_values import MEMORY, Memory, end_page, start_page, start_run
 from tests.pages.conftest import Visitor
 
 MAIN, SIDEBAR = 0, 1  # the first number of an element's place
@@ -97,6 +97,17 @@ def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatc
     links.drawn.add("layer")
     end_page()
     assert address == {"layer": "2"}
+
+
+def test_a_part_that_a_link_names_stays_until_its_page_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page before used the same name; the new one draws its parts when they come on screen."""
+    state = {MEMORY: Memory(page="tokens", drawn={"part"}), "page": "attention"}
+    address = {"part": "what-if"}
+    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state=state, query_params=address))
+    start_run()
+    start_page()
+    end_page()
+    assert address == {"part": "what-if"}
 
 
 def test_a_session_keeps_what_a_click_leaves_as_it_is(url: str) -> None:

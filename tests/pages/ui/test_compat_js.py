@@ -52,6 +52,10 @@ def test_header_height(page: Page) -> None:
     assert returned(page, "return compat.headerHeight()") == 60
 
 
+def test_sidebar(page: Page) -> None:
+    assert returned(page, "return compat.sidebar().querySelector('nav, [data-testid=stSidebarNav]') !== null")
+
+
 def test_navigation_lists(page: Page) -> None:
     tags = returned(page, "return [...compat.navigationLists()].map((part) => part.tagName)")
     assert tags.count("UL") == 1

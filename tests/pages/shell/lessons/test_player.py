@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.lessons.answers import Answer, fits, parse, write
 from pages.shell.lessons.ending import line_of_sheet
-from pages.shell.lessons.grading import Verdict, judge
+from pages.shell.lessons.grading import Verdict, judge, right_answer
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop, Truth
 from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.player import new_terms
-from pages.shell.lessons.question_data import question_data
+from pages.shell.lessons.question_data import as_words, question_data
 from pages.shell.lessons.truths import Value, filled, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
@@ -292,6 +292,17 @@ def test_a_judgement_gives_the_exact_reason() -> None:
     assert judge(order, "0-2-1", None).says == "Place 2 is “second”, not “third”. Because."
 
 
+def test_a_judgement_has_no_signs_of_styles() -> None:
+    options, reasons = ("*copy* it", "**read** `<pad>`."), ("No, `copy`.", "It *is*.")
+    choose = Question(kind="choose", ask="?", options=options, reasons=reasons, answer=1)
+    assert judge(choose, "2", None).says == "It is."
+    assert [as_words(choose, given, ()) for given in ("1", "2")] == ["“copy it”", "“read <pad>.”"]
+    assert right_answer(choose, None) == "No, copy."
+    order = Question(kind="order", ask="?", options=options, reasons=("*Because*.",))
+    assert judge(order, "1-0", None).says == "Place 1 is “copy it”, not “read <pad>”. Because."
+    assert as_words(order, "1-0", ()) == "read <pad> → copy it"
+
+
 # --- answers ---------------------------------------------------------------------------------------------------------------
 
 
@@ -316,7 +327,7 @@ def test_an_answer_must_fit_its_question() -> None:
     tokens = Question(kind="tokens", ask="?", most=2)
     assert [fits(tokens, given, 3) for given in ("2", "0-1", "3", "0-1-2", "1-1")] == [True, True, False, False, False]
     number = Question(kind="number", ask="?")
-    assert [fits(number, given, 0) for given in ("-1.5", "1,5", "1e9", "nan", "")] == [True, True, False, False, False]
+    assert [fits(number, given, 0) for given in ("-1.5", "1,5", ".5", "5.", "1e9", "nan", "", ".")] == [True] * 4 + [False] * 4
 
 
 # --- the bar ---------------------------------------------------------------------------------------------------------------
@@ -542,6 +553,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     """One short link opens the lesson on its page, presented; then keys alone: answers, the way on as with a clicker, and the
     missed question again."""
     lesson = shipped()["first-look"]
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("?lesson=first-look&lesson_stop=2&present=1")
     section = page.locator(".bar section")
     section.get_by_text("2 of 7").wait_for()
@@ -551,8 +563,10 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     choice.focus()
     page.keyboard.press("Enter")
     section.get_by_role("button", name="Keep it and show").wait_for()
+    page.wait_for_function("section => section.scrollTop > 0", arg=section.element_handle())  # down to the judgement
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
+    assert section.evaluate("section => section.scrollTop") == 0  # what is said at a stop is read from its beginning
     section.get_by_role("button", name="query", exact=True).press("Enter")
     section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
     title = page.locator("h1").first
@@ -612,6 +626,25 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(notes.locator("body")).to_contain_text(stops[-1].notes[:20])
     notes.keyboard.press("PageDown")
     section.get_by_text("The end of “One lesson”").wait_for()
+
+
+@pytest.mark.browser
+def test_on_a_projector_the_row_that_is_asked_for_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
+    """The row is the eleventh of the map. The sidebar, of which the stop speaks, lies over the page when it is asked for."""
+    visitor.page.set_viewport_size({"width": 1280, "height": 720})
+    page = visitor.open("attention?lesson=does-attention-explain&lesson_stop=1&present=1")
+    cells = page.locator(".marking .cell:enabled")
+    for cell in (cells.first, cells.last):
+        expect(cell).to_be_in_viewport(ratio=1)
+    cells.nth(12).click()
+    page.locator(".st-key-lesson-check button").click()
+    expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=1)
+    sidebar = page.get_by_test_id("stSidebar")
+    page.keyboard.press("s")
+    expect(sidebar.get_by_label("Source text", exact=True)).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(sidebar).to_be_hidden()
+    assert "present=1" in page.url
 
 
 @pytest.mark.browser
