@@ -48,7 +48,8 @@ with explained():
             show_overview(view, shown, kind, layer, head)
     if not hides:
         st.header(title, anchor="head")
-    if not hides and (is_open(SILENCE) or seen("head", 920)):
+    # A link that names a look is scrolled to it: below the overview it would not be drawn, and so not be found.
+    if not hides and (is_open(SILENCE) or "part" in st.query_params or seen("head", 920)):
         show_training_link(view.model, view.source, view.target, kind, layer, head)
         say_joined(shown)
         look = pick(words["look"], list(words["looks"]), "part")

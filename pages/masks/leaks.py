@@ -38,14 +38,12 @@ def show_future(batch: Batch) -> None:
         st.info(words["too_short"], icon=":material/short_text:")
         return
     st.markdown(words["future_text"])
-    left, right = st.columns(2)
-    with left:
+    with st.container(horizontal=True):
         position = pick_position(
             words["change"], tokens, "position", range(1, len(tokens)), len(tokens) - 1, words["change_help"], as_list=False
         )
-    others = _others(batch, position)
-    first = next((token for token in target if token in others), others[0])
-    with right:
+        others = _others(batch, position)
+        first = next((token for token in target if token in others), others[0])
         options = list(pipeline.vocabulary("target").tokens_of(others))
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
     (token,) = pipeline.vocabulary("target").ids([word])

@@ -23,12 +23,13 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(batch=True, beside=beside_an_example)
+    first = st.container()  # what goes wrong without a mask is the reason for all below
+    st.header(words["batch"], anchor="batch")
     batch = show_batch(view, trace)
     shown = pick_words(trace)
     if shown is not trace:
         st.caption(f":material/join: {words['joined']}")
 
-    first = st.container()
     st.header(words["pictures"], anchor="pictures")
     hides = "target" in trace.sides and show_drawing(batch)
     if batch.target is None:

@@ -1,4 +1,5 @@
-// Opens a page at its top or at the part that its address names, `…/attention#head`, and Back at the place that was left.
+// Opens a page at its top or at the part that its address names, `…/attention#head` or `…/attention?part=steps`, and Back at the
+// place that was left.
 //
 // What stands above a part grows while the page is drawn. So the place is kept until the page is at rest, or until a person
 // scrolls, types or presses. Streamlit leaves the next page scrolled as far as the one before was.
@@ -54,18 +55,20 @@ export function arriveAtParts() {
   });
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     addEventListener(type, leave, { capture: true, passive: true });
-  const { hash } = new URL(openedAt());
+  const { hash, search } = new URL(openedAt());
   if (!location.hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
-  keepPart();
+  keepPart(false, search);
 }
 
 /**
  * @param {boolean} orTop whether the page is shown from its top if the address names no part of it
+ * @param {string} search of the address as it was opened: a choice that is the default is dropped from it
  */
-function keepPart(orTop = false) {
+function keepPart(orTop = false, search = location.search) {
   leave();
   if (location.hash) keep(part);
   else if (asked()) keep(question);
+  else if (!lessonStop() && new URLSearchParams(search).has("part")) keep(choice);
   else if (orTop && (!lessonStop() || lessonStop() === stop)) keep(() => 0, REST_AT_TOP);
 }
 
@@ -101,6 +104,21 @@ function question() {
 function part() {
   const element = document.getElementById(location.hash.slice(1));
   return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+}
+
+/**
+ * Where the choice of what to look at begins, `part` in the address, with the heading above it, in px of the page; its start if
+ * the choice is in the upper third of the first screen; null while it is not drawn.
+ */
+function choice() {
+  const picker = elementWithKey("part");
+  if (!picker) return null;
+  const { scrollTop, clientHeight } = pageScroller();
+  const above = [...pageScroller().querySelectorAll("h2")].filter(
+    (heading) => heading.compareDocumentPosition(picker) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  const top = scrollTop + (above.at(-1) ?? picker).getBoundingClientRect().top;
+  return top < clientHeight / 3 ? 0 : top - headerHeight() - AIR;
 }
 
 /**

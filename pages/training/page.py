@@ -28,6 +28,8 @@ with explained():
         film, frame = film_of(view, frames), pick_frame(view, frames)
         trace = film.trace(frame)
         st.header(words["recorded_title"].format(model=frames.model), anchor="film")
+        # The picture comes first; the head in it is picked by a click, or below.
+        picture = st.container()
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
             # At first the head that turns, where the card names one.
@@ -35,7 +37,8 @@ with explained():
             layers, heads = trace.layers(kind), trace.heads(kind)
             layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", layers)) - 1
             head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
-        show_film(film, frame, view, kind, layer, head)
+        with picture:
+            show_film(film, frame, view, kind, layer, head)
 
         if section(words["turned_title"], "turned", 560):
             show_head_history(film, frame, kind, layer, head)

@@ -1,7 +1,7 @@
 """A link opens a page at the part it names, on a laptop and on a phone; Back opens a page where it was left."""
 
 import pytest
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize, expect
 
 from pages.ui.text import text
 from tests.pages.conftest import Visitor
@@ -42,6 +42,40 @@ def test_a_link_opens_the_part_that_has_the_anchor_it_names(visitor: Visitor) ->
     page.locator("#scaling").wait_for()
     visitor.settle()
     assert page.url.endswith("part=scaling#scaling")
+
+
+@pytest.mark.parametrize("look", ["map", "steps", "no-such-look"])
+def test_a_link_opens_at_the_look_it_names(visitor: Visitor, look: str) -> None:
+    """The address of a look, as it stands in the browser after it was picked, names no heading. The default is dropped from the
+    address, and so is a look that does not exist."""
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    visitor.open(f"attention?model=reverse&source=torch&part={look}")
+    wait_at(page, "head")
+    visitor.settle()
+    wait_at(page, "head")
+    assert ("part=" in page.url) == (look == "steps")
+
+
+def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None:
+    page = visitor.open("tokens?model=reverse&source=torch&part=alike")
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
+
+
+def test_back_opens_the_look_that_was_left(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=torch#head")
+    page.locator(".st-key-part").wait_for()
+    visitor.settle()
+    visitor.choose("what-if", "what-if")
+    page.get_by_test_id("stSidebarNav").get_by_text("Layers", exact=True).click()
+    page.get_by_role("heading", name="Layers", level=1).wait_for()
+    visitor.settle()
+    page.go_back()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    visitor.settle()
+    assert "part=what-if" in page.url
+    expect(page.get_by_role("radio", name="what-if")).to_be_checked()
 
 
 def test_an_example_opens_at_its_part_and_back_where_it_was_left(visitor: Visitor) -> None:

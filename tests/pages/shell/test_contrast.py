@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from pages.shell.navigation import name_of, page_files
 from tests.pages.conftest import ROOT, Visitor
@@ -32,7 +32,7 @@ LINKS = (
     "layers?source=the+cat&part=filmstrip",
     "layers?source=the+cat&part=residual-stream",
     "turning",
-    "decoding?source=the+cat",
+    "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )
 # These are opened with the parts below the first screen too; together they have every kind of chart.
@@ -135,6 +135,29 @@ def test_a_page_can_be_read_and_used_by_everybody(visitor: Visitor, link: str) -
             break
         page.wait_for_timeout(250)
     assert found == []
+
+
+def test_the_focus_is_seen_on_switches_charts_and_the_page_and_not_under_the_bar(visitor: Visitor) -> None:
+    visitor.page.emulate_media(color_scheme="dark")
+    page = visitor.open("attention?source=the+cat&part=map", whole=True)
+    page.wait_for_function(f"({GROUND})[0] < 128")
+    page.keyboard.press("Tab")  # from here on the keyboard has the focus
+    # What gets the focus, and where its frame is: the page fills the screen, so its frame is inside.
+    for target, framed, offset in (
+        (".stMain", ".stMain", "-2px"),
+        (".stCheckbox input", ".stCheckbox label", "2px"),
+        (".modebar-btn", ".modebar-btn", "2px"),
+    ):
+        page.locator(target).first.focus()
+        frame = page.locator(framed).first
+        for name, value in (("outline-width", "2px"), ("outline-style", "solid"), ("outline-offset", offset)):
+            expect(frame).to_have_css(name, value)
+        assert contrast(frame.evaluate("element => getComputedStyle(element).outlineColor"), page.evaluate(GROUND)) > 3
+    # What stands above the screen comes below the bar at the top.
+    page.evaluate("document.querySelector('.stMain').scrollTo(0, 9999)")
+    box = page.get_by_role("radio").first
+    box.focus()
+    assert box.evaluate("element => element.getBoundingClientRect().top") > 60
 
 
 def test_every_page_is_opened() -> None:

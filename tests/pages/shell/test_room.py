@@ -66,3 +66,17 @@ def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> Non
     box = visitor.open("attention").locator(".st-key-overview").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] / 2 < 720 - 10  # two layers, so half the box is the first one with its labels
+
+
+@pytest.mark.parametrize(
+    ("link", "shown", "width", "height"),
+    [
+        ("masks", '[data-testid="stMetricValue"] >> nth=1', 1024, 768),  # how far a prediction moves without the causal mask
+        ("training", ".film figure svg >> nth=0", 390, 844),
+    ],
+)
+def test_what_a_page_is_about_is_on_its_first_screen(visitor: Visitor, link: str, shown: str, width: int, height: int) -> None:
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    box = visitor.open(link).locator(shown).bounding_box()
+    assert box is not None
+    assert box["y"] + min(box["height"], 100) <= height
