@@ -14,6 +14,7 @@ from transformer.huggingface.families import FAMILIES
 from transformer.huggingface.limits import MODEL_MEGABYTES, PICKLED_WEIGHTS, TOKENIZER_MEGABYTES
 
 CONFIG, INDEX, WEIGHTS = "config.json", "model.safetensors.index.json", "model.safetensors"
+GENERATION = "generation_config.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 # Each holds the pieces of a tokenizer, in the format of one or another.
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
