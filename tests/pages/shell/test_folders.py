@@ -162,6 +162,7 @@ def captions(app: AppTest) -> list[str]:
 
 # Page and kind of model → where the page says that words are drawn, what stands in its picture, and settings of the page.
 JOINED = {
+    ("home", "marian"): ("common", "sleeps.", {}),
     ("attention", "gpt2"): ("common", "sleeps.", {}),
     ("layers", "marian"): ("common", "sleeps.", {"stop": "decoder.layers.0.cross_attention.weights"}),
     ("decoding", "marian"): ("decoding", "sleeps.", {}),
