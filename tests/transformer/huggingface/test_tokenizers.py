@@ -88,6 +88,8 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     assert joined.weights("decoder", 1).equal(weights[1])
     assert joined.allowed("decoder")[0, 0, 0].equal(torch.ones(6, 6, dtype=torch.bool).tril())
     assert len(set(pipeline.source_vocabulary.tokens)) == len(tokenizer)
+    assert [readable(piece) for piece in ("ē", "Ġĉ", "Ċ", "ġ", "a\x1b\n")] == ["␓", "▁␉", "⏎", "␡", "a␛⏎"]
+    assert not [token for token in pipeline.source_vocabulary.tokens if not token.isprintable() and ord(token[0]) < 128]
     assert [readable(piece) for piece in ("Ġcat", "cat", "##ing", "▁cat", "é", "Ã©", "ĠÃ©", "Ã")] == [
         "▁cat",
         "cat",
