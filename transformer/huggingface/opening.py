@@ -69,6 +69,9 @@ def read_folder(path: str | Path) -> Opened:
     check_pieces(folder.name, pieces)
     if not count:
         raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
+    if getattr(tokenizer, "separate_vocabs", False):
+        template = "The tokenizer in {folder!r} has a vocabulary for each side; only one for both can be read."
+        raise CheckpointError(template, folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
     writing = read_writing_ids(folder, config, tokenizer.eos_token_id)
     model = read_model(folder, config, family)
