@@ -60,11 +60,11 @@ class Table(NamedTuple):
 def show_sum(view: View, trace: Trace) -> None:
     """Draw token + position = input for the first sentence, on the picked side."""
     words, config = text("positions"), view.pipeline.config
-    side = pick(words["side"], trace.sides, "side")
-    path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
-    if f"{path}.position" not in trace or f"{path}.sum" not in trace:
+    if not any(f"{side}_embedding.position" in trace and f"{side}_embedding.sum" in trace for side in trace.sides):
         show_recorded(view, trace)
         return
+    side = pick(words["side"], trace.sides, "side")
+    path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
     position = position.reshape(-1, *position.shape[-2:])[0]

@@ -222,6 +222,7 @@ def test_a_bias_on_the_scores_is_hatched_where_a_mask_hides_them(monkeypatch: py
     drawn = array(json.loads(joined.get("plotly_chart")[0].proto.spec)["data"][-1]["z"])
     np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
     RESULTS.clear()
+    assert "side" not in [str(widget.key) for widget in app.get("button_group")]  # both sides are drawn
     note = text("positions")["sum_relative"]
     assert note in [line.value for line in app.markdown]
     assert any(caption.startswith("Positions are a bias on the scores (`position_bias`)") for caption in captions(app))
