@@ -19,6 +19,9 @@ from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
 
+# Looks that compute with the numbers of the run itself, so their tokens are the pieces.
+COMPUTED = ("steps", "what-if")
+
 words = text("attention")
 st.title(words["title"])
 st.markdown(words["sentence"])
@@ -51,9 +54,9 @@ with explained():
     # A link that names a look is scrolled to it: below the overview it would not be drawn, and so not be found.
     if not hides and (is_open(SILENCE) or "part" in st.query_params or seen("head", 920)):
         show_training_link(view.model, view.source, view.target, kind, layer, head)
-        say_joined(shown)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])
+        say_joined(trace if look in COMPUTED else shown)
         if look in ("map", "lines"):
             st.markdown(words["qkv"])
         if look in ("lines", "pattern"):

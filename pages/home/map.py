@@ -14,6 +14,7 @@ from plotly.colors import sample_colorscale
 
 from pages.home.links import Link, kept_query, packed, sidebar_query
 from pages.shell.glossary import meaning
+from pages.shell.pieces import pick_words, say_joined
 from pages.shell.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS
@@ -43,7 +44,8 @@ Node = dict[str, Any]
 
 
 def show_map(view: View, trace: Trace) -> None:
-    """Draw the heading, the switch that numbers the blocks, and the map of a view's model, with the tokens of its first text.
+    """Draw the heading, the switches that number the blocks and join pieces to words, and the map of a view's model, with the
+    tokens of its first text.
 
     Args:
         view: the choices of the sidebar.
@@ -54,16 +56,19 @@ def show_map(view: View, trace: Trace) -> None:
         st.header(words["map_heading"], anchor="map", width="content")
         numbered = _is_numbered()
     st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
+    shown = pick_words(trace)
+    say_joined(shown)
     base = {**kept_query(), **sidebar_query()}
-    depends_on = (language(), json.dumps(base), numbered, *_run_of(view))
-    _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, base, numbered)))
+    depends_on = (language(), json.dumps(base), numbered, shown is trace, *_run_of(view))
+    _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, shown, base, numbered)))
 
 
-def _parcel(view: View, trace: Trace, base: dict[str, Any], numbered: bool) -> bytes:
+def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], numbered: bool) -> bytes:
     """The data of the map for `map.js`, as bytes: they are made once, and Streamlit need not write them out at every click.
 
     Args:
         view, trace: as for `show_map`.
+        shown: whose tokens and weights are drawn: the trace, or that of its words.
         base: parameters that all links keep.
         numbered: whether the blocks have numbers.
     """
@@ -71,7 +76,7 @@ def _parcel(view: View, trace: Trace, base: dict[str, Any], numbered: bool) -> b
     nodes = {"encoder": _encoder, "decoder": _decoder}
     depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     columns = [
-        {"name": words[stack], "kind": stack, "nodes": [_linked(node, base) for node in nodes[stack](view, trace, config)]}
+        {"name": words[stack], "kind": stack, "nodes": [_linked(node, base) for node in nodes[stack](view, trace, shown)]}
         for stack in view.pipeline.stacks
     ]
     data = {
@@ -79,7 +84,7 @@ def _parcel(view: View, trace: Trace, base: dict[str, Any], numbered: bool) -> b
         "terms": _meanings(columns),
         "callouts": _callouts(columns) if numbered else [],
         "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
-        "heads": _heads(view, trace, base),
+        "heads": _heads(view, shown, base),
         "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
         "scale": _scale(),
         "top": LEVELS,
@@ -127,15 +132,15 @@ def _linked(node: Node, base: dict[str, Any]) -> Node:
     return {**node, **packs, **inner}
 
 
-def _heads(view: View, trace: Trace, base: dict[str, Any]) -> Node | None:
+def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
     """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
-    sizes = (trace.layers(kind) * math.prod(trace.weights(kind, 0)[0].shape) for kind in trace.kinds)
+    sizes = (shown.layers(kind) * math.prod(shown.weights(kind, 0)[0].shape) for kind in shown.kinds)
     if sum(sizes) > MAP_BYTES:
         return None
     pictures = {}
-    for kind in trace.kinds:
+    for kind in shown.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
-        shape, levels = RESULTS.result((_levels, *_run_of(view), kind), lambda kind=kind: _levels(trace, kind))
+        shape, levels = RESULTS.result((_levels, *_run_of(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
         pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)}
     return pictures
 
@@ -158,21 +163,21 @@ def _scale() -> str:
     return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
 
 
-def _encoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
-    words = text("home")["map"]
-    tokens = trace.source_tokens[0]
+def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
+    words, config = text("home")["map"], trace.config
+    count = len(trace.source_tokens[0])
     memory: Node = {
         "type": "block",
         "id": "memory",
         "kind": "encoder",
         "title": words["memory"],
-        "note": words["size"].format(count=len(tokens), width=config.d_model),
+        "note": words["size"].format(count=count, width=config.d_model),
         "link": _stop("encoder.output"),
         "terms": ["memory"],
         "callout": "memory",
     }
     return [
-        _tokens(words["source"], tokens, "source", "tokens"),
+        _tokens(words["source"], shown.source_tokens[0], "source", "tokens"),
         *_inputs(config, "source", "vectors"),
         {
             "type": "stack",
@@ -187,15 +192,15 @@ def _encoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
             ],
         },
         *_final_norm("encoder", config),
-        *([memory] if view.writes else [*_output(len(tokens), config), _filled(view, trace)]),
+        *([memory] if view.writes else [*_output(count, config), _filled(view, trace)]),
     ]
 
 
-def _decoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
-    words = text("home")["map"]
-    tokens = trace.target_tokens[0]
+def _decoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
+    words, config = text("home")["map"], trace.config
     crossed = "cross" in trace.kinds
     written = words["written" if view.target is None else "target"] if crossed else words["joined"]
+    callout = ("written" if view.target is None else "forced") if crossed else "tokens"
     cross = (
         [
             {**_attention("cross", trace, _mask("source")), "id": "cross", "callout": "cross"},
@@ -205,7 +210,7 @@ def _decoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
         else []
     )
     return [
-        _tokens(written, tokens, "target", ("written" if view.target is None else "forced") if crossed else "tokens"),
+        _tokens(written, shown.target_tokens[0], "target", callout),
         *_inputs(config, "target", "" if crossed else "vectors"),
         {
             "type": "stack",
@@ -221,7 +226,7 @@ def _decoder(view: View, trace: Trace, config: NetworkConfig) -> list[Node]:
             ],
         },
         *_final_norm("decoder", config),
-        *_output(len(tokens), config),
+        *_output(len(trace.target_tokens[0]), config),
         _answer(view, trace),
     ]
 

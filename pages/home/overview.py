@@ -41,7 +41,7 @@ def show_numbers(view: View, trace: Trace) -> None:
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)
     if view.pipeline.note:
-        st.caption(literal(view.pipeline.note))
+        st.caption(view.pipeline.note)
     if card.tested_on:
         st.caption(
             literal(words["card"].format(description=open_description(view.model), tested=card.tested_on, command=card.command))

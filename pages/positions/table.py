@@ -11,13 +11,13 @@ from jaxtyping import Float
 
 from pages.shell.view import View
 from pages.ui.charts import chart, show
-from pages.ui.escaping import literal
 from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.position_geometry import cell, sinusoidal_table, untrained_table
+from transformer.figures.head_steps import Matrix, tensor_map
 from transformer.figures.position_geometry import position_map
 from transformer.figures.token_geometry import aligned_maps
 from transformer.pipeline.pipeline import Side
@@ -60,11 +60,11 @@ class Table(NamedTuple):
 def show_sum(view: View, trace: Trace) -> None:
     """Draw token + position = input for the first sentence, on the picked side."""
     words, config = text("positions"), view.pipeline.config
-    side = pick(words["side"], trace.sides, "side")
-    path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
-    if f"{path}.position" not in trace or f"{path}.sum" not in trace:
+    if not any(f"{side}_embedding.position" in trace and f"{side}_embedding.sum" in trace for side in trace.sides):
         show_recorded(view, trace)
         return
+    side = pick(words["side"], trace.sides, "side")
+    path, tokens = f"{side}_embedding", trace.tokens_of(side)[0]
     token = trace[f"{path}.scaled" if config.scale_embedding else f"{path}.token"].numpy()[0]
     position, total = trace[f"{path}.position"].numpy(), trace[f"{path}.sum"].numpy()[0]
     position = position.reshape(-1, *position.shape[-2:])[0]
@@ -98,12 +98,17 @@ def show_recorded(view: View, trace: Trace) -> None:
     for kind in trace.kinds:
         path = str(kind.path(0) / "position_bias")
         if path in trace and Kind.of(kind).queries == Kind.of(kind).keys:
-            bias = trace[path].numpy()[0].mean(0)
-            panels = {words["panel_bias"].format(kind=kind): bias}
-            figure = chart(aligned_maps, panels, trace.tokens(kind)[0], words["query"], words["key"])
+            values = trace[path].numpy()
+            bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words it has an axis of texts besides
+            queries, keys = trace.tokens(kind)
+            hidden = ~trace.allowed(kind)[0, 0, 0].numpy()
+            matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
+            st.markdown(f"**{words['panel_bias'].format(kind=kind)}**")
+            figure = chart(tensor_map, matrix, labels=figure_labels())
             show(figure, f"positions-bias-{kind}", words["bias_alt"].format(count=len(bias), kind=kind))
+            st.caption(words["bias_says"])
     if view.pipeline.note:
-        st.caption(literal(view.pipeline.note))
+        st.caption(view.pipeline.note)
 
 
 def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:

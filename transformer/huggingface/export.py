@@ -8,7 +8,7 @@ Four things are written in another way:
 - Both vocabularies become one, with a row for each word of either: Marian has one tokenizer. Words that a side lacks read as
   `<unk>` there, and have a logit so low that they are never written.
 - A model with one more norm after each stack gets one more layer there, whose sub-layers add nothing: its norms alone act.
-- The tokenizer takes words as the model knows them, with a space between them; letters need none.
+- One tokenizer reads both sides. It splits and joins texts as ours do, but leaves contractions and numbers as they are typed.
 """
 
 import math
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 from transformers import GenerationConfig, MarianConfig, PreTrainedTokenizerFast
 
@@ -26,8 +26,18 @@ from transformer.huggingface.own_network import MARIAN_EPS, marian_modules
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
+from transformer.text.tokenizer import APOSTROPHES, DASHES
 from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
+# English and French words: an elision such as `l'` is a token, and so is `'s`.
+WORDS = r"aujourd'hui|[^\W\d_]+'(?!s\b)|'s\b|[^\W\d_]+(-[^\W\d_]+)*|\d+|[^\w\s]"
+# Name of our tokenizer of the source → the tokens in a text of either side.
+TOKENS = {
+    "characters": r"\S",
+    "words and digits": r"[^\W\d_]+|\d|[^\w\s]",
+    "english": WORDS,
+    "french": WORDS,
+}
 NEVER = -1e9  # logit of a word that the target lacks
 # What Marian cannot hold: field of our configuration → the value it must have.
 NEEDED = {
@@ -65,7 +75,8 @@ def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
     special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
     GenerationConfig(**special, max_length=config.max_len).save_pretrained(folder)
     save_file(marian_weights(pipeline, tokens), folder / "model.safetensors", {"format": "pt"})
-    _tokenizer(tokens, pipeline.source_vocabulary.tokenizer_name).save_pretrained(folder)
+    names = pipeline.source_vocabulary.tokenizer_name, pipeline.target_vocabulary.tokenizer_name
+    _tokenizer(tokens, *names).save_pretrained(folder)
 
 
 def joint_tokens(pipeline: Pipeline) -> tuple[str, ...]:
@@ -172,13 +183,15 @@ def _config(config: TransformerConfig, vocab: int) -> MarianConfig:
     )
 
 
-def _tokenizer(tokens: tuple[str, ...], name: str) -> PreTrainedTokenizerFast:
-    """A tokenizer of words with a space between them, or of letters."""
+def _tokenizer(tokens: tuple[str, ...], source: str, target: str) -> PreTrainedTokenizerFast:
+    """A tokenizer that splits as ours of the source, and joins as ours of the target."""
     ids = {token: index for index, token in enumerate(tokens)}
     tokenizer: Any = Tokenizer(models.WordLevel(ids, unk_token=UNK))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
-    letters = [pre_tokenizers.Split(Regex("."), "isolated")] if name == "characters" else []
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), *letters])
+    signs = [normalizers.Replace(chr(code), sign) for code, sign in (APOSTROPHES | DASHES).items()]
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *signs])
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKENS[source]), "removed", invert=True)
     around = [(SOS, ids[SOS]), (EOS, ids[EOS])]
     tokenizer.post_processor = processors.TemplateProcessing(single=f"{SOS} $A {EOS}", special_tokens=around)
+    spaces = [] if target == "characters" else [decoders.WordPiece(prefix=" ", cleanup=False)]
+    tokenizer.decoder = decoders.Sequence([*spaces, decoders.Fuse(), decoders.Replace(Regex(r"(?<=\w') "), "")])
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, bos_token=SOS, eos_token=EOS, unk_token=UNK)

@@ -69,7 +69,7 @@ class Family:
         encoder, decoder: the stacks it has.
         other: our path → point, outside stacks.
         first_position: rows of the table of positions that no token has, given the configuration.
-        note: what is different from our own network, in a sentence or two.
+        note: what is different from our own network, in a sentence or two, as Markdown.
     """
 
     model_class: str

@@ -5,6 +5,7 @@ Needs none of the packages that open a model, so that an app can list its folder
 
 import json
 import math
+import os
 import struct
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +15,12 @@ from transformer.huggingface.families import FAMILIES
 from transformer.huggingface.limits import MODEL_MEGABYTES, PICKLED_WEIGHTS, TOKENIZER_MEGABYTES
 
 CONFIG, INDEX, WEIGHTS = "config.json", "model.safetensors.index.json", "model.safetensors"
+GENERATION = "generation_config.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 # Each holds the pieces of a tokenizer, in the format of one or another.
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
+# What is said about the pieces, and what is in it without being read: where the tokenizer was when it was written.
+TOKENIZER_SETTINGS, NOT_READ = ("tokenizer_config.json", "special_tokens_map.json"), ("name_or_path", "special_tokens_map_file")
 MEGABYTE = 1_000_000
 HEADER_BYTES = 20 * MEGABYTE  # of the largest header of a safetensors file that is read
 NUMBER_BYTES = 4  # weights are read as float32
@@ -92,7 +96,8 @@ class Folder:
         return values
 
     def tokenizer_files(self) -> None:
-        """Check the files that a tokenizer may read: their size, and that they ask for no code. Raises as `file`."""
+        """Check the files that a tokenizer may read: their size, and that they ask for no code and no other file. Raises as
+        `file`."""
         if not any(self.has(name) for name in TOKENIZERS):
             raise CheckpointError(
                 "The folder {folder!r} has no tokenizer; it needs one of {names}.",
@@ -102,8 +107,32 @@ class Folder:
         for path in self.root.iterdir():
             if path.suffix in (".json", ".txt", ".model", ".spm", ".jinja") and path.name not in (INDEX, CONFIG):
                 self.file(path.name)
-        if self.has("tokenizer_config.json"):
-            self.json("tokenizer_config.json")
+        for name in TOKENIZER_SETTINGS:
+            if self.has(name):
+                self._check_paths(name, self.json(name))
+
+    def _check_paths(self, name: str, settings: dict[str, Any]) -> None:
+        """Refuse settings with the path of a file: a tokenizer would read the file, wherever it is, and show what is in it."""
+        waiting: list[Any] = [value for key, value in settings.items() if key not in NOT_READ]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict | list):
+                waiting += value.values() if isinstance(value, dict) else value
+            elif isinstance(value, str) and _is_file(value):
+                raise CheckpointError(
+                    "{file!r} in the folder {folder!r} names the file {path!r}; a tokenizer reads files of its folder only.",
+                    file=name,
+                    folder=self.name,
+                    path=value,
+                )
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text is the path of a file of this computer, or of a device."""
+    try:
+        return os.path.exists(text) and not os.path.isdir(text)
+    except ValueError:  # with a zero in it
+        return False
 
 
 def _lies_in(file: Path, root: Path) -> bool:

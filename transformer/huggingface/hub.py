@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from transformer.environment import PREFIX
 from transformer.errors import CheckpointError
-from transformer.huggingface.files import CONFIG, INDEX, MEGABYTE, NUMBER_BYTES, TOKENIZERS, WEIGHTS
+from transformer.huggingface.files import CONFIG, GENERATION, INDEX, MEGABYTE, NUMBER_BYTES, TOKENIZERS, WEIGHTS
 from transformer.huggingface.limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKENIZER_MEGABYTES
 
 # Environment variables: of Hugging Face's own library, with the hub's address; and with the folder of what was downloaded.
@@ -28,7 +28,8 @@ ID = re.compile(rf"(?P<owner>{_PART})/(?P<name>{_PART})(?:@(?P<revision>{_PART}|
 COMMIT = re.compile(r"[0-9a-f]{40}")
 RESERVED = ("datasets", "spaces", "api", "models")  # first parts of other addresses of a hub
 PARTS = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
-SMALL = (CONFIG, INDEX, *TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+TOKENIZER_PARTS = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+SMALL = (CONFIG, GENERATION, INDEX, *TOKENIZERS, *TOKENIZER_PARTS)
 MARIAN = ("source.spm", "target.spm")
 SIGN = "@"
 SECONDS = 20  # until an answer of the hub is given up

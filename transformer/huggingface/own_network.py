@@ -15,7 +15,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from transformer.errors import CheckpointError, ConfigError
-from transformer.huggingface.pipeline import Agreement, HuggingFacePipeline, read_folder, readable_model
+from transformer.huggingface.opening import Opened, read_folder, readable_model
+from transformer.huggingface.pipeline import Agreement, HuggingFacePipeline
 from transformer.network.config import TransformerConfig
 from transformer.network.embedding import sinusoid
 from transformer.network.masks import padding_keys
@@ -141,9 +142,9 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         network: the network. Its weights are those of `original`.
     """
 
-    def __init__(self, name: str, marian: PreTrainedModel, network: Transformer, tokenizer: Any) -> None:
-        self._marian = marian
-        super().__init__(name, network, tokenizer)
+    def __init__(self, opened: Opened, network: Transformer) -> None:
+        self._marian = opened.model
+        super().__init__(opened.name, network, opened.tokenizer, opened.writing)
 
     @property
     def model(self) -> Transformer:
@@ -222,8 +223,8 @@ def open_own_network(path: str | Path) -> OwnNetworkPipeline:
         CheckpointError: a folder that may not be opened (`transformer.huggingface.folder`), or a model that our network cannot
             hold.
     """
-    name, model, _, tokenizer, pad, longest = read_folder(path)
-    with readable_model(name):
-        pipeline = OwnNetworkPipeline(name, model, own_network(model, pad, longest), tokenizer)
+    opened = read_folder(path)
+    with readable_model(opened.name):
+        pipeline = OwnNetworkPipeline(opened, own_network(opened.model, opened.pad, opened.longest))
         pipeline.check_network()
     return pipeline

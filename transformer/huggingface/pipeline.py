@@ -1,24 +1,17 @@
 """`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, as `Pipeline` gives them from our own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from transformers import AutoTokenizer, PreTrainedModel
 
-from transformer.errors import CheckpointError, InputError
-from transformer.huggingface.families import Family
-from transformer.huggingface.files import Folder
-from transformer.huggingface.folder import first_line, read_config, read_model
-from transformer.huggingface.limits import CONTINUATION_TOKENS, MODEL_TOKENS
+from transformer.errors import InputError
+from transformer.huggingface.limits import CONTINUATION_TOKENS
 from transformer.huggingface.network import NO_PAD, ModelConfig, Network
-from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 from transformer.huggingface.vocabulary import PieceVocabulary
+from transformer.huggingface.writing_ids import NO_ID, WritingIds
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
@@ -61,11 +54,11 @@ class HuggingFacePipeline:
 
     trained = True
 
-    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any) -> None:
-        self.name, self.tokenizer = name, tokenizer
+    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any, writing: WritingIds) -> None:
+        self.name, self.tokenizer, self._writing = name, tokenizer, writing
         self.network: Any = network
-        config, sos = network.config, self._sos if self.crossed else None
-        eos = self._eos if self._eos >= 0 and "decoder" in self.stacks else None
+        config, sos = network.config, writing.start if self.crossed else None
+        eos = writing.end if writing.end != NO_ID and "decoder" in self.stacks else None
         self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad, sos, eos)
         self.target_vocabulary = (
             PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad, sos, eos)
@@ -178,11 +171,11 @@ class HuggingFacePipeline:
         pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
         ids = pieces.ids
         if side == "target" and self.crossed:
-            if ids and ids[-1] == self._eos:
+            if ids and ids[-1] == self._writing.end:
                 ids = ids[:-1]
-            if ids[:1] != [self._sos]:  # some tokenizers write it themselves
-                ids = [self._sos, *ids]
-        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._eos:
+            if ids[:1] != [self._writing.start]:  # some tokenizers write it themselves
+                ids = [self._writing.start, *ids]
+        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._writing.end:
             ids = ids[:-1]  # a text that goes on does not end here
         if not ids and side == "source":
             raise InputError("There is nothing to read in your text; type a few words.")
@@ -221,7 +214,9 @@ class HuggingFacePipeline:
             return self._continued(rows, edits)
         limit = max(map(self._limit, rows))
         ids = self.batch(rows, "source")
-        written = greedy(self.network, ids, self._sos, self._eos, limit, self._never, edits, self._forced)
+        written = greedy(
+            self.network, ids, self._writing.start, self._writing.end, limit, self._never, edits, self._writing.forced
+        )
         return [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
 
     def write(
@@ -244,12 +239,12 @@ class HuggingFacePipeline:
         (reading,) = self._readings([source], "source")
         ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
         given, prompt = (ids, None) if self.crossed else (None, ids)
-        forced = {**self._forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
+        forced = {**self._writing.forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
         return write(
             self.network,
             given,
-            self._sos,
-            self._eos,
+            self._writing.start,
+            self._writing.end,
             limit,
             method,
             controls,
@@ -286,7 +281,17 @@ class HuggingFacePipeline:
         answers = []
         for part in [rows] if same else [[row] for row in rows]:
             prompt, limit = self.batch(part, "source"), max(map(self._limit, part))
-            written = greedy(self.network, None, self._sos, self._eos, limit, self._never, edits, self._forced, prompt)
+            written = greedy(
+                self.network,
+                None,
+                self._writing.start,
+                self._writing.end,
+                limit,
+                self._never,
+                edits,
+                self._writing.forced,
+                prompt,
+            )
             answers += [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
         return answers
 
@@ -298,37 +303,11 @@ class HuggingFacePipeline:
         """The most tokens of an answer."""
         return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
 
-    @cached_property
-    def _special(self) -> dict[str, int]:
-        """Ids that the model's configuration names for writing."""
-        found = {}
-        for name in ("decoder_start_token_id", "eos_token_id", "forced_bos_token_id"):
-            for config in (getattr(self.original, "generation_config", None), self.original.config):
-                value = getattr(config, name, None) if config is not None else None
-                value = value[0] if isinstance(value, list) and value else value
-                if isinstance(value, int) and 0 <= value < self.config.target_vocab:
-                    found.setdefault(name, value)
-        return found
-
-    @property
-    def _sos(self) -> int:
-        return self._special.get("decoder_start_token_id", 0)
-
-    @property
-    def _eos(self) -> int:
-        return self._special.get("eos_token_id", NO_PAD)
-
-    @property
-    def _forced(self) -> dict[int, int]:
-        """Step → token that the model is made to write there, such as the code of a language."""
-        first = self._special.get("forced_bos_token_id")
-        return {} if first is None else {0: first}
-
     @property
     def _never(self) -> tuple[int, ...]:
         """Ids that the model must not write: padding."""
         pad = self.config.target_pad
-        return () if pad in (NO_PAD, self._eos) else (pad,)
+        return () if pad in (NO_PAD, self._writing.end) else (pad,)
 
     # --- tracing -------------------------------------------------------------------------------------------------------------
 
@@ -406,83 +385,10 @@ class HuggingFacePipeline:
     def _reading(self, text: Any, side: Side) -> Reading:
         vocabulary = self.vocabulary(side)
         if isinstance(text, Answer) and side == "target":
-            ids = ((self._sos,) if self.crossed else ()) + text.ids
+            ids = ((self._writing.start,) if self.crossed else ()) + text.ids
             text = Reading(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
         if not isinstance(text, Reading):
             return self.read(a_text(text), side)
         if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
             raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
         return text
-
-
-class Opened(NamedTuple):
-    """The parts of a model in a folder.
-
-    Attributes:
-        name: of the folder.
-        model: in evaluation mode, with the attention of `transformers` itself.
-        family: where its tensors are.
-        tokenizer: of `transformers`.
-        pad: id of padding; `NO_PAD` where there is none.
-        longest: most tokens of a text.
-    """
-
-    name: str
-    model: PreTrainedModel
-    family: Family
-    tokenizer: Any
-    pad: int
-    longest: int
-
-
-def open_folder(path: str | Path) -> HuggingFacePipeline:
-    """The pipeline of the model in a folder.
-
-    Raises:
-        CheckpointError: a folder that may not be opened, or whose parts do not fit; see `transformer.huggingface.folder`.
-    """
-    name, model, family, tokenizer, pad, longest = read_folder(path)
-    with readable_model(name):
-        network = Network(model, family, pad, pad, longest)
-    return HuggingFacePipeline(name, network, tokenizer)
-
-
-def read_folder(path: str | Path) -> Opened:
-    """The model and the tokenizer in a folder. Raises as `open_folder`."""
-    folder = Folder(path)
-    config, family = read_config(folder)
-    folder.tokenizer_files()
-    check_rules(folder)
-    try:
-        with caught_panics():
-            tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
-            pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
-    except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
-        template = "The tokenizer in {folder!r} cannot be read ({problem})."
-        problem = first_line(error).replace(str(folder.root), folder.name)
-        raise CheckpointError(template, folder=folder.name, problem=problem) from None
-    check_pieces(folder.name, pieces)
-    if not count:
-        raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
-    pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
-    model = read_model(folder, config, family)
-    with readable_model(folder.name):
-        positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
-        longest = min(MODEL_TOKENS, positions - family.first_position(config))
-    return Opened(folder.name, model, family, tokenizer, pad, longest)
-
-
-@contextmanager
-def readable_model(name: str) -> Iterator[None]:
-    """A context for work with the model in the folder `name`, in which every error becomes one that is documented.
-
-    Raises:
-        CheckpointError: anything was raised within the context.
-    """
-    try:
-        yield
-    except CheckpointError:
-        raise
-    except Exception as error:  # noqa: BLE001 (of whatever kind, from a configuration of whatever kind)
-        template = "The model in {folder!r} cannot be run ({problem})."
-        raise CheckpointError(template, folder=name, problem=first_line(error)) from None

@@ -57,13 +57,15 @@ class PieceVocabulary:
                 rows=rows,
             )
 
+        # Codes of languages, which the tokenizer of M2M-100 keeps apart from its pieces.
+        self._languages: dict[int, str] = getattr(tokenizer, "id_to_lang_token", {})
         self.tokens = self._labels()
 
     def __len__(self) -> int:
         return self.rows
 
     def _labels(self) -> tuple[str, ...]:
-        written = {index: piece for piece, index in self.tokenizer.get_vocab().items()}
+        written = {index: piece for piece, index in self.tokenizer.get_vocab().items()} | self._languages
         pieces = [written.get(index, f"<{index}>") for index in range(self.rows)]
         labels = [readable(piece) for piece in pieces]
         count = Counter(labels)
@@ -73,7 +75,7 @@ class PieceVocabulary:
     @property
     def specials(self) -> tuple[int, ...]:
         """The ids of the special tokens."""
-        return tuple(sorted(index for index in self.tokenizer.all_special_ids if index < self.rows))
+        return tuple(sorted(index for index in {*self.tokenizer.all_special_ids, *self._languages} if index < self.rows))
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -165,8 +165,8 @@ class Pipeline:
         """
         try:
             # From the floor above, and only where it is asked for: the packages it needs are an extra.
+            from transformer.huggingface.opening import open_folder
             from transformer.huggingface.own_network import open_own_network
-            from transformer.huggingface.pipeline import open_folder
         except ModuleNotFoundError as error:
             raise CheckpointError(NO_PACKAGE, package=error.name) from error
         return open_own_network(folder) if own_network else open_folder(folder)

@@ -16,20 +16,22 @@ def _byte_letters() -> dict[str, int]:
 
 BYTES = _byte_letters()
 BYTE_SPACE = "Ġ"
+# Control characters → their pictures, such as `␛`. They have no ink, and a picture as SVG cannot hold them.
+PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F: "␡"}
 
 
 def readable(piece: str) -> str:
-    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; other pieces are returned unchanged."""
+    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; of other pieces only control characters are
+    replaced."""
     starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
     encoded = starts_word or any(ord(letter) > 127 for letter in letters)
     if not encoded or any(letter not in BYTES for letter in letters):
-        return piece
+        return piece.translate(PICTURES)
     try:
         text = bytes(BYTES[letter] for letter in letters).decode()
     except UnicodeDecodeError:
         return piece
-    text = text.replace("\n", "⏎").replace(" ", SPACE)
-    return (SPACE if starts_word else "") + text
+    return (SPACE if starts_word else "") + text.replace(" ", SPACE).translate(PICTURES)
 
 
 def joined_label(pieces: Sequence[str]) -> str:

@@ -162,6 +162,7 @@ def captions(app: AppTest) -> list[str]:
 
 # Page and kind of model → where the page says that words are drawn, what stands in its picture, and settings of the page.
 JOINED = {
+    ("home", "marian"): ("common", "sleeps.", {}),
     ("attention", "gpt2"): ("common", "sleeps.", {}),
     ("layers", "marian"): ("common", "sleeps.", {"stop": "decoder.layers.0.cross_attention.weights"}),
     ("decoding", "marian"): ("decoding", "sleeps.", {}),
@@ -190,6 +191,41 @@ def test_pieces_are_joined_to_words_on_wish(page: str, kind: str, monkeypatch: p
     app.toggle(key="join").set_value(False).run()
     assert word not in pictures(app)
     RESULTS.clear()
+
+
+@pytest.mark.usefixtures("named")
+def test_looks_that_compute_with_pieces_do_not_say_that_words_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    count = {}
+    for look in ("map", "steps"):
+        app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true", part=look)
+        count[look] = sum(text("common")["joined"] in caption for caption in captions(app))
+    assert count == {"map": 2, "steps": 1}  # of all heads, and of this head
+    RESULTS.clear()
+
+
+def test_a_bias_on_the_scores_is_hatched_where_a_mask_hides_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("t5")))
+    app = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat")
+    assert shown_errors(app) == ""
+    encoder, decoder = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart"))
+    assert len(decoder) == len(encoder) + 1  # the hidden cells are drawn first
+    hidden = np.isfinite(array(decoder[0]["z"]))
+    np.testing.assert_array_equal(hidden, ~np.tri(len(hidden), dtype=bool))
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    joined = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat", join="true")
+    assert shown_errors(joined) == ""
+    bias = runs().trace(trained_key("t5"), ("the cat sleeps .",), (None,), ())["encoder.layers.0.self_attention.position_bias"]
+    pairs = bias.numpy()[0].mean(0)[:4, :4].reshape(2, 2, 2, 2).mean((1, 3))
+    drawn = array(json.loads(joined.get("plotly_chart")[0].proto.spec)["data"][-1]["z"])
+    np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
+    RESULTS.clear()
+    assert "side" not in [str(widget.key) for widget in app.get("button_group")]  # both sides are drawn
+    note = text("positions")["sum_relative"]
+    assert note in [line.value for line in app.markdown]
+    assert any(caption.startswith("Positions are a bias on the scores (`position_bias`)") for caption in captions(app))
 
 
 def pictures(app: AppTest) -> str:

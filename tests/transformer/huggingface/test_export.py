@@ -42,6 +42,25 @@ def compare(ours: Pipeline, theirs: Any, source: str, target: str) -> tuple[floa
     return float(logits), weights
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("english-french", "The animal did not cross the street because it was too tired"),
+        ("dates", "3 july 1999"),
+        ("reverse", "headlight"),
+    ],
+)
+def test_texts_are_read_and_written_as_by_our_own_model(name: str, source: str, tmp_path: Path) -> None:
+    ours = Pipeline.load(name)
+    theirs = written(ours, tmp_path / "model")
+    assert theirs.read(source).tokens == ours.read(source).tokens
+    answer = ours.answer(source)
+    assert theirs.answer(source) == answer
+    assert theirs.read(answer, "target").tokens == ours.read(answer, "target").tokens
+    typed = answer.replace("'", "’").upper()
+    assert theirs.read(typed, "target").tokens == ours.read(typed, "target").tokens
+
+
 def test_the_shipped_translation_model_answers_the_same_as_marian(tmp_path: Path) -> None:
     ours = Pipeline.load("english-french")
     theirs = written(ours, tmp_path / "model")

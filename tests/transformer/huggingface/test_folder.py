@@ -21,7 +21,7 @@ from transformer.errors import CheckpointError, InputError
 from transformer.huggingface import files
 from transformer.huggingface import folder as folder_module
 from transformer.huggingface.folder import Folder
-from transformer.huggingface.pipeline import open_folder
+from transformer.huggingface.opening import open_folder
 
 
 @pytest.fixture
@@ -153,6 +153,18 @@ WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a long piece": (
         lambda f: rules(f, added_tokens=[{"id": 39, "content": "x" * 1001, "special": False} | ADDED]),
         "has a piece of 1001 letters",
+    ),
+    "a tokenizer that reads a file of the server": (
+        lambda f: change(f, "tokenizer_config.json", tokenizer_class="BertTokenizer", vocab=__file__),
+        f"'tokenizer_config.json' in the folder 'model' names the file {__file__!r}; a tokenizer reads",
+    ),
+    "a tokenizer that reads a device without end": (
+        lambda f: change(f, "tokenizer_config.json", init_inputs=[["/dev/zero"]]),
+        "names the file '/dev/zero'",
+    ),
+    "special tokens that are a file": (
+        lambda f: (f / "special_tokens_map.json").write_text(json.dumps({"vocab_file": __file__})),
+        "'special_tokens_map.json' in the folder 'model' names the file",
     ),
     "an adapter": (lambda f: (f / "adapter_config.json").write_text("{}"), "has an adapter"),
 }
@@ -350,6 +362,11 @@ def test_a_text_on_which_the_rules_of_a_tokenizer_fail_is_refused(folder: Path) 
     with pytest.raises(InputError, match="The tokenizer of this model cannot read your text"):
         pipeline.read("a" * 200 + "!")
     assert pipeline.read("the cat").ids
+
+
+def test_where_a_tokenizer_was_when_it_was_written_does_not_matter(folder: Path) -> None:
+    change(folder, "tokenizer_config.json", special_tokens_map_file=__file__, name_or_path=__file__, vocab_file="/no/such/file")
+    assert open_folder(folder).read("the cat").ids
 
 
 def test_published_kinds_of_rules_are_allowed(folder: Path) -> None:

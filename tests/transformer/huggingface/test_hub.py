@@ -70,7 +70,7 @@ def test_a_download_has_the_files_that_are_needed_and_opens(hub: Hub) -> None:
     reports: list[tuple[int, int]] = []
     folder = download(TINY, lambda done, total: bool(reports.append((done, total)) or True))
     taken = {path.name for path in folder.iterdir()}
-    assert taken == {"config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json"}
+    assert taken == {"config.json", "generation_config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json"}
     total = sum(path.stat().st_size for path in folder.iterdir())
     assert reports[-1] == (total, total)
     assert hubs.downloaded() == {f"owner/tiny@{COMMIT}": folder}

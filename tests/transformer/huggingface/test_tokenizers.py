@@ -16,6 +16,7 @@ from transformers import GPT2TokenizerFast
 
 from tests.transformer.huggingface.tiny import folder_of, save_model
 from transformer.analysis.words import WordTrace, in_pieces
+from transformer.errors import CheckpointError
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.pieces import readable
 
@@ -26,23 +27,34 @@ SENTENCES = [
 ] * 20
 
 
+def marian_tokenizer(folder: Path, **settings: Any) -> list[str]:
+    """Write the files of a tokenizer as Marian has them; returns its pieces."""
+    folder.mkdir()
+    for side in ("source", "target"):
+        pieces = sentencepiece_model(folder / f"{side}.spm")
+    words = ["</s>", "<unk>", *pieces, "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({word: index for index, word in enumerate(words)}))
+    names = {"source_lang": "en", "target_lang": "fr", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer", **names, **settings}))
+    return words
+
+
+def sentencepiece_model(path: Path) -> list[str]:
+    """Write a model of SentencePiece, trained on the sentences; returns its pieces without the special ones."""
+    corpus = path.parent.parent / "corpus.txt"
+    corpus.write_text("\n".join(SENTENCES))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(corpus), vocab_size=40, minloglevel=2, hard_vocab_limit=False
+    )
+    Path(f"{corpus}.model").rename(path)
+    pieces = [line.split("\t")[0] for line in Path(f"{corpus}.vocab").read_text().splitlines()]
+    return [piece for piece in pieces if piece not in ("<s>", "</s>", "<unk>")]
+
+
 @pytest.mark.filterwarnings("ignore:Recommended")  # a package for the punctuation of other alphabets
 def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: Path) -> None:
     folder = tmp_path / "marian"
-    folder.mkdir()
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text("\n".join(SENTENCES))
-    for side in ("source", "target"):
-        sentencepiece.SentencePieceTrainer.train(
-            input=str(corpus), model_prefix=str(folder / side), vocab_size=40, minloglevel=2, hard_vocab_limit=False
-        )
-        (folder / f"{side}.model").rename(folder / f"{side}.spm")
-        pieces = [line.split("\t")[0] for line in (folder / f"{side}.vocab").read_text().splitlines()]
-        (folder / f"{side}.vocab").unlink()
-    words = ["</s>", "<unk>", *(piece for piece in pieces if piece not in ("<s>", "</s>", "<unk>")), "<pad>"]
-    (folder / "vocab.json").write_text(json.dumps({word: index for index, word in enumerate(words)}))
-    names = {"source_lang": "en", "target_lang": "fr", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer", **names}))
+    words = marian_tokenizer(folder)
     pad = len(words) - 1
     # As in the published models, an answer starts with padding.
     save_model(
@@ -59,6 +71,33 @@ def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: P
     assert trace.masks.target[1, 0, :, 0].all()  # the first padding is the start, and is seen
     assert not trace.masks.target[1, 0, -1, -1]
     assert pipeline.check(trace).equal
+
+
+@pytest.mark.filterwarnings("ignore:Recommended")
+def test_a_vocabulary_for_each_side_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "marian"
+    words = marian_tokenizer(folder, separate_vocabs=True)
+    (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text())
+    save_model("marian", folder, vocab_size=len(words))
+    with pytest.raises(CheckpointError, match="has a vocabulary for each side"):
+        Pipeline.open(folder)
+
+
+def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) -> None:
+    folder = tmp_path / "m2m"
+    folder.mkdir()
+    words = ["<s>", "<pad>", "</s>", "<unk>", *sentencepiece_model(folder / "sentencepiece.bpe.model")]
+    words += [f"w{index}" for index in range(100)]
+    (folder / "vocab.json").write_text(json.dumps({word: index for index, word in enumerate(words)}))
+    save_model("m2m_100", folder, vocab_size=len(words) + 108, pad_token_id=1, bos_token_id=0)
+    names = {"tokenizer_class": "M2M100Tokenizer", "src_lang": "en", "tgt_lang": "fr"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(names))
+    pipeline: Any = Pipeline.open(folder)
+    reading = pipeline.read("the cat")
+    assert (reading.tokens[0], reading.words[0], reading.typed[0]) == ("__en__", None, reading.tokens[1])
+    assert pipeline.read("le chat", "target").tokens[1] == "__fr__"
+    assert pipeline.source_vocabulary.text(reading.ids) == "the cat"
+    assert pipeline.check(pipeline.trace("the cat", "le chat")).equal
 
 
 def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
@@ -88,6 +127,8 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     assert joined.weights("decoder", 1).equal(weights[1])
     assert joined.allowed("decoder")[0, 0, 0].equal(torch.ones(6, 6, dtype=torch.bool).tril())
     assert len(set(pipeline.source_vocabulary.tokens)) == len(tokenizer)
+    assert [readable(piece) for piece in ("ē", "Ġĉ", "Ċ", "ġ", "a\x1b\n")] == ["␓", "▁␉", "⏎", "␡", "a␛⏎"]
+    assert not [token for token in pipeline.source_vocabulary.tokens if not token.isprintable() and ord(token[0]) < 128]
     assert [readable(piece) for piece in ("Ġcat", "cat", "##ing", "▁cat", "é", "Ã©", "ĠÃ©", "Ã")] == [
         "▁cat",
         "cat",

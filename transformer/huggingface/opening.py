@@ -1,0 +1,97 @@
+"""A folder of Hugging Face, opened: its files checked, its tokenizer and its model built."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transformers import AutoTokenizer, PreTrainedModel
+
+from transformer.errors import CheckpointError
+from transformer.huggingface.families import Family
+from transformer.huggingface.files import Folder
+from transformer.huggingface.folder import first_line, read_config, read_model
+from transformer.huggingface.limits import MODEL_TOKENS
+from transformer.huggingface.network import NO_PAD, Network
+from transformer.huggingface.pipeline import HuggingFacePipeline
+from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
+from transformer.huggingface.writing_ids import WritingIds, read_writing_ids
+
+
+class Opened(NamedTuple):
+    """The parts of a model in a folder.
+
+    Attributes:
+        name: of the folder.
+        model: in evaluation mode, with the attention of `transformers` itself.
+        family: where its tensors are.
+        tokenizer: of `transformers`.
+        pad: id of padding; `NO_PAD` where there is none.
+        longest: most tokens of a text.
+        writing: ids that it needs to write.
+    """
+
+    name: str
+    model: PreTrainedModel
+    family: Family
+    tokenizer: Any
+    pad: int
+    longest: int
+    writing: WritingIds
+
+
+def open_folder(path: str | Path) -> HuggingFacePipeline:
+    """The pipeline of the model in a folder.
+
+    Raises:
+        CheckpointError: a folder that may not be opened, or whose parts do not fit; see `transformer.huggingface.folder`.
+    """
+    opened = read_folder(path)
+    with readable_model(opened.name):
+        network = Network(opened.model, opened.family, opened.pad, opened.pad, opened.longest)
+    return HuggingFacePipeline(opened.name, network, opened.tokenizer, opened.writing)
+
+
+def read_folder(path: str | Path) -> Opened:
+    """The model and the tokenizer in a folder. Raises as `open_folder`."""
+    folder = Folder(path)
+    config, family = read_config(folder)
+    folder.tokenizer_files()
+    check_rules(folder)
+    try:
+        with caught_panics():
+            tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
+            pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
+    except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
+        template = "The tokenizer in {folder!r} cannot be read ({problem})."
+        problem = first_line(error).replace(str(folder.root), folder.name)
+        raise CheckpointError(template, folder=folder.name, problem=problem) from None
+    check_pieces(folder.name, pieces)
+    if not count:
+        raise CheckpointError("The tokenizer in {folder!r} has no pieces.", folder=folder.name)
+    if getattr(tokenizer, "separate_vocabs", False):
+        template = "The tokenizer in {folder!r} has a vocabulary for each side; only one for both can be read."
+        raise CheckpointError(template, folder=folder.name)
+    pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
+    writing = read_writing_ids(folder, config, tokenizer.eos_token_id)
+    model = read_model(folder, config, family)
+    with readable_model(folder.name):
+        positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
+        longest = min(MODEL_TOKENS, positions - family.first_position(config))
+    return Opened(folder.name, model, family, tokenizer, pad, longest, writing)
+
+
+@contextmanager
+def readable_model(name: str) -> Iterator[None]:
+    """A context for work with the model in the folder `name`, in which every error becomes one that is documented.
+
+    Raises:
+        CheckpointError: anything was raised within the context.
+    """
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except Exception as error:  # noqa: BLE001 (of whatever kind, from a configuration of whatever kind)
+        template = "The model in {folder!r} cannot be run ({problem})."
+        raise CheckpointError(template, folder=name, problem=first_line(error)) from None
