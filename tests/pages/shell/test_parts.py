@@ -108,14 +108,14 @@ def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
 @pytest.mark.browser
 def test_a_link_to_a_choice_in_a_part_below_is_kept_until_it_is_drawn(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 400})
-    page = visitor.open("attention?model=reverse&source=abc&part=pattern")
-    assert "head" in page.evaluate(BOXES)
+    page = visitor.open("training?model=reverse&source=abc&measure=diagonal")
+    assert "turned" in page.evaluate(BOXES)
     page.get_by_test_id("stExpandSidebarButton").click()
     visitor.type("Source text", "lamp")
-    assert "part=pattern" in page.url
+    assert "measure=diagonal" in page.url
     visitor.see_all()
-    assert "part=pattern" in page.url
-    expect(page.get_by_role("radio", name="pattern")).to_be_checked()
+    assert "measure=diagonal" in page.url
+    expect(page.get_by_role("combobox", name="Measure")).to_have_value(re.compile("diagonal"))
 
 
 @pytest.mark.browser

@@ -28,6 +28,7 @@ CONSTANTS = {
     "home/map.py": (1, "the colours of the levels of a weight"),
     "shell/folders.py": (1, "the models in the folders that the operator names"),
     "decoding/player.py": (1, "the colours of the levels of a weight"),
+    "ui/compat.py": (1, "the name of the script of each component"),
 }
 
 
