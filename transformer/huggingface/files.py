@@ -265,7 +265,10 @@ def _numbers(folder: Folder, file: Path) -> int:
                 raise ValueError("the header is longer than the file")
             tensors = json.loads(opened.read(length))
         tensors.pop("__metadata__", None)
-        return sum(math.prod(tensor["shape"]) for tensor in tensors.values() if tensor["dtype"] in FLOATS)
+        shapes = [tensor["shape"] for tensor in tensors.values() if tensor["dtype"] in FLOATS]
+        if any(type(size) is not int or size < 0 for shape in shapes for size in shape):
+            raise ValueError("a size is not a whole number from 0")
+        return sum(map(math.prod, shapes))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise CheckpointError(
             "The weights in {folder!r} are not whole safetensors files ({problem}).", folder=folder.name, problem=str(error)

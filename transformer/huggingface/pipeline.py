@@ -1,6 +1,7 @@
 """`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, as `Pipeline` gives them from our own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import torch
@@ -59,9 +60,10 @@ class HuggingFacePipeline:
         self.network: Any = network
         config, sos = network.config, writing.start if self.crossed else None
         eos = writing.end if writing.end != NO_ID and "decoder" in self.stacks else None
-        self.source_vocabulary = PieceVocabulary(tokenizer, config.source_vocab, "source", config.source_pad, sos, eos)
+        lock = Lock()
+        self.source_vocabulary = PieceVocabulary(tokenizer, lock, config.source_vocab, "source", config.source_pad, sos, eos)
         self.target_vocabulary = (
-            PieceVocabulary(tokenizer, config.target_vocab, "target", config.target_pad, sos, eos)
+            PieceVocabulary(tokenizer, lock, config.target_vocab, "target", config.target_pad, sos, eos)
             if self.crossed
             else self.source_vocabulary
         )

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
@@ -32,6 +33,7 @@ class PieceVocabulary:
 
     Args:
         tokenizer: of `transformers`.
+        lock: of the tokenizer, which is in another state while it reads a target.
         rows: of the model's table: its ids.
         side: `target` where the tokenizer treats targets differently.
         pad: id of padding; negative where there is none.
@@ -48,7 +50,17 @@ class PieceVocabulary:
     framed: ClassVar[bool] = True
     tokenizer_name = "pieces"
 
-    def __init__(self, tokenizer: Any, rows: int, side: Side, pad: int, sos: int | None = None, eos: int | None = None) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        lock: Lock,
+        rows: int,
+        side: Side,
+        pad: int,
+        sos: int | None = None,
+        eos: int | None = None,
+    ) -> None:
+        self._lock = lock
         self.tokenizer, self.rows, self.side, self.pad, self.sos, self.eos = tokenizer, rows, side, pad, sos, eos
         if not LEAST_SHARE * rows <= len(tokenizer) <= rows or max(tokenizer.get_vocab().values(), default=0) >= rows:
             raise CheckpointError(
@@ -96,7 +108,7 @@ class PieceVocabulary:
         given = {"text_target": text} if self.side == "target" and special else {"text": text}
         fast = getattr(self.tokenizer, "is_fast", False)
         try:
-            with caught_panics():
+            with self._lock, caught_panics():
                 encoded = self.tokenizer(**given, add_special_tokens=special, return_offsets_mapping=fast, truncation=False)
         except Exception as error:  # noqa: BLE001 (of whatever kind, by rules of whatever kind)
             raise InputError("The tokenizer of this model cannot read your text ({problem}).", problem=str(error)) from None

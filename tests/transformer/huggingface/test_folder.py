@@ -343,6 +343,14 @@ def test_weights_named_as_in_the_published_gpt2_are_read(folder: Path) -> None:
     assert torch.equal(open_folder(folder).trace("the cat sleeps .", "").logits, whole.logits)
 
 
+@pytest.mark.parametrize("shape", ["[-5]", "[NaN]", "[1e308]", "[true]", '"abc"'])
+def test_a_header_with_sizes_that_are_none_is_refused_before_it_is_listed(folder: Path, shape: str) -> None:
+    header = f'{{"a": {{"dtype": "F32", "shape": {shape}, "data_offsets": [0, 0]}}}}'.encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(CheckpointError, match="are not whole safetensors files"):
+        files.summary(folder)
+
+
 @pytest.mark.parametrize(
     "name", ["albert", "bloom", "deberta-v2", "falcon", "gemma3", "gpt_neo", "gptj", "longt5", "mpt", "olmo2", "xlnet"]
 )

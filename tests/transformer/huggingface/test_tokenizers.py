@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +85,8 @@ def test_a_vocabulary_for_each_side_is_refused(tmp_path: Path) -> None:
         Pipeline.open(folder)
 
 
-def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) -> None:
-    folder = tmp_path / "m2m"
+def of_many_languages(folder: Path) -> Any:
+    """A tiny M2M-100 that reads English and writes French."""
     folder.mkdir()
     words = ["<s>", "<pad>", "</s>", "<unk>", *sentencepiece_model(folder / "sentencepiece.bpe.model")]
     words += [f"w{index}" for index in range(100)]
@@ -92,12 +94,36 @@ def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) 
     save_model("m2m_100", folder, vocab_size=len(words) + 108, pad_token_id=1, bos_token_id=0)
     names = {"tokenizer_class": "M2M100Tokenizer", "src_lang": "en", "tgt_lang": "fr"}
     (folder / "tokenizer_config.json").write_text(json.dumps(names))
-    pipeline: Any = Pipeline.open(folder)
+    return Pipeline.open(folder)
+
+
+def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) -> None:
+    pipeline = of_many_languages(tmp_path / "m2m")
     reading = pipeline.read("the cat")
     assert (reading.tokens[0], reading.words[0], reading.typed[0]) == ("__en__", None, reading.tokens[1])
     assert pipeline.read("le chat", "target").tokens[1] == "__fr__"
     assert pipeline.source_vocabulary.text(reading.ids) == "the cat"
     assert pipeline.check(pipeline.trace("the cat", "le chat")).equal
+
+
+def test_a_target_is_read_as_a_target_while_another_thread_reads_a_source(tmp_path: Path) -> None:
+    pipeline = of_many_languages(tmp_path / "m2m")
+    split, inside, go_on = pipeline.tokenizer._tokenize, threading.Event(), threading.Event()
+
+    def slow(text: str) -> list[str]:
+        if text == "le chat":
+            inside.set()
+            go_on.wait(5)
+        return split(text)
+
+    pipeline.tokenizer._tokenize = slow
+    with ThreadPoolExecutor() as pool:
+        target = pool.submit(pipeline.read, "le chat", "target")
+        inside.wait(5)
+        source = pool.submit(pipeline.read, "the cat")
+        wait([source], 0.3)
+        go_on.set()
+    assert (source.result().tokens[0], target.result().tokens[1]) == ("__en__", "__fr__")
 
 
 def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
