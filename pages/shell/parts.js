@@ -73,7 +73,7 @@ let followed = "";
 function followAnchor() {
   if (followed === location.href || !location.hash) return;
   followed = location.href;
-  const heading = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const heading = document.getElementById(location.hash.slice(1));
   if (heading?.closest(".unseen")) heading.scrollIntoView();
 }
 

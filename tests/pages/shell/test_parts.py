@@ -119,6 +119,12 @@ def test_a_link_to_a_choice_in_a_part_below_is_kept_until_it_is_drawn(visitor: V
 
 
 @pytest.mark.browser
+def test_an_anchor_that_names_no_heading_is_ignored(visitor: Visitor) -> None:
+    page = visitor.open("positions?model=reverse&source=abc#%zz", whole=True)
+    assert page.evaluate(BOXES) == []
+
+
+@pytest.mark.browser
 def test_values_that_no_page_sends_are_ignored(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abc")
     visitor.settle()
