@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
-from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.logit_lens import answer_lens
 from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
@@ -52,14 +52,11 @@ def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float
 def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
     """The tree of a beam search. Every hypothesis, and what became of it."""
     written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
-    best = {made.number for made in written.chain(written.best)}
     nodes = []
     for made in written.hypotheses:
-        pruned = written.pruned.get(made.number)
-        state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
         (token,) = vocabulary.tokens_of([made.token])
         hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
-        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, state, made.ended))
+        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, written.state(made), made.ended))
     start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
     return beam_tree(nodes, start, STATES, written.best.number, "step")
 
@@ -68,16 +65,12 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
-    chain, readout = written.chain(written.best), _readout(pipeline)
-    columns = [logit_lens(readout, written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
-    logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
-    own = logits[:, np.arange(len(ids)), ids]
-    shares = 1 / np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)
-    points = ["start", *(f"after layer {layer}" for layer in range(len(logits) - 1))]
-    top = [vocabulary.tokens_of(row.argmax(-1).tolist()) for row in logits]
+    found = answer_lens(_readout(pipeline), written)
+    points = ["start", *(f"after layer {layer}" for layer in range(len(found.top) - 1))]
+    top = [vocabulary.tokens_of(ids) for ids in found.top.tolist()]
+    tokens = vocabulary.tokens_of(made.token for made in written.chain(written.best))
     hover = "would write {token} with {share}; the final token has rank {rank}"
-    ranks = (logits > own[..., None]).sum(-1)
-    return lens_map(top, shares, ranks, points, vocabulary.tokens_of(ids), "rank of the final token", hover)
+    return lens_map(top, found.shares, found.ranks, points, tokens, "rank of the final token", hover)
 
 
 @drawn
