@@ -13,9 +13,8 @@ from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
 from transformer.pipeline.decoding.controls import Control
-from transformer.pipeline.decoding.methods import Beam, Method
+from transformer.pipeline.decoding.methods import Beam, Hypothesis, Method
 from transformer.pipeline.decoding.tree import Written
-from transformer.pipeline.decoding.write import DecodingStep
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
 from transformer.tracing.readout import Readout
@@ -31,18 +30,21 @@ def distribution(
     pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
-    made = _step(Written.of(pipeline.write(text, method, controls)), step)
-    stages = np.stack([stage.logits[0].double().softmax(-1).numpy() for stage in made.stages])
+    written = Written.of(pipeline.write(text, method, controls))
+    made = _made(written, step)
+    shown = written.steps[made.step].stages
+    stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in shown])
     top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
-    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in made.stages]
+    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in shown]
     return stage_bars(pipeline.vocabulary("target").tokens_of(top), stages[:, top], titles, None)
 
 
 @drawn
 def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
     """What label smoothing asks for at a step, beside what the model gives."""
-    made = _step(Written.of(pipeline.write(text)), step)
-    own = made.own.probabilities[0].double().numpy()
+    written = Written.of(pipeline.write(text))
+    made = _made(written, step)
+    own = written.steps[made.step].own.probabilities[made.row].double().numpy()
     top = np.argsort(-own, kind="stable")[:MOST].tolist()
     asked = smoothed_target(len(own), int(own.argmax()), smoothing)
     return draw_bars(pipeline.vocabulary("target").tokens_of(top), asked[top], own[top], ("asked for", "given"))
@@ -77,9 +79,8 @@ def lens(pipeline: TextPipeline, text: str) -> go.Figure:
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
     """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
     written = Written.of(pipeline.write(text))
-    values = _step(written, step).values
-    made = written.chain(written.best)[step]
-    found = logit_contributions(_readout(pipeline), values, made.token, None, made.row)
+    made = _made(written, step)
+    found = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(found.parts[index]) for index in first], found.values[first]
@@ -99,9 +100,11 @@ def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")
 
 
-def _step(written: Written, step: int) -> DecodingStep:
-    check_index("step", step, len(written.steps))
-    return written.steps[step]
+def _made(written: Written, step: int) -> Hypothesis:
+    """The token of the answer that a step wrote."""
+    chain = written.chain(written.best)
+    check_index("step", step, len(chain))
+    return chain[step]
 
 
 def _readout(pipeline: TextPipeline) -> Readout:
