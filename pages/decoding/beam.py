@@ -45,7 +45,6 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
 def tree_nodes(run: Run) -> list[TreeNode]:
     """The hypotheses as they are drawn, of each step the best first."""
     words, written = text("decoding"), run.written
-    best = {made.number for made in run.chain}
     nodes = []
     for step in written.steps:
         for made in sorted(step.hypotheses, key=lambda made: (made.number in written.pruned, -made.total)):
@@ -60,7 +59,7 @@ def tree_nodes(run: Run) -> list[TreeNode]:
             ]
             if pruned is not None:
                 hover.append(words["hover_pruned"].format(step=pruned + 1))
-            state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
+            state = written.state(made)
             nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, tuple(hover), state, made.ended))
     return nodes
 

@@ -12,7 +12,7 @@ from pages.ui.format import fixed, number
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import Part, logit_contributions
-from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.logit_lens import answer_lens
 from transformer.figures.decoding import contribution_bars, lens_map
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.tracing.readout import Readout
@@ -26,21 +26,15 @@ def show_lens(view: View, run: Run) -> None:
     if readout is None:
         return
     st.markdown(words["lens_text"])
-    columns = [logit_lens(readout, run.step(made).values)[:, made.row, -1].numpy() for made in run.chain]
-    logits = np.stack(columns, axis=1).astype(np.float64)
-    ids = [made.token for made in run.chain]
-    own = logits[:, np.arange(len(ids)), ids]
-    ranks = (logits > own[..., None]).sum(-1)
-    shares = np.exp(logits - logits.max(-1, keepdims=True))
-    top_shares = 1 / shares.sum(-1)
-    top = [run.tokens_of(row.argmax(-1).tolist()) for row in logits]
-    points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, len(logits)))]
-    figure = chart(lens_map, top, top_shares, ranks, points, run.tokens, words["rank"], words["lens_hover"])
-    settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in ranks.T]
-    count = sum(depth < len(logits) - 1 for depth in settled)
-    says = words["lens_settled"].format(count=count, total=len(ids))
+    lens = answer_lens(readout, run.written)
+    layers, steps = len(lens.top) - 1, len(run.chain)
+    top = [run.tokens_of(ids) for ids in lens.top.tolist()]
+    points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, layers + 1))]
+    figure = chart(lens_map, top, lens.shares, lens.ranks, points, run.tokens, words["rank"], words["lens_hover"])
+    settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in lens.ranks.T]
+    says = words["lens_settled"].format(count=sum(depth < layers for depth in settled), total=steps)
     # The colour is the logarithm of a rank.
-    show(figure, "lens", f"{words['lens_alt'].format(layers=len(logits) - 1, steps=len(ids))} {says}", tells=True)
+    show(figure, "lens", f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}", tells=True)
     st.caption(says)
     norm = run.pipeline.config.norm_first
     final = words["lens_final"] if run.pipeline.config.final_norm else ""

@@ -7,7 +7,9 @@ finding, one that does not is none.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -15,6 +17,7 @@ from torch import Tensor
 from transformer.analysis.checks import as_readout
 from transformer.errors import InputError
 from transformer.network.model import Transformer
+from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.readout import Readout
 
 
@@ -35,6 +38,30 @@ def logit_lens(model: Readout | Transformer, values: Mapping[str, Tensor]) -> Fl
         if path not in values:
             raise InputError("There is no tensor {path}; the logit lens needs a traced pass of the decoder.", path=path)
     return torch.stack([readout.logits(values[path]) for path in readout.stream])
+
+
+class AnswerLens(NamedTuple):
+    """The logit lens at every step of an answer, each at the position that chose its token.
+
+    Attributes:
+        top: the most probable token at each point of the stream.
+        shares: its probability there.
+        ranks: how many tokens are more probable there than the one that was written.
+    """
+
+    top: Int[np.ndarray, "point step"]
+    shares: Float[np.ndarray, "point step"]
+    ranks: Int[np.ndarray, "point step"]
+
+
+def answer_lens(model: Readout | Transformer, written: Written) -> AnswerLens:
+    """The logit lens of the steps that wrote an answer. Arguments and errors as for `logit_lens`."""
+    chain = written.chain(written.best)
+    columns = [logit_lens(model, written.steps[made.step].values)[:, made.row, -1:] for made in chain]
+    logits = torch.cat(columns, dim=1).double()
+    top = logits.max(-1)
+    above = ranks(logits[:, None], torch.tensor([[made.token for made in chain]]))[:, 0]
+    return AnswerLens(top.indices.numpy(), (top.values - logits.logsumexp(-1)).exp().numpy(), above.numpy())
 
 
 def ranks(

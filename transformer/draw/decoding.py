@@ -8,14 +8,13 @@ import plotly.graph_objects as go
 from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
-from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.logit_lens import answer_lens
 from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.decoding import TreeNode, beam_tree, contribution_bars, draw_bars, lens_map, loss_bars, stage_bars
 from transformer.pipeline.decoding.controls import Control
-from transformer.pipeline.decoding.methods import Beam, Method
+from transformer.pipeline.decoding.methods import Beam, Hypothesis, Method
 from transformer.pipeline.decoding.tree import Written
-from transformer.pipeline.decoding.write import DecodingStep
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
 from transformer.tracing.readout import Readout
@@ -31,18 +30,21 @@ def distribution(
     pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
-    made = _step(Written.of(pipeline.write(text, method, controls)), step)
-    stages = np.stack([stage.logits[0].double().softmax(-1).numpy() for stage in made.stages])
+    written = Written.of(pipeline.write(text, method, controls))
+    made = _made(written, step)
+    shown = written.steps[made.step].stages
+    stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in shown])
     top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
-    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in made.stages]
+    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in shown]
     return stage_bars(pipeline.vocabulary("target").tokens_of(top), stages[:, top], titles, None)
 
 
 @drawn
 def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
     """What label smoothing asks for at a step, beside what the model gives."""
-    made = _step(Written.of(pipeline.write(text)), step)
-    own = made.own.probabilities[0].double().numpy()
+    written = Written.of(pipeline.write(text))
+    made = _made(written, step)
+    own = written.steps[made.step].own.probabilities[made.row].double().numpy()
     top = np.argsort(-own, kind="stable")[:MOST].tolist()
     asked = smoothed_target(len(own), int(own.argmax()), smoothing)
     return draw_bars(pipeline.vocabulary("target").tokens_of(top), asked[top], own[top], ("asked for", "given"))
@@ -52,14 +54,11 @@ def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float
 def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
     """The tree of a beam search. Every hypothesis, and what became of it."""
     written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
-    best = {made.number for made in written.chain(written.best)}
     nodes = []
     for made in written.hypotheses:
-        pruned = written.pruned.get(made.number)
-        state = "best" if made.number in best else "kept" if pruned is None else "later" if pruned > made.step else "pruned"
         (token,) = vocabulary.tokens_of([made.token])
         hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
-        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, state, made.ended))
+        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, written.state(made), made.ended))
     start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
     return beam_tree(nodes, start, STATES, written.best.number, "step")
 
@@ -68,25 +67,20 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
-    chain, readout = written.chain(written.best), _readout(pipeline)
-    columns = [logit_lens(readout, written.steps[made.step].values)[:, made.row, -1].numpy() for made in chain]
-    logits, ids = np.stack(columns, axis=1).astype(np.float64), [made.token for made in chain]
-    own = logits[:, np.arange(len(ids)), ids]
-    shares = 1 / np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)
-    points = ["start", *(f"after layer {layer}" for layer in range(len(logits) - 1))]
-    top = [vocabulary.tokens_of(row.argmax(-1).tolist()) for row in logits]
+    found = answer_lens(_readout(pipeline), written)
+    points = ["start", *(f"after layer {layer}" for layer in range(len(found.top) - 1))]
+    top = [vocabulary.tokens_of(ids) for ids in found.top.tolist()]
+    tokens = vocabulary.tokens_of(made.token for made in written.chain(written.best))
     hover = "would write {token} with {share}; the final token has rank {rank}"
-    ranks = (logits > own[..., None]).sum(-1)
-    return lens_map(top, shares, ranks, points, vocabulary.tokens_of(ids), "rank of the final token", hover)
+    return lens_map(top, found.shares, found.ranks, points, tokens, "rank of the final token", hover)
 
 
 @drawn
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
     """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
     written = Written.of(pipeline.write(text))
-    values = _step(written, step).values
-    made = written.chain(written.best)[step]
-    found = logit_contributions(_readout(pipeline), values, made.token, None, made.row)
+    made = _made(written, step)
+    found = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
     order = np.argsort(-abs(found.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(found.parts[index]) for index in first], found.values[first]
@@ -106,9 +100,11 @@ def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")
 
 
-def _step(written: Written, step: int) -> DecodingStep:
-    check_index("step", step, len(written.steps))
-    return written.steps[step]
+def _made(written: Written, step: int) -> Hypothesis:
+    """The token of the answer that a step wrote."""
+    chain = written.chain(written.best)
+    check_index("step", step, len(chain))
+    return chain[step]
 
 
 def _readout(pipeline: TextPipeline) -> Readout:

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from tests.transformer.small import SOURCE, VARIANTS, small
 from transformer import Pipeline
 from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, POSITION, TOKEN, Part, logit_contributions
-from transformer.analysis.logit_lens import logit_lens, ranks
+from transformer.analysis.logit_lens import answer_lens, logit_lens, ranks
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.phrases import interventions
@@ -60,6 +61,17 @@ def test_ranks_count_the_tokens_above() -> None:
     logits = torch.tensor([[[[1.0, 3.0, 2.0]]], [[[3.0, 1.0, 2.0]]]])
     assert ranks(logits, torch.tensor([[2]])).tolist() == [[[1]], [[1]]]
     assert ranks(logits, torch.tensor([[1]])).tolist() == [[[0]], [[2]]]
+
+
+def test_the_lens_of_an_answer_is_that_of_its_steps(reverse: Pipeline) -> None:
+    written = Written.of(reverse.write("headlight", Beam(3)))
+    found = answer_lens(reverse.network, written)
+    for step, made in enumerate(written.chain(written.best)):
+        lens = logit_lens(reverse.network, written.steps[made.step].values)[:, made.row, -1].double()
+        assert found.top[:, step].tolist() == lens.argmax(-1).tolist()
+        np.testing.assert_allclose(found.shares[:, step], lens.softmax(-1).amax(-1).numpy())
+        assert found.ranks[:, step].tolist() == (lens > lens[:, made.token, None]).sum(-1).tolist()
+    assert set(found.ranks[-1]) == {0}
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)

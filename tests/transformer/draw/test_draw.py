@@ -19,6 +19,8 @@ from plotly.offline import get_plotlyjs
 from tests.transformer.small import TARGET, small
 from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
 from transformer.draw.drawing import Drawing, drawn, own_model
+from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.trace import Trace
 
 ROOT = Path(__file__).parents[3]
@@ -208,3 +210,12 @@ def test_the_notebook_runs_and_its_drawings_show_themselves(monkeypatch: pytest.
     assert len(drawings) >= 7
     assert all(drawing._repr_html_().startswith("<div") for drawing in drawings)
     assert shown[0]
+
+
+def test_the_distribution_of_a_beam_is_that_of_the_branch_of_the_answer() -> None:
+    pipeline, text = Pipeline.load("english-french"), "it was too tired because the street did not cross the animal"
+    written = Written.of(pipeline.write(text, Beam(4)))
+    made = written.chain(written.best)[7]
+    assert made.row == 1  # another branch was the best until then
+    figure = draw.distribution(pipeline, text, 7, Beam(4))
+    assert float(figure.figure.data[0].x[0]) == pytest.approx(float(written.steps[7].own.probabilities[made.row].max()))

@@ -60,6 +60,18 @@ class Written:
             chain.append(self.hypotheses[chain[-1].parent])
         return tuple(reversed(chain))
 
+    @cached_property
+    def _numbers_of_best(self) -> frozenset[int]:
+        return frozenset(made.number for made in self.chain(self.best))
+
+    def state(self, hypothesis: Hypothesis) -> str:
+        """What became of a hypothesis: it is in the `best` answer, `kept` to the end, pruned `later`, or `pruned` in its own
+        step."""
+        pruned = self.pruned.get(hypothesis.number)
+        if pruned is None:
+            return "best" if hypothesis.number in self._numbers_of_best else "kept"
+        return "later" if pruned > hypothesis.step else "pruned"
+
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
         """The tokens of a hypothesis (by default of the best) without `<eos>`, and without one for which there was no room."""
         chain = self.chain(hypothesis or self.best)

@@ -86,6 +86,11 @@ def test_the_tree_names_the_step_that_pruned_each_hypothesis() -> None:
     survivors = {made.number for number in last.kept for made in written.chain(written.hypotheses[number])}
     assert survivors.isdisjoint(written.pruned)
     assert survivors | {*written.pruned} == {made.number for made in written.hypotheses}
+    states = {made.number: written.state(made) for made in written.hypotheses}
+    assert {number for number, state in states.items() if state in ("best", "kept")} == survivors
+    assert [made.number for made in written.chain(written.best)] == [n for n, state in states.items() if state == "best"]
+    at_once = {number for number, step in written.pruned.items() if step == written.hypotheses[number].step}
+    assert {number for number, state in states.items() if state == "pruned"} == at_once
     for number, step in written.pruned.items():
         made = written.hypotheses[number]
         assert step >= made.step
