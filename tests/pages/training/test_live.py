@@ -367,6 +367,10 @@ def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.Monk
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
+    # A model that is trained here has the name of its world, and would replace a file of that name.
+    app.file_uploader[0].upload("reverse.safetensors", data).run()
+    assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}
+    app.sidebar.selectbox(key="model").set_value("my-mine").run()
     # The page is loaded again, here on a page that has no upload.
     name = app.query_params["live_run"]
     clear_session_resource_cache(SESSION)  # the browser goes
