@@ -42,7 +42,7 @@ def show_live() -> None:
     st.markdown(words["sentence"])
     with explained():
         settings = pick_training()
-        watched = _watched(settings)
+        watched = _watched(session_desk.training.settings if session_desk.training else settings)
         kinds = text("training")["kinds"]
         kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS), labels=kinds)
         label = words["start_over"] if session_desk.training else words["start"]
@@ -59,7 +59,11 @@ def show_live() -> None:
 
 
 def _watched(settings: LiveSettings) -> str:
-    """The text to watch; at first an example of the world that is no longer than the texts of the training."""
+    """The text to watch; at first an example of the world that is no longer than the texts of the training.
+
+    Args:
+        settings: of the training that is shown; of the next one if there is none.
+    """
     words, task = text("live"), settings.make_world()
     examples = [example.source for example in task.examples]
     fitting = [source for source in examples if len(task.source_vocabulary.split(source)) <= task.longest]

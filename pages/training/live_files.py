@@ -13,6 +13,7 @@ from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
 from transformer import CheckpointError, HeadlightError, Pipeline
 from transformer.training.live import LiveTraining
+from transformer.worlds import WORLDS
 
 # Session keys: what became of the last upload, as (accepted?, sentence), and the number of uploads. It is part of the key of
 # the box, because a new box lets Streamlit forget the file.
@@ -106,5 +107,7 @@ def accept(file: str, data: bytes) -> str:
     stem = file.removesuffix(".safetensors")
     description = Pipeline.from_bytes(data, stem).card.description
     name = own_name(stem)
+    if name in map(own_name, WORLDS):  # a training of that world would replace it
+        name = own_name(f"{stem}-uploaded")
     add_own(name, data, words["about_upload"].format(file=file, description=description))
     return name

@@ -55,7 +55,7 @@ FILES = setting("FILES", 8_192)
 RUNS = setting("RUNS", 2)
 
 # Trainings that compute at the same time, each for one visitor in a process of its own; the others wait in line. One for each
-# two cores, so that a core is left for clicks. A process takes up to 400 MB.
+# two cores, so that a core is left for clicks. A process takes 300 to 1,100 MB (docs/HOSTING.md).
 TRAININGS = setting("TRAININGS", max(1, cores() // 2))
 
 # Priority of these processes, from 1 to 19, the lowest. At 10, a click gets nine times as much of a core as a training does.

@@ -24,6 +24,7 @@ from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live import Copy, LiveTraining
 from transformer.training.settings import LiveSettings
+from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # of every app of these tests
@@ -231,8 +232,8 @@ def test_a_link_to_a_model_of_another_tab_says_so() -> None:
 class Fake(LiveTraining):
     """A training without a process."""
 
-    def __init__(self) -> None:
-        super().__init__(LiveSettings())
+    def __init__(self, settings: LiveSettings | None = None) -> None:
+        super().__init__(settings or LiveSettings())
         self.starts = self.stops = 0
 
     def start(self) -> None:
@@ -272,6 +273,20 @@ def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
     assert b.starts == 1
     line.enter(a)
     assert not line.gave_way(a)
+
+
+def test_the_text_to_watch_is_one_of_the_training_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_desk, "LiveTraining", lambda settings, *_: Fake(settings))
+    query = {name: value for name, value in TINY.items() if name not in ("live_text", "live_longest")}
+    app = on_page(PAGE, **query)
+    app.button(key="live_start").click().run()
+    app.selectbox(key="live_world").set_value("addition").run()
+    assert app.text_input(key="live_text").value == "headlight"  # the model that is shown reads letters
+    desk_of(app).training.become("done")  # type: ignore[union-attr]
+    live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
+    app.button(key="live_start").click().run()
+    assert app.text_input(key="live_text").value == world("addition").examples[0].source
+    live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
 
 
 def test_a_training_that_gave_way_and_one_that_failed_say_why(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,6 +367,10 @@ def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.Monk
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
+    # A model that is trained here has the name of its world, and would replace a file of that name.
+    app.file_uploader[0].upload("reverse.safetensors", data).run()
+    assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}
+    app.sidebar.selectbox(key="model").set_value("my-mine").run()
     # The page is loaded again, here on a page that has no upload.
     name = app.query_params["live_run"]
     clear_session_resource_cache(SESSION)  # the browser goes
