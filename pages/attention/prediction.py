@@ -20,8 +20,8 @@ from transformer.tracing.paths import Kind, Side
 # The second question is asked once the first is answered: where a head looks, then whether the answer depends on it.
 ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
-# A share of the largest possible one from which a prediction has found where the head looks; and how far the largest possible
-# share must be above that of equal weights for a row to have anything to find.
+# A share of the largest possible one from which a prediction has found where the head looks; and how far the largest weights
+# must be above equal ones for a row to have anything to find.
 FOUND, FLAT = 0.75, 0.1
 
 
@@ -167,11 +167,11 @@ def difference_of(caught: CaughtAttention) -> str:
     """The name of the sentence on the difference between a prediction and the truth."""
     if caught.missed is None:
         return "all"
-    if caught.most - caught.even < FLAT:
+    if caught.lead < FLAT:
         return "even_row"
-    if caught.share >= FOUND * caught.most:
-        return "found"
-    return "more" if caught.share > caught.even else "as_even"
+    if caught.share <= caught.even:
+        return "as_even"
+    return "found" if caught.share >= FOUND * caught.most else "more"
 
 
 def _where(question: Question, caught: CaughtAttention) -> str:

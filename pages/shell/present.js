@@ -141,7 +141,8 @@ class Presenting {
     const key = event.key.toLowerCase();
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => this.escape() };
-    if (!typing) Object.assign(acts, { b: () => this.cover("black"), f: () => this.cover("frozen") });
+    const black = () => this.cover("black");
+    if (!typing) Object.assign(acts, { b: black, ".": black, f: () => this.cover("frozen") }); // clickers send a point
     if (!typing && !this.covered) acts.s = () => this.turnSidebar();
     if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
     if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });

@@ -9,6 +9,7 @@ import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const BELOW = 8; // px below the bar where the page is seen
+const COVERING = ["b", ".", "f"]; // keys that cover a page that is presented
 const SETTLED = 1500; // ms after which the page that was left is gone
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "language", "present"]; // of every address while a lesson is open
 
@@ -133,11 +134,12 @@ class Bar {
   }
 
   openNotes() {
-    // The keys of a clicker go on from that window, too.
-    openNotes((event) => {
-      const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[event.key];
+    // The keys of a clicker go on from that window, too, and those that cover the page: present.js.
+    openNotes(({ key }) => {
+      const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
       const link = name && this.root.querySelector(`a.${name}`);
       if (link instanceof HTMLAnchorElement) link.click();
+      if (COVERING.includes(key.toLowerCase())) dispatchEvent(new KeyboardEvent("keydown", { key }));
     });
     this.tell();
   }

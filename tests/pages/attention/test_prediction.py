@@ -88,13 +88,20 @@ def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("marks", "says"), [("best", "You found where this head looks."), ("worst", "the head looks elsewhere")]
+    ("marks", "says"),
+    [
+        ("best", "You found where this head looks."),
+        ("worst", "the head looks elsewhere"),
+        ("all but the best", "the head looks elsewhere"),
+    ],
 )
 def test_the_sentence_tells_the_difference(marks: str, says: str) -> None:
     trace = runs().trace("reverse", (SOURCE,), (None,), ())
     every = np.stack([trace.weights("cross", layer)[0].numpy() for layer in range(trace.layers("cross"))])
     layer, head, query, key = np.unravel_index(every.argmax(), every.shape)  # a row that looks at one token
-    cell = key if marks == "best" else every[layer, head, query].argmin()
+    row = every[layer, head, query]
+    others = ".".join(str(other) for other in range(row.size) if other != key)
+    cell = {"best": key, "worst": row.argmin(), "all but the best": others}[marks]
     which = {"kind": "cross", "layer": str(layer + 1), "head": str(head + 1)}
     app = on_page(ATTENTION, **(HEAD | which), predict=f"attention.{query}:{cell}~shown")
     assert not app.exception

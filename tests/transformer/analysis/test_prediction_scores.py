@@ -36,6 +36,10 @@ def test_marks_catch_the_weights_under_them(case: tuple[np.ndarray, np.ndarray, 
     assert caught.even == pytest.approx(sum(1 / allowed[query].sum() for query, _ in hit) / max(1, len(full)))
     best = max((sum(weights[cell] for cell in choice) for choice in combinations(cells, len(hit))), default=0)
     assert caught.most == pytest.approx(best / max(1, len(full)))
+    ordered = sorted((weights[query, key] - 1 / allowed[query].sum() for query, key in cells), reverse=True)
+    if len(full) == 1:  # the cells of several rows are not in one order
+        leads = [sum(ordered[:number]) for number in range(len(hit) + 1)]
+        assert caught.lead == pytest.approx(max(leads))
     left = [cell for cell in cells if not marked[cell]]
     assert (caught.missed is None) == (not left)
     if left:
@@ -48,6 +52,13 @@ def test_all_marks_catch_all_and_no_marks_nothing() -> None:
     assert (everything.count, everything.share, everything.even, everything.missed) == (2, 1.0, 1.0, None)
     nothing = caught_attention(weights, allowed, np.zeros((1, 3), bool))
     assert (nothing.count, nothing.share, nothing.even, nothing.missed, nothing.missed_weight) == (0, 0, 0, (0, 1), 0.9)
+
+
+def test_one_large_weight_leads_however_many_cells_are_marked() -> None:
+    weights, allowed = np.array([[0.97, *[0.0025] * 12]]), np.ones((1, 13), bool)
+    for count in (1, 6, 12):
+        caught = caught_attention(weights, allowed, np.arange(13)[None] < count)
+        assert caught.lead == pytest.approx(0.97 - 1 / 13)
 
 
 def test_a_drawn_mask_is_compared_cell_by_cell() -> None:

@@ -624,6 +624,11 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     page.keyboard.press("PageDown")
     expect(notes.get_by_role("heading")).to_have_text(stops[-1].title)
     expect(notes.locator("body")).to_contain_text(stops[-1].notes[:20])
+    black = page.get_by_text(text("present")["bar"]["black"])
+    notes.keyboard.press("b")
+    expect(black).to_be_attached()
+    notes.keyboard.press("b")
+    expect(black).to_have_count(0)
     notes.keyboard.press("PageDown")
     section.get_by_text("The end of “One lesson”").wait_for()
 
