@@ -1,8 +1,19 @@
-"""The glossary: every term of the app in plain words, behind a button below each page."""
+"""The glossary: every term of the app in plain words, behind a button below each page, and where a page sets it in bold."""
+
+from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.compat import mount
+from pages.ui.component import joined
 from pages.ui.text import text
+
+_mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")))
+
+
+def explain_terms() -> None:
+    """Let the terms that a page sets in bold be read on the spot. Call it once a run."""
+    _mount(key="terms", data={term.lower(): says for term, says in text("glossary")["terms"].items()})
 
 
 def show_glossary() -> None:

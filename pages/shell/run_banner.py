@@ -14,7 +14,7 @@ from pages.shell.folders import FolderModel
 from pages.shell.models import accepts
 from pages.shell.runs import right_answer
 from pages.shell.view import View, current_view
-from pages.ui.escaping import literal, quoted
+from pages.ui.escaping import literal, quoted, span
 from pages.ui.format import number, share
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
@@ -275,7 +275,8 @@ def show_answer(
         st.caption(literal(sentence(answer)))
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
-    st.markdown(words["answer"].format(source=source, answer=written))
+    # Each in an element of its own: in bold they are not words of the page, of which terms.js explains some.
+    st.markdown(words["answer"].format(source=span(source), answer=span(written)))
     if view.pipeline.trained:
         warn_wrong(view.pipeline.card.world, view.sources[item], answer.text)
     # A decoder alone goes on as long as it may.

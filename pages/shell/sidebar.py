@@ -9,6 +9,7 @@ from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.examples import TEXTS, Start, starts
 from pages.shell.folders import folder_models, folders, hub_allowed, is_open, open_folder, problem_of
+from pages.shell.glossary import explain_terms
 from pages.shell.history import keep_history
 from pages.shell.hub_box import arrived, show_hub
 from pages.shell.models import about_folder, accepts, open_description
@@ -78,6 +79,7 @@ def sidebar() -> None:
             _language()
         st.session_state[LAST_MODEL] = model
         keep_history()
+        explain_terms()
 
 
 def _open_snapshot() -> list[str]:

@@ -61,6 +61,20 @@ export function scrollBoxes() {
 }
 
 /**
+ * Words set in bold in the sentences of the page, in their order; not those of buttons, names of widgets and headings, and not what
+ * a person typed, which has an element of its own (escaping.py).
+ *
+ * @returns {HTMLElement[]}
+ */
+export function boldWords() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const words = pageScroller().querySelectorAll('[data-testid="stMarkdownContainer"] strong');
+  return [...words].filter(
+    (word) => !word.children.length && !word.closest("a, button, label, summary, h1, h2, h3, .stMarkdownEllipsis"),
+  );
+}
+
+/**
  * Whether the app is computing for this page.
  */
 export function isRunning() {

@@ -15,7 +15,7 @@ from pages.shell.lessons.library import shipped
 from pages.shell.navigation import page_files, tour
 from pages.shell.runs import runs
 from pages.ui.text import text
-from tests.pages.apps import HOME, on_page
+from tests.pages.apps import HOME, on_page, shown
 from tests.pages.conftest import Visitor
 from transformer.figures.attention import LEVELS, MASKED_LEVEL
 from transformer.figures.decoding import percent
@@ -120,7 +120,7 @@ def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out()
 def test_an_untrained_answer_is_what_the_page_says_it_is() -> None:
     app = opened(**OWN, source="big cat")
     out = sent(app, "columns")["columns"][1]["nodes"][-1]["tokens"]
-    assert f"**{' '.join(out)}**" in " ".join(markdown.value for markdown in app.main.markdown)
+    assert f"**{' '.join(out)}**" in shown(" ".join(markdown.value for markdown in app.main.markdown))
 
 
 def test_the_small_pictures_are_the_weights_of_every_head() -> None:
@@ -182,9 +182,9 @@ def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None
     assert len(every) > 20
     for node in every:
         assert node["terms"], node
-        for name, shown in (("terms", True), ("mask_terms", "mask" in node), ("heads_terms", "heads" in node)):
+        for name, explained in (("terms", True), ("mask_terms", "mask" in node), ("heads_terms", "heads" in node)):
             assert set(node.get(name, [])) <= data["terms"].keys()
-            assert bool(node.get(name)) == shown
+            assert bool(node.get(name)) == explained
     assert not data["callouts"]
 
 

@@ -80,3 +80,14 @@ def test_what_a_page_is_about_is_on_its_first_screen(visitor: Visitor, link: str
     box = visitor.open(link).locator(shown).bounding_box()
     assert box is not None
     assert box["y"] + min(box["height"], 100) <= height
+
+
+def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("turning", whole=True)
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    cut = """() => [...document.querySelectorAll(".stMain .stMarkdownEllipsis, .stMain [data-testid='stPageLink'] span")]
+        .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 3)
+        .filter((box) => getComputedStyle(box).overflow !== "visible").map((box) => box.innerText)"""
+    assert page.locator(".stMain .stMarkdownEllipsis").count() > 3
+    assert page.evaluate(cut) == []

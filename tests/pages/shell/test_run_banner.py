@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell.navigation import page_files
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown_errors
+from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import ROOT, Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
@@ -200,7 +200,7 @@ def test_an_unknown_name_is_warned_of_once_and_an_unknown_word_elsewhere_with_wo
 def test_a_wrong_answer_stands_beside_the_right_one() -> None:
     for model, wrong in (("reverse", False), ("reverse@000168", True)):
         app = on_page(ATTENTION, model=model, source="abcdefgh")
-        answers = [markdown.value.endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
+        answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
         assert answers[0] is not wrong
         assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
 

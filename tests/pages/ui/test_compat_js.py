@@ -84,6 +84,13 @@ def test_scroll_boxes(page: Page) -> None:
     page.locator(".stCode pre").first.wait_for(state="detached")
 
 
+def test_bold_words(page: Page) -> None:
+    """Those of the sentence below the title are terms; those in headings and on buttons are none."""
+    words = returned(page, "return compat.boldWords().map((word) => word.textContent)")
+    assert "query" in words
+    assert returned(page, "return compat.boldWords().some((word) => word.closest('h1, h2, button'))") is False
+
+
 def test_page_background(page: Page) -> None:
     assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
 
