@@ -239,7 +239,7 @@ def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[st
     words = text("attention")
     rows: list[int] = np.argsort(-weights.max(-1), kind="stable")[:MOST_SAID].tolist()
     columns: list[int] = weights.argmax(-1).tolist()
-    said = [
+    sentences = [
         words["row_says"].format(
             query=linked_token(row, queries[row]),
             weight=fixed(float(weights[row, columns[row]]), 2),
@@ -247,7 +247,7 @@ def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[st
         )
         for row in rows
     ]
-    return words["rows_say"].format(rows="; ".join(said))
+    return words["rows_say"].format(rows="; ".join(sentences))
 
 
 def _show_writing(view: View, trace: Trace) -> None:

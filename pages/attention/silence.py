@@ -36,10 +36,10 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         pick_yes_or_no(SILENCE, question)
         show_buttons(SILENCE, question)
         return
-    said, same = _without(view, trace, kind, layer, (head,))
+    lost, same = _without(view, trace, kind, layer, (head,))
     if question is not None:
-        said = f"{verdict(question, not same)}\n\n{said}"
-    st.markdown(f":material/volume_off: {said}", help=text("silence")["help"])
+        lost = f"{verdict(question, not same)}\n\n{lost}"
+    st.markdown(f":material/volume_off: {lost}", help=text("silence")["help"])
     if question is not None:
         show_buttons(SILENCE, question)
 
@@ -58,15 +58,15 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
         "before": share(float(before[most]), 1),
         "after": share(float(after.given[most]), 1),
     }
-    said = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
+    lost = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
     if view.target is not None:
-        return said, False
+        return lost, False
     # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
     first = view.first_row()
     unchanged = bool((after.best[first:] == np.array(ids)[first:]).all())
     answer = view.answer(() if unchanged else edits).text
     same = answer == view.answer().text
-    return said + " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–")), same
+    return lost + " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–")), same
 
 
 def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:

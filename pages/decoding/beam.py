@@ -121,16 +121,16 @@ def _show_differences(view: View, run: Run, method: Beam) -> None:
     words, written = text("decoding"), run.written
     values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(written.best.total, 3)}
 
-    def told(name: str, other: Written) -> str:
+    def compared(name: str, other: Written) -> str:
         tokens = quoted_tokens(run.tokens_of(other.ids())) or "–"
         return words[name].format(other=tokens, total=fixed(other.best.total, 3), **values)
 
     plain = write(view, replace(run.settings, method=replace(method, length_penalty=0.0)))
     changed = "penalty_same" if plain.ids() == written.ids() else "penalty_changed"
-    st.caption(told(changed if method.length_penalty else "penalty_none", plain))
+    st.caption(compared(changed if method.length_penalty else "penalty_none", plain))
     greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
     same = "as_greedy" if greedy.ids() == written.ids() else "not_greedy"
-    st.caption(told("one_branch" if method.width == 1 else same, greedy))
+    st.caption(compared("one_branch" if method.width == 1 else same, greedy))
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:

@@ -18,7 +18,7 @@ from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
 
 DRAWS = 100
-WARM, COLD = 2.0, 0.5  # temperatures that are told of where none is set
+WARM, COLD = 2.0, 0.5  # temperatures that are sentences of where none is set
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
@@ -35,9 +35,9 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     stages = np.stack([with_rest(values, top) for values in distributions])
     figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
-    told = [*(_effects(run, titles, distributions) if isinstance(method, Sample) else ()), *forced]
-    if told:
-        st.caption(" ".join(told))
+    sentences = [*(_effects(run, titles, distributions) if isinstance(method, Sample) else ()), *forced]
+    if sentences:
+        st.caption(" ".join(sentences))
     if isinstance(method, Sample):
         _show_draws(run, made, method, tokens, stages[-1])
 
@@ -46,8 +46,8 @@ def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stag
     """Sentences on what the controls do, and which of them changed nothing."""
     words, pairs = text("decoding"), zip(titles[1:], pairwise(distributions), strict=True)
     idle = [title for title, (before, after) in pairs if np.allclose(before, after)]
-    told = words["stages_caption" if run.settings.controls else "stages_plain"]
-    return [told, words["stages_idle"].format(stages=", ".join(idle))] if idle else [told]
+    sentences = words["stages_caption" if run.settings.controls else "stages_plain"]
+    return [sentences, words["stages_idle"].format(stages=", ".join(idle))] if idle else [sentences]
 
 
 def _show_draws(

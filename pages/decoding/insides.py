@@ -51,30 +51,30 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
     others = [index for index in run.top(made) if index != made.token]
     names = dict(zip(others, run.tokens_of(others), strict=True))
     against = pick_or_none(words["against"], others, "against", words["against_none"], labels=names)
-    found = logit_contributions(readout, step.values, made.token, against, made.row)
-    order = np.argsort(-abs(found.values), kind="stable")
+    contributions = logit_contributions(readout, step.values, made.token, against, made.row)
+    order = np.argsort(-abs(contributions.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
-    titles = [part_name(found.parts[index]) for index in first]
-    values = found.values[first]
+    titles = [part_name(contributions.parts[index]) for index in first]
+    values = contributions.values[first]
     if len(rest):
         titles.append(words["other_parts"].format(count=len(rest)))
-        values = np.append(values, found.values[rest].sum())
+        values = np.append(values, contributions.values[rest].sum())
     axis = (
         words["to_logit"].format(token=token)
         if against is None
         else words["to_difference"].format(token=token, other=names[against])
     )
     show(chart(contribution_bars, titles, values, axis), "contributions", words["pushed_alt"].format(token=token))
-    total = float(found.values.sum())
+    total, logit = float(contributions.values.sum()), contributions.logit
     st.markdown(
         words["check_sum"].format(
-            count=len(found.parts), total=fixed(total, 4), logit=fixed(found.logit, 4), rest=number(abs(total - found.logit), 1)
+            count=len(contributions.parts), total=fixed(total, 4), logit=fixed(logit, 4), rest=number(abs(total - logit), 1)
         )
     )
     st.caption(words["held"] + (words["capped"].format(cap=number(readout.cap)) if readout.cap else ""))
     fold = unfolding(words["all_parts"], ":material/table:", "numbers")
     if fold:
-        rows = {"part": [part_name(part) for part in found.parts], "contribution": found.values}
+        rows = {"part": [part_name(part) for part in contributions.parts], "contribution": contributions.values}
         fold.dataframe(pd.DataFrame(rows).set_index("part"))
 
 

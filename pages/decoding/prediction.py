@@ -71,5 +71,5 @@ def _sentence(run: Run, step: int, answer: Cells) -> str:
         "best_probability": percent(score.best_probability),
         "token": literal(token),
     }
-    told = words["right" if score.rank == 1 else "wrong"].format(**values)
-    return told if made.token in (answer[0], score.best) else f"{told} {words['written'].format(**values)}"
+    verdict = words["right" if score.rank == 1 else "wrong"].format(**values)
+    return verdict if made.token in (answer[0], score.best) else f"{verdict} {words['written'].format(**values)}"

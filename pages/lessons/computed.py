@@ -47,10 +47,10 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
     assert value is not None  # the question has a truth
     words = text("lessons")
     if kind == "number":
-        told = judge(question, str(value.number), value).says
+        answer = judge(question, str(value.number), value).says
     else:
-        told = words["solution"].format(answer=right_answer(question, value))
-    st.caption(literal(words["truth_now"].format(says=told)))
+        answer = words["solution"].format(answer=right_answer(question, value))
+    st.caption(literal(words["truth_now"].format(says=answer)))
     return question
 
 

@@ -103,9 +103,9 @@ def _question(boxes: Boxes) -> Question | None:
     if kind in COMPUTED:
         return computed_question(boxes, kind, ask)
     written = boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"])
-    told = boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)
+    written = boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)
     options = [line.strip() for line in written.splitlines() if line.strip()]
-    reasons = tuple(line.strip() for line in told.splitlines() if line.strip())
+    reasons = tuple(line.strip() for line in written.splitlines() if line.strip())
     if kind == "order":
         return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
     right = next((index + 1 for index, option in enumerate(options) if option.startswith("*")), 0)

@@ -66,8 +66,8 @@ def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool)
         parts.append(Markup('<div class="reveal">{}</div>').format(as_html(filled(stop, stop.reveal))))
     if notes:
         minutes = words["minutes"].format(minutes=f"{stop.minutes:g}")
-        told = as_html(stop.notes)
-        parts.append(Markup('<div class="notes"><strong>{}</strong> {}</div>').format(minutes, told))
+        instructions = as_html(stop.notes)
+        parts.append(Markup('<div class="notes"><strong>{}</strong> {}</div>').format(minutes, instructions))
     return Markup("<section>{}</section>").format(Markup("").join(parts))
 
 
@@ -110,11 +110,11 @@ def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
 def _solution(question: Question, truth: Value | None) -> str:
     """The right answer, as text."""
     words = text("lessons")
-    told = right_answer(question, truth)
+    answer = right_answer(question, truth)
     if question.kind == "choose":
         right = question.answer or (1 + int(truth.number) if truth else 0)
-        told = f"{chr(ord('A') + right - 1)}. {told}"
+        answer = f"{chr(ord('A') + right - 1)}. {answer}"
     elif question.kind == "order":
         order = shuffled(question)
-        told = " ".join(chr(ord("A") + order.index(place)) for place in range(len(order)))
-    return words["solution"].format(answer=told)
+        answer = " ".join(chr(ord("A") + order.index(place)) for place in range(len(order)))
+    return words["solution"].format(answer=answer)

@@ -43,11 +43,11 @@ def explained() -> Iterator[None]:
         raise PageEnd from None
 
 
-def sentence(said: Sentence) -> str:
+def sentence(error: Sentence) -> str:
     """A sentence of the library in the language of the page."""
     model = st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
-    return said.sentence(text("errors") if has_text("errors") else {}, **clauses)
+    return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
 
 
 def warn_remark(world_name: str, source: str) -> None:

@@ -226,16 +226,16 @@ def _is_noun(token: str) -> bool:
     return world("english-french").word_class(token, "source") == "noun"
 
 
-def _show_shift(pair_shift: float | None, measures: Mapping[str, float], told: bool) -> None:
+def _show_shift(pair_shift: float | None, measures: Mapping[str, float], tells: bool) -> None:
     """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card; how many answers
-    stay right without the head only once that is `told`."""
+    stay right without the head only once that is `tells`."""
     words = text("turning")
     numbers = [
         (words["shift"], "–" if pair_shift is None else fixed(pair_shift, 3), words["shift_help"]),
         (words["mean_shift"].format(pairs=measures["pairs"]), fixed(measures["shift"], 3), words["shift_help"]),
         (words["right"], share(measures["right"], 1), None),
     ]
-    if told:
+    if tells:
         numbers.append((words["right_without"], share(measures["right_without"], 1), words["right_without_help"]))
     for column, (label, value, help) in zip(st.columns(4), numbers, strict=False):
         column.metric(label, value, help=help)

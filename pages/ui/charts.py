@@ -120,17 +120,17 @@ def show(
     if least_width:
         st.html(style_element(scrolled(key, least_width)))
     choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
-    says = alt if tells else f"{alt} {told(finished.highlights)}".rstrip()
+    says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
     st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=says, **choice)
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 
 
-def told(found: tuple[Highlight, ...]) -> str:
+def described(noted: tuple[Highlight, ...]) -> str:
     """Sentences on what stands out in a figure; empty for nothing."""
     words = text("common")["highlights"]
     sentences = []
-    for kind, names, values in found:
+    for kind, names, values in noted:
         sentence = words[kind].format(**names, **{name: number(value, 3) for name, value in values.items()})
         place = ", ".join(name for name in (names["picture"], names["series"]) if name)
         sentences.append(words["in_picture"].format(picture=place, says=sentence) if place else sentence)

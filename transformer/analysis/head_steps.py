@@ -142,10 +142,10 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     path = trace.attention_path(kind, layer) / TENSOR_NAMES.get(name, name)
     if name != "input":
         return str(path)
-    found = TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
+    read = TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
     # Some networks of others norm the embedding before the first layer reads it.
-    normed = found.removesuffix("sum") + "normalized"
-    return normed if found.endswith("_embedding.sum") and normed in trace else found
+    normed = read.removesuffix("sum") + "normalized"
+    return normed if read.endswith("_embedding.sum") and normed in trace else read
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:

@@ -74,8 +74,8 @@ def walk(trace: Trace) -> tuple[Stop, ...]:
     Raises:
         InputError: not a trace.
     """
-    found = taps(trace)  # refuses what is no trace
-    return walk_of(trace.config, found)
+    tensors = taps(trace)  # refuses what is no trace
+    return walk_of(trace.config, tensors)
 
 
 def taps(trace: Trace) -> Taps:

@@ -99,13 +99,13 @@ def terms(
     """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax: of a network
     of others `scores`, `weights` or `head_output`."""
     check_text_pipeline(pipeline)
-    found = explain(pipeline.model, trace, kind, layer, head, name, row, column)
-    summed, listed = found.operation == "sum of products", [*found.terms]
-    if "bias" in dict(found.extra):
-        listed.append(Term("bias", found["bias"], 1.0, found["bias"]))
-    if not summed and found.operation != "softmax":
+    explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
+    summed, listed = explained.operation == "sum of products", [*explained.terms]
+    if "bias" in dict(explained.extra):
+        listed.append(Term("bias", explained["bias"], 1.0, explained["bias"]))
+    if not summed and explained.operation != "softmax":
         raise InputError("The step {name!r} of this model is no sum whose terms could be drawn.", name=name)
-    return terms_bars(listed, found.result if summed else found["total"], picked=None if summed else found.column)
+    return terms_bars(listed, explained.result if summed else explained["total"], picked=None if summed else explained.column)
 
 
 @drawn

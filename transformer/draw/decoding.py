@@ -67,12 +67,12 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. What the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
-    found = answer_lens(_readout(pipeline), written)
-    points = ["start", *(f"after layer {layer}" for layer in range(len(found.top) - 1))]
-    top = [vocabulary.tokens_of(ids) for ids in found.top.tolist()]
+    answer = answer_lens(_readout(pipeline), written)
+    points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
+    top = [vocabulary.tokens_of(ids) for ids in answer.top.tolist()]
     tokens = vocabulary.tokens_of(made.token for made in written.chain(written.best))
     hover = "would write {token} with {share}; the final token has rank {rank}"
-    return lens_map(top, found.shares, found.ranks, points, tokens, "rank of the final token", hover)
+    return lens_map(top, answer.shares, answer.ranks, points, tokens, "rank of the final token", hover)
 
 
 @drawn
@@ -80,12 +80,12 @@ def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure
     """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
     written = Written.of(pipeline.write(text))
     made = _made(written, step)
-    found = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
-    order = np.argsort(-abs(found.values), kind="stable")
+    made_of = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
+    order = np.argsort(-abs(made_of.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
-    names, values = [_part(found.parts[index]) for index in first], found.values[first]
+    names, values = [_part(made_of.parts[index]) for index in first], made_of.values[first]
     if len(rest):
-        names, values = [*names, f"{len(rest)} others"], np.append(values, found.values[rest].sum())
+        names, values = [*names, f"{len(rest)} others"], np.append(values, made_of.values[rest].sum())
     token = pipeline.vocabulary("target").tokens[made.token]
     return contribution_bars(names, values, f"to the logit of {token}")
 

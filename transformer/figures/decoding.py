@@ -241,7 +241,7 @@ def lens_map(
         hover: a template with `{token}`, `{share}` and `{rank}`.
     """
     texts = [[escaped(token) for token in row] for row in top]
-    told = [
+    hovered = [
         [
             escaped(hover.format(token=token, share=f"{share:.1%}", rank=rank + 1))
             for token, share, rank in zip(*rows, strict=True)
@@ -267,7 +267,7 @@ def lens_map(
             text=texts,
             texttemplate="%{text}",
             textfont={"size": 13},
-            customdata=told,
+            customdata=hovered,
             hovertemplate="%{y}<br>%{customdata}<extra></extra>",
             xgap=2,
             ygap=2,

@@ -33,16 +33,16 @@ def highlights(figure: go.Figure) -> tuple[Highlight, ...]:
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
     titles = picture_names(figure)
     several = len({trace.name for trace in drawn if trace.name}) > 1
-    told: list[Highlight] = []
+    listed: list[Highlight] = []
     for trace in drawn:
         where = {"picture": titles.get(trace.xaxis or "x", ""), "series": plain(trace.name or "") if several else ""}
         if trace.type == "heatmap" and not is_mask(trace, heatmaps):
-            told += [Highlight("cell", where | names, {"value": value}) for names, value in _cells(trace)]
+            listed += [Highlight("cell", where | names, {"value": value}) for names, value in _cells(trace)]
         elif trace.type == "bar":
-            told += [Highlight("bar", where | {"label": label}, {"value": value}) for label, value in _bars(trace)]
+            listed += [Highlight("bar", where | {"label": label}, {"value": value}) for label, value in _bars(trace)]
         elif trace.type in ("scatter", "scattergl") and "lines" in (trace.mode or ""):
-            told += [Highlight("line", where, values) for values in _line(trace)]
-    return tuple(told[:MOST])
+            listed += [Highlight("line", where, values) for values in _line(trace)]
+    return tuple(listed[:MOST])
 
 
 def _cells(trace: Any) -> Iterator[tuple[dict[str, str], float]]:

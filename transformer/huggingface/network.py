@@ -255,8 +255,8 @@ class Network:
                     modules = "|".join(f"{layer}.{each}".rstrip(".") for each in point.module.split("|"))
                     points[f"{name}.layers.{index}.{path}"] = modules, point
             points[f"{name}.output"] = stack.module, Point(stack.module, "output")
-        found = {path: (find_module(self.model, module), point) for path, (module, point) in points.items()}
-        named = {_scaled(path, module): (module, point) for path, (module, point) in found.items() if module is not None}
+        placed = {path: (find_module(self.model, module), point) for path, (module, point) in points.items()}
+        named = {_scaled(path, module): (module, point) for path, (module, point) in placed.items() if module is not None}
         known = {id(module) for module, point in named.values() if point.end == "output" and point.item == 0}
         for path, module in self.model.named_modules():
             weights = next(module.parameters(recurse=False), None)

@@ -37,18 +37,19 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
     try:
         readout = _readout(model, stack, norm_first, values)
         read, logits = readout.logits(values[readout.stream[-1]]), values["logits"]
-        found = logit_contributions(readout, values, token=0)
+        parts = logit_contributions(readout, values, token=0)
     except (AttributeError, HeadlightError, KeyError, RuntimeError, StopIteration):  # built in a way that is not known here
         return None
     close = torch.allclose(read, logits, rtol=TOLERANCE, atol=TOLERANCE)
-    return readout if close and abs(found.values.sum() - found.logit) <= TOLERANCE * (1 + abs(found.logit)) else None
+    adds_up = abs(parts.values.sum() - parts.logit) <= TOLERANCE * (1 + abs(parts.logit))
+    return readout if close and adds_up else None
 
 
 def final_norm(model: Any, stack: Stack) -> nn.Module | None:
     """The norm after the last layer of a stack; None where there is none."""
     module = find_module(model, stack.module)
-    found = (getattr(module, name, None) for name in FINAL_NORMS)
-    return next((norm for norm in found if isinstance(norm, nn.Module)), None)
+    norms = (getattr(module, name, None) for name in FINAL_NORMS)
+    return next((norm for norm in norms if isinstance(norm, nn.Module)), None)
 
 
 def _readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[str, Tensor]) -> Readout:

@@ -204,14 +204,14 @@ class Classes:
         now = self._clock()
         for name in [name for name, each in self._classes.items() if now - each.opened > 60 * CLASS_MINUTES]:
             del self._classes[name]
-        found = self._classes.get(code)
-        if found:
-            found.used = now
-        return found
+        opened = self._classes.get(code)
+        if opened:
+            opened.used = now
+        return opened
 
     def _needed(self, code: str) -> _Class:
-        found = self._open(code)
-        if found is None:
+        opened = self._open(code)
+        if opened is None:
             template = (
                 "There is no class {code} here. Check the code. A class ends when its teacher closes it, or after {most} "
                 "minutes."
@@ -219,12 +219,12 @@ class Classes:
             if REPLICAS > 1:
                 template = "There is no class {code} here. A class lives in one process, and this server runs as {count}."
             raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_MINUTES, count=REPLICAS)
-        return found
+        return opened
 
     def _taught(self, code: str, secret: str) -> _Class | None:
         """An open class, if the secret is that of its teacher."""
-        found = self._open(code) if secret.isascii() else None
-        return found if found and secrets.compare_digest(found.secret, secret) else None
+        opened = self._open(code) if secret.isascii() else None
+        return opened if opened and secrets.compare_digest(opened.secret, secret) else None
 
     def _make_room(self) -> None:
         """Drop the class that nobody has used for longest, if there are too many.

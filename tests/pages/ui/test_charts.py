@@ -2,14 +2,14 @@
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import told
+from pages.ui.charts import described
 from transformer.figures.highlights import highlights
 
 
 def test_what_stands_out_is_told_in_a_sentence() -> None:
     figure = go.Figure(go.Heatmap(z=[[0.96, 0.03], [0.2, 0.8]], x=["animal", "street"], y=["it", "was"]))
-    assert told(highlights(figure)) == "Largest: row “it” has 0.96 at “animal”; row “was” has 0.8 at “street”."
+    assert described(highlights(figure)) == "Largest: row “it” has 0.96 at “animal”; row “was” has 0.8 at “street”."
     lines = [go.Scatter(y=[3.0, 1.0], mode="lines", name=name) for name in ("loss", "held out")]
     course = "from 3 to 1, farthest from zero 3"
-    assert told(highlights(go.Figure(lines))) == f"Largest: loss: {course}; held out: {course}."
-    assert told(()) == ""
+    assert described(highlights(go.Figure(lines))) == f"Largest: loss: {course}; held out: {course}."
+    assert described(()) == ""

@@ -39,7 +39,7 @@ from transformer.worlds.conversation.verbal import (
 FIRST_SHARE = 0.06  # of the sentences that start with a time
 
 
-def told(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
+def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
     """A statement in a tense, perhaps with its time first: `yesterday we went to the beach`."""
     first = path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], FIRST_SHARE)
     who = subject(path, things=things if tense in ("present", "past") else ())
@@ -49,38 +49,38 @@ def told(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, .
 
 def present(path: Path) -> list[str]:
     """`i eat an apple`, `she always drinks coffee`."""
-    return told(path, "present")
+    return in_tense(path, "present")
 
 
 def progressive(path: Path) -> list[str]:
     """`he is sleeping`, `we are not working today`."""
-    return told(path, "progressive", "not" if path.choose({"no": 0.88, "yes": 0.12}) == "yes" else "")
+    return in_tense(path, "progressive", "not" if path.choose({"no": 0.88, "yes": 0.12}) == "yes" else "")
 
 
 def negative(path: Path) -> list[str]:
     """`i do not like coffee`, `he never eats meat`."""
-    return told(path, "present", path.choose({"not": 4.0, "never": 1.0}))
+    return in_tense(path, "present", path.choose({"not": 4.0, "never": 1.0}))
 
 
 def past(path: Path) -> list[str]:
     """`we went to the beach yesterday`."""
-    return told(path, "past")
+    return in_tense(path, "past")
 
 
 def negative_past(path: Path) -> list[str]:
     """`she did not sleep`."""
-    return told(path, "past", path.choose({"not": 6.0, "never": 1.0}))
+    return in_tense(path, "past", path.choose({"not": 6.0, "never": 1.0}))
 
 
 def imperfect(path: Path) -> list[str]:
     """`i was sleeping`."""
-    return told(path, "imperfect", "not" if path.choose({"no": 0.9, "yes": 0.1}) == "yes" else "")
+    return in_tense(path, "imperfect", "not" if path.choose({"no": 0.9, "yes": 0.1}) == "yes" else "")
 
 
 def future(path: Path) -> list[str]:
     """`i am going to eat`, `we will not come tomorrow`."""
     tense: Tense = path.choose({"future": 2.0, "will": 1.0})
-    return told(path, tense, "not" if path.choose({"no": 0.85, "yes": 0.15}) == "yes" else "")
+    return in_tense(path, tense, "not" if path.choose({"no": 0.85, "yes": 0.15}) == "yes" else "")
 
 
 def modal(path: Path) -> list[str]:
