@@ -1,6 +1,6 @@
-// What a keyboard or a screen reader needs and Streamlit leaves out.
+// What a keyboard, a screen reader or a finger needs and Streamlit leaves out.
 
-import { navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
+import { moveToTap, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 
 const QUIET = 300; // ms without a change of the page before it is looked through
 
@@ -24,6 +24,7 @@ export function keepAccessible(scrollable) {
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
   addEventListener("resize", look);
+  addEventListener("pointerdown", moveToTap, { capture: true, passive: true });
   keepUnfoldedInView();
   look();
 }

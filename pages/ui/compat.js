@@ -137,6 +137,17 @@ export function plotlyChart(place) {
 }
 
 /**
+ * Let a tap pick the point of a chart that is under the finger. Plotly takes the point that the last move of a mouse was on, and
+ * the browser reports such a move only after a tap: so a tap picked nothing, and the next one the point of the tap before.
+ *
+ * @param {PointerEvent} event a press anywhere on the page
+ */
+export function moveToTap({ pointerType, target, clientX, clientY }) {
+  if (pointerType !== "touch" || !(target instanceof Element) || !target.closest(".js-plotly-plot")) return;
+  target.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
+}
+
+/**
  * Save a chart as the camera above it does, with a format, a name and a ground of our own: Streamlit shares no Plotly with
  * us, so its button is the only way to Plotly's exporter.
  *

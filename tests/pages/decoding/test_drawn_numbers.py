@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from jaxtyping import Float
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from pages.ui.format import fixed
 from tests.pages.conftest import Visitor
@@ -201,3 +201,18 @@ def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(vis
     assert traces(page, "node-bars")[0]["x"] == close(answer.stages[0][answer.top])
     crossed = answer.step.attention("cross", answer.made.row).mean(1)
     assert np.array(traces(page, "node-attention")[0]["z"]) == close(crossed, 0.003)  # drawn with 255 levels
+
+
+@pytest.mark.browser
+def test_a_tap_picks_the_node_under_the_finger(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = visitor.open("decoding?model=reverse&source=abc&method=beam&width=2&node=1")
+    page.locator("#beam").scroll_into_view_if_needed()
+    page.locator(".st-key-beam-tree").scroll_into_view_if_needed()
+    visitor.settle()
+    box = page.locator(".st-key-beam-tree .scatterlayer .trace .points path").first.bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**node=0*")
+    visitor.close()
+    assert visitor.complaints == []

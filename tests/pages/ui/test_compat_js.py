@@ -114,6 +114,17 @@ def test_plotly_chart(page: Page) -> None:
     assert returned(page, "return compat.plotlyChart(compat.elementWithKey('overview'))") is None
 
 
+def test_move_to_tap(page: Page) -> None:
+    tap = """
+        const chart = compat.plotlyChart(compat.elementWithKey('head-map')).querySelector('.nsewdrag');
+        const moves = [];
+        chart.addEventListener('mousemove', (event) => moves.push([event.clientX, event.clientY]));
+        for (const [pointerType, target] of [['touch', chart], ['mouse', chart], ['touch', document.body]])
+            compat.moveToTap({ pointerType, target, clientX: 30, clientY: 40 });
+        return moves;"""
+    assert returned(page, tap) == [[30, 40]]
+
+
 def test_save_chart(page: Page) -> None:
     chart = "compat.plotlyChart(compat.elementWithKey('head-map'))"
     before = returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]")
