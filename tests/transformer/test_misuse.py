@@ -444,7 +444,8 @@ ACCEPTED = {
     "reverse.batch((row for row in ((1,), (1, 2))), 'source').tolist()": "[[1, 0], [1, 2]]",
     "Untrained.of('vanilla', np.array(['a b']), sizes={'d_model': np.int64(8), 'heads': 2}).config.d_model": "8",
     "trace.tokens('cross', np.int64(0))[0]": "('1', '7')",
-    "swap(model, np.array([1, 5, 5]), 1, 2).largest": "0.0",
+    # The same sentence twice in a batch; with several threads its rows can differ in the last digit.
+    "round(swap(model, np.array([1, 5, 5]), 1, 2).largest, 5)": "0.0",
     "plane(array, np.array([0, 1])).shares": "(0.0, 0.0)",
     "alignment_mask([], 1, 1)": "array([[False]])",
     "strongest(np.array([[np.nan, 1.0]]))": "(0, 1)",
