@@ -102,10 +102,8 @@ def _question(boxes: Boxes) -> Question | None:
     ask = boxes.line("ask")
     if kind in COMPUTED:
         return computed_question(boxes, kind, ask)
-    written = boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"])
-    written = boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)
-    options = [line.strip() for line in written.splitlines() if line.strip()]
-    reasons = tuple(line.strip() for line in written.splitlines() if line.strip())
+    options = _lines(boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"]))
+    reasons = tuple(_lines(boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)))
     if kind == "order":
         return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
     right = next((index + 1 for index, option in enumerate(options) if option.startswith("*")), 0)
@@ -113,6 +111,11 @@ def _question(boxes: Boxes) -> Question | None:
         raise LessonError("Stop {number}: put a * before the right option.", number=boxes.place + 1)
     plain = tuple(option.removeprefix("*").strip() for option in options)
     return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=right)
+
+
+def _lines(written: str) -> list[str]:
+    """The lines of a text without space around them; empty ones are left out."""
+    return [line.strip() for line in written.splitlines() if line.strip()]
 
 
 def _move(place: int, by: int) -> None:

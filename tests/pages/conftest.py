@@ -187,6 +187,8 @@ class Visitor:
     def see_all(self) -> Page:
         """Scroll down until every part of the page has been on screen and is drawn; then back to the top."""
         boxes = self.page.locator(".unseen")
+        # A link that names a part keeps it on screen until the page is at rest, or a person does something.
+        self.page.keyboard.press("Shift")
         while count := boxes.count():
             # Not by the locator: a run may replace the box meanwhile.
             self.page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
