@@ -7,7 +7,7 @@ were done in 0.14 s with two runs at a time. Without a limit it was 1.7 s, and 1
 A run that comes to heavy work, on a large model, gives up its turn until the work is done: `aside`. Of the runs that draw a
 large model, one goes on at a time (`enter_line`): while others waited in the middle of theirs, each held a model of its own in
 memory, and 100 sessions on random links took 2.4 GB. That run keeps its turn: as a third beside the two, it made the clicks of
-60 others take 47 ms instead of 21. While the others have a turn, the work of a large model pauses between its tensors.
+60 others take 47 ms instead of 21.
 """
 
 import threading
@@ -21,14 +21,11 @@ import streamlit as st
 from pages.ui.caches import ABSENT, RESULTS
 from pages.ui.limits import RUNS
 from pages.ui.waiting import waited
-from transformer.network.tap import pausing
 from transformer.process import return_freed_memory
 
 Result = TypeVar("Result")
 
 _TURNS = threading.BoundedSemaphore(RUNS)
-# Seconds that heavy work pauses after each tensor while others have a turn. A click takes about as long.
-PAUSE_SECONDS = 0.01
 # One heavy work at a time, because each takes hundreds of megabytes.
 _HEAVY = threading.Lock()
 # Held by the run that draws a large model.
@@ -53,30 +50,6 @@ class _Returns:
 
 
 _RETURNS = _Returns()
-
-
-class _Running:
-    """The number of runs that have a turn."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._changed = threading.Condition()
-
-    def add(self, more: int) -> None:
-        """Note that a run has taken its turn (1) or given it back (−1)."""
-        with self._changed:
-            self._count += more
-            if not self._count:
-                self._changed.notify_all()
-
-    def wait_for_none(self) -> None:
-        """Wait until no run has a turn, at most `PAUSE_SECONDS`: one may wait for what this thread computes."""
-        if self._count:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._count, PAUSE_SECONDS)
-
-
-_RUNNING = _Running()
 
 
 class _OfThread(threading.local):
@@ -132,7 +105,7 @@ def aside() -> Iterator[None]:
     if _OF_THREAD.heavy:
         yield
         return
-    with _without_turn(), _HEAVY, pausing(_RUNNING.wait_for_none):
+    with _without_turn(), _HEAVY:
         _OF_THREAD.heavy = True
         try:
             yield
@@ -173,11 +146,9 @@ def _without_turn() -> Iterator[None]:
 def _take_turn() -> None:
     _TURNS.acquire()
     _OF_THREAD.turn = True
-    _RUNNING.add(1)
 
 
 def _leave_turn() -> None:
     if _OF_THREAD.turn:
         _OF_THREAD.turn = False
-        _RUNNING.add(-1)
         _TURNS.release()

@@ -202,8 +202,6 @@ class Scope:
         path = tap.path
         if tap.taps is not self.taps:  # another model, run inside this one's scope
             return values
-        if (pause := _pause.get()) is not None:
-            pause()
         if path in self.edits:
             values, again = self._edited(tap, values), None
         if values.ndim != len(tap.axes):
@@ -256,18 +254,6 @@ class Scope:
 
 
 _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
-_pause: ContextVar[Callable[[], None] | None] = ContextVar("pause", default=None)
-
-
-@contextmanager
-def pausing(pause: Callable[[], None]) -> Iterator[None]:
-    """Within this context, `pause` is called after each tensor of a traced pass, so that long work can let other threads go
-    first."""
-    token = _pause.set(pause)
-    try:
-        yield
-    finally:
-        _pause.reset(token)
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from pages.shell.view import View
 from pages.ui.caches import Store, cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
-from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.untrained import Untrained
 
 
@@ -99,32 +98,6 @@ def test_heavy_work_leaves_its_turn_to_others_and_is_done_alone() -> None:
     for thread in heavies:
         thread.join(10)
     assert most == []
-
-
-def test_heavy_work_pauses_between_its_tensors_while_others_have_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PAUSE_SECONDS", 60)
-    began, leave, done = threading.Event(), threading.Event(), threading.Event()
-    pipeline = Pipeline.load("copy")
-
-    def light() -> None:
-        with turn():
-            began.set()
-            leave.wait(30)
-
-    def heavy() -> None:
-        with turn(), aside():
-            pipeline.trace("abc")
-        done.set()
-
-    threads = [threading.Thread(target=run) for run in (light, heavy)]
-    threads[0].start()
-    assert began.wait(30)
-    threads[1].start()
-    assert not done.wait(0.5)
-    leave.set()
-    assert done.wait(30)
-    for thread in threads:
-        thread.join(30)
 
 
 def test_heavy_work_that_fails_leaves_the_line() -> None:

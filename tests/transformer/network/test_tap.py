@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
-from transformer.network.tap import Tap, name_taps, pausing, tracing, watched
+from transformer.network.tap import Tap, name_taps, tracing, watched
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import run_traced
 
@@ -113,18 +113,6 @@ def test_a_scope_without_keep_records_nothing():
     with tracing(model, keep=False) as values:
         model(SOURCE, TARGET)
     assert values == {}
-
-
-def test_a_traced_pass_pauses_after_each_tensor():
-    model, pauses = small(), []
-    with pausing(lambda: pauses.append(1)):
-        with torch.no_grad():
-            model(SOURCE, TARGET)  # not traced
-        assert not pauses
-        trace = run_traced(model, SOURCE, TARGET)
-    assert len(pauses) == len(list(trace))
-    run_traced(model, SOURCE, TARGET)
-    assert len(pauses) == len(list(trace))
 
 
 def test_an_exception_inside_the_scope_ends_it():
