@@ -44,8 +44,7 @@ def show_ledger(view: View, trace: Trace) -> None:
     words, rows = text("ledger"), ledger(model, trace)
     st.markdown(words["intro"])
     st.header(words["shares"], anchor=False)
-    if seen("shares", 400):
-        _shares(rows)
+    _shares(rows)
     _sums(view, trace, rows)
     st.header(words["table"], anchor=False)
     if seen("steps", 650):
