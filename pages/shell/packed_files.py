@@ -32,8 +32,9 @@ class PackedFiles:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = below_base(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
         packs = path != "" and reads_gzip(dict(scope["headers"]))
-        body = None
-        if SCRIPT_PATH.fullmatch(path) or (packs and FILE.fullmatch(path)):
+        body, script = None, SCRIPT_PATH.fullmatch(path)
+        # A script that is asked for before its component is mounted must not be kept as missing.
+        if (script and script[1] in SCRIPTS) or (packs and FILE.fullmatch(path)):
             body = await run_in_threadpool(packed if packs else content, path)
         if body is None:
             await self.app(scope, receive, send)
