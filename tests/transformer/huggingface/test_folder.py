@@ -155,15 +155,15 @@ WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         "has a piece of 1001 letters",
     ),
     "a tokenizer that reads a file of the server": (
-        lambda f: change(f, "tokenizer_config.json", tokenizer_class="BertTokenizer", vocab=__file__),
-        f"'tokenizer_config.json' in the folder 'model' names the file {__file__!r}; a tokenizer reads",
+        lambda f: change(f, "tokenizer_config.json", tokenizer_class="BertTokenizer", vocab="/etc/passwd"),
+        "'tokenizer_config.json' in the folder 'model' names the file '/etc/passwd'; a tokenizer reads",
     ),
     "a tokenizer that reads a device without end": (
         lambda f: change(f, "tokenizer_config.json", init_inputs=[["/dev/zero"]]),
         "names the file '/dev/zero'",
     ),
     "special tokens that are a file": (
-        lambda f: (f / "special_tokens_map.json").write_text(json.dumps({"vocab_file": __file__})),
+        lambda f: (f / "special_tokens_map.json").write_text(json.dumps({"vocab_file": "/etc/passwd"})),
         "'special_tokens_map.json' in the folder 'model' names the file",
     ),
     "an adapter": (lambda f: (f / "adapter_config.json").write_text("{}"), "has an adapter"),
