@@ -1,16 +1,19 @@
 """A class at once: many sessions over the websocket, each a person who thinks between two clicks.
 
-    python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5] [--heavy]
-                              [--training] [--replicas 1]
+    python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5]
+                              [--heavy texts | --heavy longest | --heavy importance] [--training] [--replicas 1]
 
 The client runs beside the server on the same machine, and what it costs is said. Half of the sessions look at one shared text,
 as a class does that opened one link; the others type a text of their own before every third click. Every other click is on a
 picker of the page; with `--page mix` every fifth opens another page.
 
 Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
-connecting to the end of the first run. With `--heavy`, one more person asks without a pause for expensive work (the largest
-model that can be built, the importance of every head); the figures are of all the others. With `--training`, the same people
-come again, beside one more person whose model is in training all the time.
+connecting to the end of the first run.
+
+With `--heavy`, one more person asks without a pause for expensive work on a model of the paper's base size: ever new texts of
+30 words (`texts`), of nearly the most words that it reads (`longest`), or of 30 words with a search for the importance of every
+head (`importance`). The figures are of all the others. With `--training`, the same people come again, beside one more person
+whose model is in training all the time.
 
 With `--replicas 2`, or more, as many servers run behind nginx (Debian's) with the settings of `deploy/nginx.conf`; memory and
 processor time are those of all of them together.
@@ -35,6 +38,8 @@ from pages.shell.navigation import name_of, page_files
 
 SHARED_TEXT = "headlight"
 MODEL = "reverse"
+# Words of the texts of the person with heavy work.
+WORDS = {"texts": 30, "longest": 62, "importance": 30}
 SECONDS_TO_ARRIVE = 10.0  # the time in which a class opens the link
 
 
@@ -47,6 +52,7 @@ class Figures:
     first: list[float] = field(default_factory=list)
     clicks: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    heavy_clicks: int = 0
     peak_megabytes: float = 0.0
     server_cpu_seconds: float = 0.0
     client_cpu_seconds: float = 0.0
@@ -64,6 +70,7 @@ class Figures:
             "click p99": percentile(self.clicks, 99),
             "clicks a second": round(len(self.clicks) / self.wall_seconds, 1),
             "errors": len(self.errors),
+            "heavy clicks": self.heavy_clicks,
             "peak MB": round(self.peak_megabytes),
             "server CPU s": round(self.server_cpu_seconds, 1),
             "client CPU s": round(self.client_cpu_seconds, 1),
@@ -116,15 +123,24 @@ def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
     return {key: dice.choice(session.choices[key])}
 
 
-async def heavy_work(server: Server | Replicas) -> None:
-    """One person who asks for the most expensive work there is, again and again, until cancelled."""
+async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> None:
+    """One person who asks for the most expensive work there is, again and again, until cancelled.
+
+    Args:
+        server: where to.
+        kind: of `WORDS`.
+        figures: counts these clicks in `heavy_clicks`.
+    """
     texts = new_texts(10**6)
-    session = Session(server, "attention", {"model": "vanilla", "source": "one two three"})
+    query = {"part": "what-if", "position": "1"} if kind == "importance" else {}
+    session = Session(server, "attention", {"model": "vanilla", "source": "one two three", **query})
     await session.open()
+    while kind == "importance" and session.unseen:
+        await session.scroll()
     try:
         while True:
-            words = " ".join(next(texts)["source"] for _ in range(30))
-            await session.click(source=words)
+            await session.click(source=" ".join(next(texts)["source"] for _ in range(WORDS[kind])))
+            figures.heavy_clicks += 1
     finally:
         await session.close()
 
@@ -149,7 +165,7 @@ async def measure(server: Server | Replicas, options: argparse.Namespace) -> Fig
     figures = Figures(options.sessions, options.page)
     client = psutil.Process()
     before, own_before, start = server.cpu_seconds, sum(client.cpu_times()[:2]), time.perf_counter()
-    heavy = asyncio.create_task(heavy_work(server)) if options.heavy else None
+    heavy = asyncio.create_task(heavy_work(server, options.heavy, figures)) if options.heavy else None
     visits = asyncio.gather(
         *(visit(number, server, figures, pages, options.clicks, options.think) for number in range(options.sessions))
     )
@@ -186,7 +202,7 @@ def main() -> None:
     parser.add_argument("--page", default="attention", help="name of a page, or mix")
     parser.add_argument("--clicks", type=int, default=10, help="of each session")
     parser.add_argument("--think", type=float, default=5.0, help="mean seconds between two clicks")
-    parser.add_argument("--heavy", action="store_true", help="one more person asks for heavy work all the time")
+    parser.add_argument("--heavy", choices=WORDS, help="one more person asks for such work all the time")
     parser.add_argument("--training", action="store_true", help="once without and once beside a person who trains a model")
     parser.add_argument("--replicas", type=int, default=1, help="servers; behind nginx if more than one")
     parser.add_argument("--json", help="file for all the figures")

@@ -33,9 +33,58 @@ class Absent(enum.Enum):
 
 ABSENT = Absent.ABSENT
 
+# Bytes from which a result is large: a model of the paper's base size, or a trace of one. Those of shipped models are not.
+LARGE_BYTES = 4_000_000
+# Of the memory of a cache, the share up to which a large result drops others before it drops large ones.
+LARGE_SHARE = 0.9
+
+
+class RecentResults(cachetools.LRUCache[Hashable, Any]):
+    """Results up to a limit in bytes; the least recently used is dropped first, but a large one first takes the place of large
+    ones. Otherwise one visitor with a large model and ever new texts would, every few seconds, drop what all others look at.
+
+    Args:
+        most_bytes: limit for all results together.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(most_bytes, getsizeof=byte_count)
+        self._large: dict[Hashable, int] = {}  # bytes of each large result; the one that was used last is the last
+
+    def __getitem__(self, key: Hashable) -> Any:
+        if key in self._large:
+            self._large[key] = self._large.pop(key)
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Hashable, value: Any) -> None:
+        nbytes = own_bytes(value) or 0
+        if LARGE_BYTES <= nbytes <= self.maxsize:
+            self.make_room(nbytes)
+            self._large[key] = nbytes
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Hashable) -> None:
+        self._large.pop(key, None)
+        super().__delitem__(key)
+
+    def clear(self) -> None:
+        self._large.clear()
+        super().clear()
+
+    def make_room(self, nbytes: int) -> None:
+        """Drop results until a large one of this many bytes fits. The large one that was used last stays if both fit: it may be
+        the model whose trace is to be kept."""
+        for key in tuple(self._large):
+            share = LARGE_SHARE if len(self._large) > 1 else 1
+            if sum(self._large.values()) + nbytes <= share * self.maxsize:
+                break
+            del self[key]
+        while self and self.currsize + nbytes > self.maxsize:
+            self.popitem()
+
 
 class Store:
-    """A cache of function results with a limit in bytes; the least recently used result is dropped first.
+    """A cache of function results with a limit in bytes (`RecentResults`).
 
     Args:
         most_bytes: limit for all results together. A result above it is computed anew each time.
@@ -45,7 +94,7 @@ class Store:
     def __init__(self, most_bytes: int, most_large: int = 0) -> None:
         self._most_large = most_large
         self._large: tuple[Hashable, Any] | None = None
-        self._cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(most_bytes, getsizeof=byte_count)
+        self._cache = RecentResults(most_bytes)
         self._condition = threading.Condition()
         keyed = cachetools.cached(self._cache, key=lambda key, _: key, condition=self._condition)
         self._cached: Callable[[Hashable, Callable[[], Any]], Any] = keyed(lambda _, compute: compute())
@@ -67,8 +116,7 @@ class Store:
         if large is not None and large[0] == key:
             return large[1]
         value = compute()
-        nbytes = getattr(value, "nbytes", 0)
-        if self._large is None and isinstance(nbytes, int) and self._cache.maxsize < nbytes <= self._most_large:
+        if self._large is None and self._cache.maxsize < (own_bytes(value) or 0) <= self._most_large:
             self._large = key, value
         return value
 
@@ -106,17 +154,22 @@ class Store:
             return self._cache.get(key, Absent.ABSENT)
 
     def make_room(self, nbytes: int) -> None:
-        """Drop the least recently used results until one of this many bytes fits; call it before a large one is computed, so
-        that it and those it would replace are never in memory together."""
+        """Drop results until one of this many bytes fits; call it before a large one is computed, so that it and those it would
+        replace are never in memory together."""
         with self._condition:
-            while self._cache and self._cache.currsize + nbytes > self._cache.maxsize:
-                self._cache.popitem()
+            self._cache.make_room(nbytes)
 
     def clear(self) -> None:
         """Drop all results; for tests."""
         with self._condition:
             self._cache.clear()
         self.drop_large()
+
+
+def own_bytes(value: object) -> int | None:
+    """The bytes that an array, a trace or a model says that it takes; None for anything else."""
+    nbytes = None if isinstance(value, type) else getattr(value, "nbytes", None)
+    return nbytes if isinstance(nbytes, int) else None
 
 
 def byte_count(value: object) -> int:
@@ -129,8 +182,8 @@ def byte_count(value: object) -> int:
         if id(part) in counted:
             continue
         counted.add(id(part))
-        nbytes = None if isinstance(part, type) else getattr(part, "nbytes", None)
-        if isinstance(nbytes, int):
+        nbytes = own_bytes(part)
+        if nbytes is not None:
             total += nbytes
             continue
         total += sys.getsizeof(part)

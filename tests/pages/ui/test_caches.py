@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages.shell.runs import Runs
-from pages.ui.caches import ABSENT, Store, byte_count, content_key
+from pages.ui.caches import ABSENT, LARGE_BYTES, Store, byte_count, content_key
 from pages.ui.charts import chart
 from pages.ui.limits import CACHE_MEGABYTES
 from transformer.figures.numbers import numbers
@@ -115,6 +115,35 @@ def test_store_stays_within_its_bytes_and_drops_the_least_recently_used() -> Non
     store.clear()
     assert store.nbytes == 0
     assert zeros(1000) is not first
+
+
+def test_a_large_result_takes_the_place_of_large_ones_before_that_of_others() -> None:
+    """A visitor with a large model and ever new texts: what others look at stays."""
+    store = Store(10 * LARGE_BYTES)
+
+    def result(name: str, nbytes: int) -> object:
+        return store.result(name, lambda: np.zeros(nbytes, np.uint8))
+
+    model = result("model", 6 * LARGE_BYTES)
+    figures = [result(f"figure {number}", LARGE_BYTES // 8) for number in range(4)]
+    for number in range(20):
+        assert result("model", 6 * LARGE_BYTES) is model
+        result(f"trace {number}", LARGE_BYTES)
+    assert [result(f"figure {number}", LARGE_BYTES // 8) for number in range(4)] == figures
+    assert [store.result(f"trace {number}", lambda: None) is None for number in (16, 17, 18, 19)] == [True, False, False, False]
+    assert store.nbytes <= 10 * LARGE_BYTES
+
+
+def test_the_large_result_that_was_used_last_stays_beside_a_new_one_if_both_fit() -> None:
+    store = Store(10 * LARGE_BYTES)
+    model = store.result("model", lambda: np.zeros(7 * LARGE_BYTES, np.uint8))
+    store.result("figure", lambda: np.zeros(10, np.uint8))
+    for number in range(3):  # together above the share of large results
+        store.result(f"trace {number}", lambda: np.zeros(3 * LARGE_BYTES - 1000, np.uint8))
+        assert store.result("model", lambda: None) is model
+    store.result("another model", lambda: np.zeros(7 * LARGE_BYTES, np.uint8))
+    assert store.result("model", lambda: None) is None
+    store.result("figure", lambda: pytest.fail("small, and still there"))
 
 
 def test_one_result_above_the_limit_is_kept_beside_the_others() -> None:
