@@ -168,6 +168,10 @@ class Edit(Protocol):
         """The path of the tap it acts on. Raises `PathError` where it does not fit the model."""
         ...
 
+    def reads(self, model: Traceable) -> Iterable[str]:
+        """The paths of the tensors that `apply` may read in the scope; a pass that keeps no others keeps these."""
+        ...
+
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
         """The tensor that replaces `values`, of the same shape."""
         ...
@@ -182,7 +186,8 @@ class Scope:
             self.config, self.taps = model.config, model.taps
         except AttributeError:
             raise InputError("{model!r} is not a Transformer: it needs `config` and `taps`.", model=model) from None
-        self.keep = keep or bool(edits)  # an edit may need what passed before it
+        # Paths of the tensors that are kept; None for all.
+        self.kept: set[str] | None = None if keep else set()
         self.values = Recording()
         self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
         places = {*self.taps, *getattr(self.taps, "of_masks", ())}
@@ -191,6 +196,8 @@ class Scope:
             if not isinstance(path, str) or path not in places:
                 raise PathError("{edit!r} acts on {path!r}, which is no tap of this model.", edit=edit, path=path)
             self.edits[path].append(edit)
+            if self.kept is not None:
+                self.kept.update(edit.reads(model))
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
         """The tensor after the edits for this tap, checked. It is kept by reference: copying each would add a fifth to a pass.
@@ -211,7 +218,7 @@ class Scope:
                 shape=tuple(values.shape),
                 axes=" ".join(tap.axes),
             )
-        if self.keep:
+        if self.kept is None or path in self.kept:
             self.values.stored[path] = values if again is None else Derived(tuple(values.shape), again)
         return values
 
@@ -221,7 +228,7 @@ class Scope:
             return mask
         if self.edits:
             mask = mask.edited(self._edited(tap, mask.keep))
-        if self.keep:
+        if self.kept is None or self.edits:
             self.values.masks[tap.path.rpartition(".")[0]] = mask.keep
         return mask
 

@@ -62,6 +62,12 @@ class Intervention:
                 check_index(name, index, count)
         return path
 
+    def reads(self, model: Traceable) -> Iterable[str]:
+        """The paths of the tensors that `change` may read in the scope: those of the same attention or layer. A pass that keeps
+        no others keeps these."""
+        owner = self.place(model).rpartition(".")[0]
+        return [path for path in model.taps if path.rpartition(".")[0] == owner]
+
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
         """The edited tensor, a new one of the same shape."""
         edited = values.clone()
@@ -94,7 +100,7 @@ class Intervention:
             values: of the selected part.
             tap: whose tensor is edited.
             where: the selected part, as an index into that tensor.
-            scope: with what has passed before.
+            scope: with what has passed before, at least of what it `reads`.
 
         Raises:
             PathError: the values do not fit what has passed before (only in some subclasses).

@@ -10,6 +10,7 @@ No edit of scores gives weight to a key that is hidden or blocked. An edit of th
 `Patch` and `Replace` on `weights` can.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -233,6 +234,9 @@ class Replace(Intervention):
         if _are_scores(by) and not _are_scores(path):
             raise PathError("{by} cannot replace {path}: scores may be -inf, and replace only scores.", by=by, path=path)
         return path
+
+    def reads(self, model: Traceable) -> Iterable[str]:
+        return [find_tap(model.taps, self.by, "output")]
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         by = find_tap(scope.taps, self.by, "output")

@@ -13,6 +13,7 @@ from tests.transformer.tracing.edits import CROSS, DECODER, ENCODER, edited
 from transformer.errors import InputError, PathError
 from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
+from transformer.network.tap import tracing
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.tracing.trace import Trace, run_traced
 
@@ -86,6 +87,26 @@ def test_random_edits_keep_numbers_finite(run: Run, data: st.DataObject):
         assert not step.values.isnan().any(), step.path
         if not step.path.endswith("scores"):
             assert step.values.isfinite().all(), step.path
+    with tracing(run.model, edits, keep=False):
+        assert torch.equal(run.model(run.source, run.target), trace.logits)
+
+
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        (Ablate(CROSS), CROSS),
+        (Ablate(ENCODER, to="uniform"), ENCODER),
+        (Scale(f"{DECODER}.scores", factor=2.0), DECODER),
+        (Block(CROSS, edges=((1, 0),)), CROSS),
+        (Replace(f"{CROSS}_add_norm.sum", by="decoder.layers.0.feed_forward.output"), "decoder.layers.0.feed_forward.output"),
+    ],
+    ids=str,
+)
+def test_a_pass_that_keeps_nothing_keeps_what_its_edits_read(model: Transformer, edit: Intervention, kept: str):
+    with tracing(model, [edit], keep=False) as values:
+        assert torch.equal(model(SOURCE, TARGET), edited(model, edit).logits)
+    assert values
+    assert all(path.startswith(kept) for path in values)
 
 
 def test_the_decoder_alone_can_be_edited():
