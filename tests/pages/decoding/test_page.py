@@ -235,7 +235,7 @@ def test_the_table_and_the_json_hold_the_steps() -> None:
         assert row["probability_after_controls"] == pytest.approx(distributions[-1][made.token])
         assert row["total_log_probability"] == pytest.approx(made.total)
         assert step["top"][0]["probability"] == pytest.approx(distributions[0].max())
-    assert data["controls"] == ["Temperature(value=2.0)"]
+    assert (data["model"], data["controls"]) == ("reverse", ["Temperature(value=2.0)"])
     assert data["edits"] == []
 
 
