@@ -61,7 +61,7 @@ class Film {
     );
     this.hint = make("p", { class: "hint" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
-    this.tokens = make("ol", { class: "tokens" });
+    this.tokens = make("ol", { class: "tokens chips" });
     this.bars = make("ol", { class: "bars" });
     this.curves = make("div", { class: "curves" });
     this.barsTitle = make("h3", {});

@@ -24,7 +24,7 @@ from pages.shell.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
 from pages.ui.caches import cached
-from pages.ui.component import PLAYBACK_STYLE, mounted, parcel
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed
@@ -45,7 +45,7 @@ ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
 MOST_BARS = 6  # tokens of a distribution that are drawn one by one
 
-_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, Path(head_grid.__file__).with_suffix(".css"))
+_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Path(head_grid.__file__).with_suffix(".css"))
 
 
 class Film(NamedTuple):
