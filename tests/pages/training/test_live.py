@@ -20,6 +20,7 @@ from pages.shell.sidebar import OPENED
 from pages.training import live, live_desk
 from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live import Copy, LiveTraining
@@ -81,7 +82,7 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         "live_norm": "post-norm",
         "live_learning_rate": "0.01",
         "live_batch": "16",
-        "live_warmup": "7",
+        "live_warmup": "198",
         "live_smoothing": "0.2",
         "live_steps": "99",
         "live_seed": "5",
@@ -99,11 +100,13 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         pre_norm=False,
         learning_rate=0.01,
         batch=16,
-        warmup=7,
+        warmup=198,
         label_smoothing=0.2,
         steps=99,
         seed=5,
     )
+    says = text("live")["long_warmup"].format(steps=99, rate=0.005)
+    assert says in [caption.value for caption in app.caption]
     nonsense = dict.fromkeys(query, "<b>-1e999</b>")
     assert chosen(on_page(PAGE, **SHORT, **nonsense)) == LiveSettings()
 
