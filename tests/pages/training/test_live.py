@@ -311,6 +311,21 @@ def test_a_training_that_gave_way_and_one_that_failed_say_why(line: Line, monkey
     line.ended(other)
 
 
+def test_a_training_that_was_stopped_in_line_does_not_wait_any_more(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, training = Fake(), Fake()
+    line.enter(first)
+    monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
+    app = on_page(PAGE, **TINY)
+    app.button(key="live_start").click().run()
+    assert [info for info in app.info if "You are number **1** in line" in info.value]
+    app.button(key="live_stop").click().run()
+    assert not app.exception
+    assert not [info for info in app.info if "in line" in info.value]
+    assert [markdown for markdown in app.markdown if "not started" in markdown.value]
+    line.ended(first)
+    assert training.starts == 0
+
+
 def test_a_curve_has_a_limit_on_its_points() -> None:
     assert thinned((3.0, 1.0)) == [[1, 3.0], [2, 1.0]]
     points = thinned(tuple(range(1000)), 10)
