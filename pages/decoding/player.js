@@ -91,7 +91,7 @@ class Player {
     this.pixels = pixelsOfScale(scale);
     this.row = new PlaybackRow(this.playback, text, () => fillIn(text.place, this.places()));
     this.why = make("p", { class: "why", "aria-live": "polite" });
-    this.read = make("ol", { class: "read", "aria-label": text.read });
+    this.read = make("ol", { class: "read chips", "aria-label": text.read });
     this.bars = make("ol", { class: "bars", "aria-label": text.bars });
     this.grid = make("div", { class: "grid" });
     const labels = source.map((token) => make("span", {}, tokenText(token)));

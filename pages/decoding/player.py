@@ -18,7 +18,7 @@ from pages.shell.runs import Key, runs
 from pages.shell.training_link import show_training_link
 from pages.shell.view import View
 from pages.ui.caches import cached
-from pages.ui.component import PLAYBACK_STYLE, mounted, packed
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, packed
 from pages.ui.export_menu import saving
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
@@ -32,7 +32,7 @@ KEY, STEP = "player", "step"
 # The parts of the page that show the step of the player, by their anchors. Each has a chart or buttons that a step changes.
 PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 
-_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE)
+_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE)
 
 
 def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:

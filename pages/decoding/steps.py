@@ -213,7 +213,7 @@ def table(run: Run) -> pd.DataFrame:
 
 
 def as_json(run: Run, source: str) -> str:
-    """The steps as JSON: what `table` has, the most probable tokens of each step, and the settings."""
+    """The steps as JSON: what `table` has, the most probable tokens of each step, the model, and the settings."""
     rows = table(run).reset_index().to_dict("records")
     for made, row in zip(run.chain, rows, strict=True):
         top, distributions = run.top(made), run.distributions(made)
@@ -227,7 +227,8 @@ def as_json(run: Run, source: str) -> str:
         "forced": [[step + 1, token] for step, token in run.settings.forced],
         "edits": [repr(edit) for edit in run.settings.edits],
     }
-    whole = {"source": source, "answer": run.text, "ended": run.written.ended, **settings, "steps": rows}
+    answer = {"answer": run.text, "ended": run.written.ended}
+    whole = {"model": run.pipeline.name, "source": source, **answer, **settings, "steps": rows}
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
 

@@ -174,8 +174,8 @@ function step(way) {
 }
 
 /**
- * The next part of the page, and where the page is scrolled to it; −1: the one before. Before the next part, all of a taller part is
- * seen.
+ * The next part of the page, and where the page is scrolled to it; −1: the one before. Before the next part, and before the end of
+ * the page, all of a taller part is seen.
  *
  * @param {number} now where the page is scrolled to, in px
  * @param {1 | -1} way
@@ -191,9 +191,11 @@ function partFrom(now, way) {
   if (way < 0) return parts.findLast(({ top }) => top < now - BEGUN);
   const next = parts.find(({ top }) => top > now + BEGUN);
   const screen = scroller.clientHeight - headerHeight();
-  if (!next || next.top - now < screen) return next;
+  if (next && next.top - now < screen) return next;
+  const end = scroller.scrollHeight - scroller.clientHeight;
+  if (end - now < 1) return undefined;
   const present = parts.findLast(({ top }) => top <= now + BEGUN);
-  return { top: now + SCREEN * screen, name: present?.name ?? "" };
+  return { top: Math.min(now + SCREEN * screen, end), name: present?.name ?? "" };
 }
 
 /**

@@ -61,7 +61,7 @@ class Film {
     );
     this.hint = make("p", { class: "hint" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
-    this.tokens = make("ol", { class: "tokens" });
+    this.tokens = make("ol", { class: "tokens chips" });
     this.bars = make("ol", { class: "bars" });
     this.curves = make("div", { class: "curves" });
     this.barsTitle = make("h3", {});
@@ -228,7 +228,7 @@ class Film {
     );
     const told = shown.right === null ? "" : shown.right ? text.is_right : text.is_wrong;
     words.setAttribute("aria-label", `${shown.answer} ${told}`);
-    this.answer.replaceChildren(`${text.answer} `, words, this.measured(shown));
+    this.answer.replaceChildren(`${text.answer} `, words, this.stopped(shown), this.measured(shown));
     this.tokens.setAttribute("aria-label", text.tokens);
     this.tokens.replaceChildren(...target.map((token, row) => this.chip(token, row, shown)));
     this.barsTitle.textContent = fillIn(text.bars, { number: this.row + 1, token: tokenText(target[this.row]) });
@@ -242,6 +242,16 @@ class Film {
     this.grid.update(data.grid, levels, (name, value) => this.sendTrigger(name, value));
     this.painted += 1;
     this.root.dataset.painted = String(this.painted);
+  }
+
+  /**
+   * Where an answer that has no end was stopped.
+   *
+   * @param {ReadyFrame} shown
+   */
+  stopped({ ended, right }) {
+    const { text } = this.data;
+    return ended ? "" : make("small", {}, right === null ? text.stopped : text.stopped_wrong);
   }
 
   /** @param {ReadyFrame} shown */

@@ -24,7 +24,7 @@ from pages.shell.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
 from pages.ui.caches import cached
-from pages.ui.component import PLAYBACK_STYLE, mounted, parcel
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed
@@ -45,7 +45,7 @@ ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
 MOST_BARS = 6  # tokens of a distribution that are drawn one by one
 
-_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, Path(head_grid.__file__).with_suffix(".css"))
+_mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Path(head_grid.__file__).with_suffix(".css"))
 
 
 class Film(NamedTuple):
@@ -71,17 +71,13 @@ class Film(NamedTuple):
         """The right answer, if the model's world knows it."""
         return right_answer(self.frames.pipeline(-1).card.world, self.source)
 
-    def answer(self, index: int) -> str:
-        """What a frame answers, up to one token more than the right answer and the target have, if there is a right answer; "…"
-        stands for the rest. A model that has not learnt to stop writes to its limit, and costs a pass for each token. Raises
-        `InputError` if it cannot read the text."""
+    def answer(self, index: int) -> Answer:
+        """What a frame answers, up to one token more than the right answer has, if that is known: a model that has not learnt
+        to stop writes to its limit, and costs a pass for each token. Raises `InputError` if it cannot read the text."""
         pipeline, trace = self.frames.pipeline(index), self.trace(index)
-        most = None
-        if self.right is not None:
-            most = 1 + max(len(trace.target_ids[0]) - 1, len(pipeline.target_vocabulary.split(self.right)))
+        most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         reading = runs().reading(self.frames.names[index], "source", self.source)
-        answer = pipeline.answer_from(reading, trace, most)
-        return answer.text if answer.ended else f"{answer.text}…"
+        return pipeline.answer_from(reading, trace, most)
 
     def trace(self, index: int) -> Trace:
         """A frame that reads the source and the target. Raises `InputError` if it cannot."""
@@ -209,7 +205,7 @@ def table(film: Film) -> pd.DataFrame:
     recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
     computed = [
         {"step": step, "source": f"computed on {tested.pairs} held-out pairs", "loss": tested.loss, "accuracy": tested.exact}
-        | {"right_tokens": tested.right_tokens, "answer": film.answer(index)}
+        | {"right_tokens": tested.right_tokens, "answer": _words(film.answer(index))}
         for index, (step, tested) in enumerate(zip(film.frames.steps, tests(film.frames), strict=False))
     ]
     return pd.DataFrame(recorded + computed).set_index("step")
@@ -248,7 +244,13 @@ def _read(film: Film, index: int) -> dict[str, Any]:
         named = zip(top, vocabulary.tokens_of(top), strict=True)
         bars = [[name, round(float(row[token]), 4), token == expected] for token, name in named]
         rows.append({"bars": bars, "rest": round(max(0.0, 1 - float(row[top].sum())), 4)})
-    return {"answer": answer, "right": None if film.right is None else answer == film.right, "rows": rows}
+    right = None if film.right is None else answer.ended and answer.text == film.right
+    return {"answer": _words(answer), "ended": answer.ended, "right": right, "rows": rows}
+
+
+def _words(answer: Answer) -> str:
+    """An answer, with "…" for what was not written any more."""
+    return answer.text if answer.ended else f"{answer.text}…"
 
 
 def pick_frame(view: View, frames: Frames) -> int:

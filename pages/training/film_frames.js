@@ -6,7 +6,8 @@
  *
  * @typedef {{ step: number, loss: number | null, accuracy: number | null }} BareFrame
  * @typedef {BareFrame & {
- *   answer: string, right: boolean | null, rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
+ *   answer: string, ended: boolean, right: boolean | null,
+ *   rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
  * }} ReadyFrame
  * @typedef {BareFrame | ReadyFrame} Frame
  */

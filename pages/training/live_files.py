@@ -34,7 +34,7 @@ def show_files(training: LiveTraining | None) -> None:
         key = f"live_upload_{st.session_state.get(COUNT, 0)}"
         st.file_uploader(
             words["upload"].format(megabytes=UPLOAD_MEGABYTES),
-            type="safetensors",
+            # Any type, so that every other file is refused with its reason: Streamlit's is "files are not allowed".
             max_upload_size=UPLOAD_MEGABYTES,
             key=key,
             help=words["upload_help"],

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pages.ui.format import amount, whole
+from pages.ui.format import amount, number, whole
 from pages.ui.limits import TRAINING_MINUTES, TRAINING_STEPS
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
@@ -72,6 +72,9 @@ def pick_training() -> LiveSettings:
     )
     count = parameters(settings.recipe.make_config())
     st.caption(text("live")["size"].format(parameters=amount(count), pairs=whole(settings.steps * settings.batch)))
+    if settings.warmup >= settings.steps:
+        highest = number(settings.recipe.rate_at(settings.steps - 1), 3)
+        st.caption(text("live")["long_warmup"].format(steps=whole(settings.steps), rate=highest))
     return settings
 
 

@@ -15,6 +15,7 @@ from pages.ui.compat import Mount, mount
 
 SHARED_STYLE = Path(__file__).with_name("component.css")
 PLAYBACK_STYLE = Path(__file__).with_name("playback.css")  # of the buttons of playback_row.js
+BARS_STYLE = Path(__file__).with_name("bars.css")
 # `import { a, b } from "./file.js";`, on one line or several: the only form of import in the components.
 IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)

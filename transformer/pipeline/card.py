@@ -29,7 +29,8 @@ class Card:
         accuracy: share of them answered exactly, 0 to 1.
         accuracy_by_form: the same for each form of pair ("length 7").
         history: at intervals along training: step, loss, held-out accuracy, seconds.
-        measures: other measurements, by name.
+        measures: other measurements, by name. `pronouns` has `layer` and `head` of the head of cross-attention that turns with
+            the pronoun, counted from 1.
     """
 
     world: str
@@ -45,7 +46,7 @@ class Card:
     accuracy: float = 0.0
     accuracy_by_form: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, int | float]] = field(default_factory=list)
-    measures: dict[str, Any] = field(default_factory=dict)
+    measures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Every field, by name, as JSON.

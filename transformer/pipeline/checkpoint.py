@@ -22,7 +22,7 @@ from transformer.errors import CheckpointError, HeadlightError
 from transformer.network.config import TransformerConfig
 from transformer.network.cost import parameters
 from transformer.network.model import Transformer
-from transformer.pipeline.card import Card
+from transformer.pipeline.card import Card, fits
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
@@ -169,7 +169,18 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
     expected = [(config.source_vocab, config.source_pad), (config.target_vocab, config.target_pad)]
     if [(len(source), source.pad), (len(target), target.pad)] != expected:
         raise CheckpointError("The vocabularies in the file {name!r} do not fit its configuration.", name=name)
+    _check_turning_head(card, config, name)
     return Checkpoint(_built(config, tensors, name), source, target, card)
+
+
+def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> None:
+    """Refuse a card that names a head which the model does not have, because pages open on that head."""
+    turning = card.measures.get("pronouns", {})
+    for part, most in (("layer", config.decoder_layers), ("head", config.heads)):
+        value = turning.get(part, 1)
+        if not fits(value, int, most) or not value:
+            template = "The card in the file {name!r} names the {part} {value!r}; allowed are 1 to {most}."
+            raise CheckpointError(template, name=name, part=part, value=value, most=most)
 
 
 def read_card(path: str | Path) -> Card:

@@ -29,8 +29,8 @@ def trace_file(trace: Trace) -> bytes:
 def step_file(model: Network, step: DecodingStep) -> bytes:
     """The tensors of one step of an answer as the bytes of a safetensors file.
 
-    The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 0), and `read` (the ids
-    that the decoder had read).
+    The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 1, as on the page), and
+    `read` (the ids that the decoder had read).
 
     Raises:
         InputError: the step was not traced.
@@ -41,7 +41,7 @@ def step_file(model: Network, step: DecodingStep) -> bytes:
         "headlight-step": "1",
         "axes": json.dumps({path: model.taps[path].axes for path in step.values}),
         "order": json.dumps([*step.values]),
-        "step": str(step.index),
+        "step": str(step.index + 1),
         "read": json.dumps(step.read.tolist()),
         "config": model.config.to_json(),
     }

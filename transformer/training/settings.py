@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from transformer.training.recipe import Recipe, sizes
 from transformer.training.run import Training
 from transformer.training.shortened import can_be_shortened, shortened
+from transformer.validation import checked, within
 from transformer.worlds import World, world
 
 # Steps between two checks on held-out pairs, and pairs per check: a check takes as long as three steps or so.
@@ -26,6 +27,10 @@ class LiveSettings:
         dropout: share of numbers that are set to zero.
         steps, batch, learning_rate, warmup, label_smoothing, seed: as in `Recipe`.
         minutes: limit on the time of training.
+
+    Raises:
+        InputError: there is no world of that name.
+        ConfigError: a value is out of its bounds.
     """
 
     world: str = "reverse"
@@ -44,13 +49,14 @@ class LiveSettings:
     seed: int = 0
     minutes: int = 10
 
+    def __post_init__(self) -> None:
+        for name, least in (("longest", 1), ("minutes", 0)):
+            within(name, checked(name, getattr(self, name), int), least)
+        self.recipe.make_config()
+
     @property
     def recipe(self) -> Recipe:
-        """The recipe of the run.
-
-        Raises:
-            ConfigError: a value is out of its bounds.
-        """
+        """The recipe of the run."""
         more = {"norm_first": self.pre_norm, "final_norm": self.pre_norm, "dropout": self.dropout}
         return Recipe(
             world=self.world,
@@ -67,16 +73,12 @@ class LiveSettings:
         )
 
     def make_world(self) -> World:
-        """The world to draw from.
-
-        Raises:
-            InputError: there is no world of that name.
-        """
+        """The world to draw from."""
         whole = world(self.world)
         return shortened(whole, self.longest) if can_be_shortened(whole) and self.longest < whole.longest else whole
 
     def training(self) -> Training:
-        """The run, before its first step. Raises as `Training`."""
+        """The run, before its first step."""
         return Training(self.world, self.recipe, self.make_world())
 
     def values(self) -> dict[str, str | int | float | bool]:

@@ -173,7 +173,7 @@ def test_a_forced_branch_and_the_insides_of_its_step_are_drawn_as_the_library_ha
     check_player(page, forced)
     for answer in (free, forced):
         total = fixed(answer.written.best.total, 3)
-        assert page.get_by_text(f"log-probability {total}, {len(answer.chain)} tokens with the end").count()
+        assert page.get_by_text(f"log-probability {total}; tokens with the end: {len(answer.chain)}").count()
     check_insides(page, forced, free.pipeline.answer(source))
 
 

@@ -114,8 +114,8 @@ def test_one_head_can_be_shown_and_the_step_stands_in_the_link() -> None:
 @pytest.mark.parametrize("model", ["shared_heads", "vanilla"])
 def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> None:
     app = check(on_page(PAGE, model=model, source="1 5 6 4", target=""))
-    assert [warning.value for warning in app.warning] == ["The model did not end its answer. It was stopped after 4 tokens."]
-    assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after 4 tokens.")
+    assert [warning.value for warning in app.warning] == ["The model did not end its answer. It was stopped after token 4."]
+    assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after token 4.")
 
 
 def test_forced_tokens_show_both_answers_and_where_they_part_and_each_can_be_taken_back() -> None:
@@ -235,7 +235,7 @@ def test_the_table_and_the_json_hold_the_steps() -> None:
         assert row["probability_after_controls"] == pytest.approx(distributions[-1][made.token])
         assert row["total_log_probability"] == pytest.approx(made.total)
         assert step["top"][0]["probability"] == pytest.approx(distributions[0].max())
-    assert data["controls"] == ["Temperature(value=2.0)"]
+    assert (data["model"], data["controls"]) == ("reverse", ["Temperature(value=2.0)"])
     assert data["edits"] == []
 
 

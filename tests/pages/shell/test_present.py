@@ -11,6 +11,7 @@ from tests.pages.conftest import Visitor
 
 PROJECTORS: tuple[ViewportSize, ...] = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
 SCROLL = "document.querySelector('.stMain').scrollTop"
+END = "document.querySelector('.stMain').scrollHeight - document.querySelector('.stMain').clientHeight"
 # All texts that are seen and have less than 18 px; those in charts and in our components, too.
 SMALL = """() => {
     const small = [];
@@ -102,8 +103,12 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     page.keyboard.press("PageDown")
     page.wait_for_function(f"{SCROLL} > {before}")
     assert page.evaluate(SCROLL) - before < PROJECTORS[1]["height"]
-    page.keyboard.press("PageUp")
-    page.keyboard.press("PageUp")
+    # The last part is higher than the screen, too.
+    for _ in range(8):
+        page.keyboard.press("PageDown")
+    page.wait_for_function(f"{SCROLL} > {END} - 1")
+    for _ in range(8):
+        page.keyboard.press("PageUp")
     page.wait_for_function(f"{SCROLL} === 0")
     words = text("present")["bar"]
     page.keyboard.press("b")

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axisSteps, frameAt, isReady, levelsOfFrame, placeOfStep } from "../../../pages/training/film_frames.js";
 
-const FRAMES = [0, 25, 316, 4000].map((step) => ({ step, answer: "", right: null, loss: null, accuracy: null, rows: [] }));
+const FRAMES = [0, 25, 316, 4000].map((step) => ({
+  step,
+  answer: "",
+  ended: true,
+  right: null,
+  loss: null,
+  accuracy: null,
+  rows: [],
+}));
 
 test("the axis starts at 0, ends at the last step, and spreads the early ones", () => {
   assert.equal(placeOfStep(0, 4000), 0);

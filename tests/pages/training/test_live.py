@@ -20,6 +20,7 @@ from pages.shell.sidebar import OPENED
 from pages.training import live, live_desk
 from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live import Copy, LiveTraining
@@ -81,7 +82,7 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         "live_norm": "post-norm",
         "live_learning_rate": "0.01",
         "live_batch": "16",
-        "live_warmup": "7",
+        "live_warmup": "198",
         "live_smoothing": "0.2",
         "live_steps": "99",
         "live_seed": "5",
@@ -99,11 +100,13 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
         pre_norm=False,
         learning_rate=0.01,
         batch=16,
-        warmup=7,
+        warmup=198,
         label_smoothing=0.2,
         steps=99,
         seed=5,
     )
+    says = text("live")["long_warmup"].format(steps=99, rate=0.005)
+    assert says in [caption.value for caption in app.caption]
     nonsense = dict.fromkeys(query, "<b>-1e999</b>")
     assert chosen(on_page(PAGE, **SHORT, **nonsense)) == LiveSettings()
 
@@ -306,6 +309,21 @@ def test_a_training_that_gave_way_and_one_that_failed_say_why(line: Line, monkey
     assert not [button for button in app.button if button.key == "live_resume"]
     line.ended(training)
     line.ended(other)
+
+
+def test_a_training_that_was_stopped_in_line_does_not_wait_any_more(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, training = Fake(), Fake()
+    line.enter(first)
+    monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
+    app = on_page(PAGE, **TINY)
+    app.button(key="live_start").click().run()
+    assert [info for info in app.info if "You are number **1** in line" in info.value]
+    app.button(key="live_stop").click().run()
+    assert not app.exception
+    assert not [info for info in app.info if "in line" in info.value]
+    assert [markdown for markdown in app.markdown if "not started" in markdown.value]
+    line.ended(first)
+    assert training.starts == 0
 
 
 def test_a_curve_has_a_limit_on_its_points() -> None:

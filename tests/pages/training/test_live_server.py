@@ -88,8 +88,9 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     upload = page.locator("input[type=file]")
     upload.set_input_files(tmp_path / "large.safetensors")
     expect(page.get_by_test_id("stFileUploader")).to_contain_text(f"must be {UPLOAD_MEGABYTES}.0MB or smaller")
-    upload.set_input_files({"name": "x.safetensors", "mimeType": "", "buffer": pickle.dumps([1])})
-    expect(page.get_by_text("Refused, and nothing has changed: The file 'x' is not a whole safetensors file")).to_be_visible()
+    upload.set_input_files({"name": "x.pt", "mimeType": "", "buffer": pickle.dumps([1])})
+    refused = "Refused, and nothing has changed: The file 'x.pt' is not a whole safetensors file"
+    expect(page.get_by_text(refused)).to_be_visible()
     assert f"model={TINY['model']}" in page.url
     page.get_by_role("button", name="Start training").click()
     done = page.get_by_text(re.compile("done.*Step 40 of 40"))

@@ -24,6 +24,7 @@ from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number, share
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
@@ -85,9 +86,9 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         pipeline, frame = Pipeline.load(name), data["frames"][index]
         trace, checked = pipeline.trace("abc", "cba"), held_out(pipeline, pairs, 0.05)
         (answer,) = pipeline.answers(["abc"])
-        # One token more than the target has, `<eos>` not counted.
+        # One token more than the right answer has, `<eos>` not counted.
         assert frame["answer"] == (answer.text if len(answer.tokens) <= 4 else "".join(answer.tokens[:4]) + "…")
-        assert frame["right"] == (frame["answer"] == "cba")
+        assert (frame["ended"], frame["right"]) == (len(answer.tokens) <= 4, frame["answer"] == "cba")
         assert (frame["loss"], frame["accuracy"]) == pytest.approx((checked.loss, checked.exact), abs=1e-4)
         expected = quantized(trace.attention("cross")[:, 0].numpy(), trace.allowed("cross")[:, 0].numpy())
         assert np.array_equal(levels[index], expected)
@@ -98,7 +99,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert max(bars.values()) == pytest.approx(float(probabilities.max()), abs=1e-4)
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
     # A target of one's own cuts no right answer.
-    assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1) == "cba"
+    assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1).text == "cba"
     (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
     assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
     assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
@@ -300,6 +301,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     answers.wait_for()
     slider.evaluate("slider => { slider.value = '8'; slider.dispatchEvent(new Event('input')); }")
     assert answers.text_content() == f"{Pipeline.load(f'reverse@{steps[8]:06d}').answer('abc')} ✓"
+    expect(root.locator(".answer")).not_to_contain_text("…")
     slider.press("ArrowLeft")
     slider.press("ArrowLeft")
     visitor.settle()
@@ -315,6 +317,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     expect(output).to_have_text(f"step {steps[6]} of {steps[-1]}")  # not before a move
     page.mouse.move(area["x"] + 46 / 400 * area["width"], area["y"] + 60)
     expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    expect(root.locator(".answer")).to_contain_text(text("training")["film"]["stopped_wrong"])
     page.mouse.up()
     finger = """(element, [name, x, y]) => element.dispatchEvent(
         new PointerEvent(name, {pointerId: 7, pointerType: 'touch', buttons: 1, clientX: x, clientY: y}))"""

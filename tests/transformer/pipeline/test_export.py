@@ -37,6 +37,6 @@ def test_a_step_of_an_answer_holds_the_tensors_of_that_step(reverse: Pipeline) -
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
     assert json.loads(header["read"]) == step.read.tolist()
     assert json.loads(header["axes"])["logits"] == ["batch", "target", "vocab"]
-    assert header["step"] == "2"
+    assert header["step"] == "3"
     with pytest.raises(InputError, match=r"^Step 0 was not traced, so it has no tensors to save\.$"):
         step_file(reverse.model, dataclasses.replace(step, index=0, values=Recording()))

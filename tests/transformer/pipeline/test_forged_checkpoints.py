@@ -77,6 +77,10 @@ def config_with(**values: object) -> str:
     return json.dumps(json.loads(CONFIG.to_json()) | values)
 
 
+def card_with_pronouns(value: object) -> str:
+    return json.dumps(json.loads(CARD.to_json()) | {"measures": {"pronouns": value}})
+
+
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -101,6 +105,12 @@ def config_with(**values: object) -> str:
         (
             {"card": json.dumps(json.loads(CARD.to_json()) | {"longest": "very"})},
             "card's longest is 'very'; it must be",
+        ),
+        ({"card": card_with_pronouns("il")}, "card's measures is {'pronouns': 'il'}; it must be of the form"),
+        *(
+            ({"card": card_with_pronouns({part: value})}, f"names the {part} {value!r}; allowed are 1 to {most}.")
+            for part, most in (("layer", 1), ("head", 2))
+            for value in (0, most + 1, 1.0, True, "1", [1], None)
         ),
     ],
     ids=lambda value: str(value)[:50],

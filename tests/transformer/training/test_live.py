@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
 from tests.transformer.tiny import same, weights
+from transformer.errors import HeadlightError
 from transformer.pipeline.pipeline import Pipeline
 from transformer.training.live import LiveTraining
 from transformer.training.live_view import LiveView, live_view
@@ -150,6 +151,22 @@ def test_the_time_of_a_training_is_limited() -> None:
         run.run()
     assert [message.kind for message in told(messages)] == ["ready", "checkpoint", "checkpoint", "done"]
     assert told(messages)[-1].values["step"] == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"learning_rate": 1e6}, "learning_rate is 1000000.0; allowed are 0 to 1."),
+        ({"longest": 0}, "longest is 0; it must be at least 1."),
+        ({"minutes": -1}, "minutes is -1; it must be at least 0."),
+        ({"heads": 3}, "d_model is 64; it must be a multiple of heads, which is 3."),
+        ({"world": "klingon"}, "There is no world called 'klingon'"),
+    ],
+)
+def test_invalid_settings_are_refused_before_a_process_starts(values: dict[str, Any], problem: str) -> None:
+    with pytest.raises(HeadlightError) as caught:
+        LiveSettings(**values)
+    assert problem in str(caught.value)
 
 
 def test_a_loss_that_is_not_a_number_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
