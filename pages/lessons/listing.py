@@ -33,7 +33,7 @@ def show_lessons() -> None:
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.markdown("  \n".join(line for line in lines if line))
             right.button(
-                words["start"],
+                f"{words['start']} :small[{literal(lesson.title)}]",  # the title is heard, not seen: app.css
                 key=f"start {name}",
                 on_click=start_lesson,
                 args=(name,),

@@ -1,5 +1,6 @@
-"""The glossary: every term of the app in plain words, behind a button below each page, and where a page sets it in bold."""
+"""The glossary: every term of the app in plain words, behind a button below each page, and wherever a sentence has it."""
 
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +13,7 @@ _mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")
 
 
 def explain_terms() -> None:
-    """Let the terms that a page sets in bold be read on the spot. Call it once a run."""
+    """Let the terms in the sentences of a page be read on the spot. Call it once a run."""
     _mount(key="terms", data={term.lower(): says for term, says in text("glossary")["terms"].items()})
 
 
@@ -35,4 +36,6 @@ def listed() -> str:
 def meaning(words: str) -> str | None:
     """What a term means, in one or two sentences, also of its plural; None for words that are not in the glossary."""
     terms: dict[str, str] = text("glossary")["terms"]
-    return terms.get(words.lower()) or terms.get(words.lower().removesuffix("s"))
+    name = words.lower()
+    singulars = (name, name.removesuffix("s"), name.removesuffix("es"), re.sub("ies$", "y", name))
+    return next((terms[term] for term in singulars if term in terms), None)

@@ -60,18 +60,39 @@ export function scrollBoxes() {
   );
 }
 
+const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
+// What has its own use for a press, what names something, and what a person typed: that has an element of its own (escaping.py).
+const NO_SENTENCE =
+  'a, button, label, summary, h1, h2, h3, pre, table, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
+
 /**
- * Words set in bold in the sentences of the page, in their order; not those of buttons, names of widgets and headings, and not what
- * a person typed, which has an element of its own (escaping.py).
+ * The elements that hold the sentences of the page.
+ *
+ * @returns {NodeListOf<HTMLElement>}
+ */
+export function sentences() {
+  return pageScroller().querySelectorAll(SENTENCES);
+}
+
+/**
+ * Whether an element stands in a sentence of the page.
+ *
+ * @param {Element} element
+ */
+export function isInSentence(element) {
+  const sentence = element.closest(SENTENCES);
+  return sentence !== null && pageScroller().contains(sentence) && !element.closest(NO_SENTENCE);
+}
+
+/**
+ * Words set in bold in the sentences of the page, in their order.
  *
  * @returns {HTMLElement[]}
  */
 export function boldWords() {
   /** @type {NodeListOf<HTMLElement>} */
   const words = pageScroller().querySelectorAll('[data-testid="stMarkdownContainer"] strong');
-  return [...words].filter(
-    (word) => !word.children.length && !word.closest("a, button, label, summary, h1, h2, h3, .stMarkdownEllipsis"),
-  );
+  return [...words].filter((word) => !word.children.length && isInSentence(word));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
-import { arrive, part, stays } from "./bar_arrival.js";
+import { arrive, keepFocusUncovered, part, stays } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
 import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
@@ -31,6 +31,7 @@ export default function bar({ data, parentElement, setTriggerValue }) {
   const root = rootOf(parentElement, "bar");
   const view = viewOf(root, () => new Bar(root));
   view.send = setTriggerValue;
+  keepFocusUncovered();
   view.show(data);
 }
 
@@ -72,7 +73,8 @@ class Bar {
     elementWithKey("lesson_bar")?.toggleAttribute("data-folded", this.folded); // class_panel.css
     const { text } = data;
     const focused = this.focusedName();
-    const name = make("span", { class: "name", tabindex: -1 }, data.lesson);
+    const heard = `${[data.lesson, data.place].filter(Boolean).join(", ")}: ${data.title}`;
+    const name = make("span", { class: "name", tabindex: -1, role: "group", "aria-label": heard }, data.lesson);
     const place = make("span", { class: "place" }, [data.place, data.left].filter(Boolean).join(" · "));
     const moves = make(
       "span",
@@ -86,7 +88,8 @@ class Bar {
       this.button("leave", "✕", () => this.send("leave", true), text.leave),
     );
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
-    const say = make("div", { class: "say" }, make("p", { class: "title" }, data.title), ...blocks(data.say));
+    const words = make("div", { id: "stop-words" }, ...blocks(data.say));
+    const say = make("div", { class: "say" }, make("p", { class: "title", id: "stop-title" }, data.title), words);
     for (const word of say.querySelectorAll("strong")) explain(word, data.terms[word.textContent ?? ""]);
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
@@ -199,6 +202,7 @@ class Bar {
   /** A lesson that a button has started opens the view of its first stop; so does a link that has no view of its own. */
   opened() {
     if (this.data.started) {
+      moving = true;
       openInSession(this.data.here);
       return true;
     }
@@ -208,12 +212,13 @@ class Bar {
     return true;
   }
 
-  /** Scroll to what the stop is about (`arrive`), and let the focus follow a person who has gone on. */
+  /** Scroll to what the stop is about (`arrive`), and let the focus follow a person who has gone on: to what comes next there. */
   arrive(asked = false) {
     if (moving) {
       moving = false;
-      const heading = /** @type {HTMLElement | null} */ (this.root.querySelector(".name"));
-      heading?.focus({ preventScroll: true });
+      const question = this.data.next ? this.root.querySelector(".question.open") : null;
+      const place = /** @type {HTMLElement | null} */ (question ?? this.root.querySelector(".name"));
+      place?.focus({ preventScroll: true });
     }
     const { stop, target, questions } = this.data;
     const marked = questions.some(({ weights }) => weights.length > 0);

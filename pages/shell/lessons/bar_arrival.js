@@ -22,6 +22,23 @@ function staying() {
   return around && getComputedStyle(around).position === "sticky" ? around : null;
 }
 
+/** Scroll what the keyboard reaches from under a bar that stays on screen. */
+export function keepFocusUncovered() {
+  // Streamlit may load this file again in the same window.
+  if ("uncoversFocus" in document) return;
+  Object.assign(document, { uncoversFocus: true });
+  addEventListener("focusin", (event) => {
+    const [[target], host] = [event.composedPath(), event.target];
+    if (!(target instanceof Element && host instanceof Element) || !target.matches(":focus-visible")) return;
+    // The browser scrolls to what has the focus, too.
+    requestAnimationFrame(() => {
+      const around = staying();
+      if (!around || around.contains(host) || !pageScroller().contains(host)) return;
+      pageScroller().scrollBy(0, Math.min(0, target.getBoundingClientRect().top - around.getBoundingClientRect().bottom - GAP));
+    });
+  });
+}
+
 /** Whether the bar stays on screen while the page scrolls. */
 export function stays() {
   return staying() !== null;

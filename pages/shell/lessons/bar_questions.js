@@ -67,11 +67,15 @@ export class Questions {
     const open = question.open || this.changing.has(question.stop);
     const parts = [];
     if (question.title) parts.push(make("p", { class: "title" }, question.title));
-    parts.push(make("div", { class: "ask" }, ...blocks(question.ask)));
+    const ask = `ask-${question.stop}`;
+    parts.push(make("div", { class: "ask", id: ask }, ...blocks(question.ask)));
     if (!question.says || question.given.length) parts.push(...this.asked(question, open));
     if (question.was) parts.push(make("p", { class: "quiet" }, fillIn(text.was, { first: question.was })));
     if (question.says && !this.changing.has(question.stop)) parts.push(this.verdict(question));
-    return make("div", { class: "question", "data-question": question.stop }, ...parts);
+    // Focused on the way to a stop, it is read aloud with the words of the stop.
+    const heard = { role: "group", "aria-labelledby": `stop-title ${ask}`, "aria-describedby": "stop-words" };
+    const attributes = { class: open ? "question open" : "question", tabindex: -1, ...heard, "data-question": question.stop };
+    return make("div", attributes, ...parts);
   }
 
   /** @param {Question} question */

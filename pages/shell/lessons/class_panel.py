@@ -109,7 +109,7 @@ def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> N
             _invite(place, small, tally.joined)
             if not small:
                 _close_button(place)
-    if not tally.joined and not warn_local():
+    if not tally.joined and not warn_local(short=small):
         st.markdown(words["nobody_yet"].format(address=literal(app_address()), code=place.code))
     if stop and sees:
         st.html(tally_table(stop, tally))

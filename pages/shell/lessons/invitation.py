@@ -50,13 +50,20 @@ def show_teacher_link(place: Seat) -> None:
     st.code(f"{join_address(place)}&{TEACHER}={place.secret}", None, wrap_lines=True)
 
 
-def warn_local() -> bool:
+def warn_local(short: bool = False) -> bool:
     """Say that phones cannot reach this address, and what to start instead, if it is only this machine's own; returns whether
-    it is."""
+    it is.
+
+    Args:
+        short: whether one line says where a teacher reads what to start.
+    """
     address = app_address()
     if not is_local(address):
         return False
     words, port = text("lesson")["class"], urlsplit(address).port or PORT
+    if short:
+        st.caption(words["local_short"])
+        return True
     own = own_address()
     instead = words["local_own" if own else "local_unknown"].format(address=f"http://{own or '…'}:{port}")
     st.warning(words["local"].format(address=literal(address), port=port, instead=instead), icon=":material/wifi_off:")

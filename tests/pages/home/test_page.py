@@ -348,6 +348,18 @@ def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(visitor: Visi
         assert counts[1:] == [0, 0, False]
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
+def test_on_a_projector_the_numbered_lines_leave_room_for_the_map(visitor: Visitor, width: int, height: int) -> None:
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    page = visitor.open("?source=the+cat+sleeps+.&numbered=true&present=1")
+    lines, sheet = page.locator(".callouts").bounding_box(), page.locator(".sheet").bounding_box()
+    assert lines
+    assert sheet
+    assert sheet["y"] - lines["y"] < height / 4
+    assert page.locator(".callouts li").first.evaluate("line => parseFloat(getComputedStyle(line).fontSize)") >= 18
+
+
 def test_a_link_opens_the_first_lesson() -> None:
     (card,) = sent(opened(**SHIPPED), "cards")["cards"]
     lesson = shipped()[overview.FIRST_LESSON]

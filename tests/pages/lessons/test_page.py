@@ -45,7 +45,7 @@ def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
     assert list(shipped()) == ["first-look", "one-lesson", "inside-one-head", "does-attention-explain", "writing-and-learning"]
     listed = " ".join(markdown.value for markdown in app.main.markdown)
     for name, lesson in shipped().items():
-        assert app.button(key=f"start {name}").label == WORDS["start"]
+        assert shown(app.button(key=f"start {name}").label) == f"{WORDS['start']} :small[{lesson.title}]"
         assert (
             f"{len(lesson.stops)} stops, {len(lesson.questions)} questions, about {round(lesson.minutes)} minutes"
             in listed.replace("\\", "")

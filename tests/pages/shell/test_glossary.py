@@ -1,7 +1,9 @@
-"""The glossary lists its terms on every page, while it is open, and explains those that a page sets in bold."""
+"""The glossary lists its terms on every page, while it is open, and explains those in the sentences of a page."""
+
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from pages.shell.glossary import listed
 from pages.ui.text import text
@@ -49,3 +51,64 @@ def test_a_term_in_bold_is_explained_by_pointing_a_tap_and_the_keyboard(visitor:
     page.get_by_test_id("stSidebarNav").get_by_text("Masks", exact=True).click()
     expect(page.locator(".term", has_text="mask").first).to_have_attribute("aria-description", terms["mask"])
     expect(tip).to_have_count(0)
+
+
+# The words marked without an element of their own, each with the middle of its rectangle.
+MARKED = """() => Object.fromEntries([...CSS.highlights.get('term') ?? []].map((range) => {
+    const {left, top, width, height} = range.getBoundingClientRect();
+    return [range.toString().toLowerCase(), [left + width / 2, top + height / 2]];
+}))"""
+# The middle of the first mention of a word in the sentence that begins with another.
+WORD_IN = """([start, word]) => {
+    const paragraph = [...document.querySelectorAll('.stMain p')].find((one) => one.textContent.startsWith(start));
+    const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const [range, place] = [new Range(), texts.currentNode.data.indexOf(word)];
+        if (place < 0) continue;
+        range.setStart(texts.currentNode, place);
+        range.setEnd(texts.currentNode, place + word.length);
+        const {left, top, width, height} = range.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+    }
+}"""
+
+
+def marked(page: Page, *names: str) -> dict[str, Any]:
+    """The words that are marked once these are."""
+    page.wait_for_function(f"(names) => names.every((name) => name in ({MARKED})())", arg=names)
+    return page.evaluate(MARKED)
+
+
+@pytest.mark.browser
+def test_a_term_in_plain_words_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
+    words = marked(page, "token", "decoder")
+    assert "vocabulary" not in words  # set in bold before
+    assert "vector" not in words
+    page.mouse.move(*words["token"])
+    expect(tip).to_have_text(terms["token"])
+    # Without a mark, but for the first mention, the tip stands below its own word.
+    later = page.evaluate(WORD_IN, ["The model never writes", "tokens"])
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    page.mouse.click(*later)
+    expect(tip).to_have_text(terms["token"])
+    box = tip.bounding_box()
+    assert box is not None
+    assert abs(box["y"] - later[1]) < 30
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    # A typed word is none of the page's, wherever it stands, bold or not.
+    for start in ("The source has", "the vector"):
+        page.mouse.click(*page.evaluate(WORD_IN, [start, "vector"]))
+        page.wait_for_timeout(250)
+        assert tip.count() == 0
+    page.mouse.click(*page.evaluate(WORD_IN, ["The source has", "<unk>"]))
+    expect(tip).to_have_text(terms["<unk>"])
+    # So in a lesson's words, which are drawn anew by an answer.
+    visitor.open("attention?lesson=first-look&lesson_stop=3")
+    words = marked(page, "token", "softmax")
+    assert "query" not in words  # its bold words can be pressed
+    page.mouse.click(*words["softmax"])
+    expect(tip).to_have_text(terms["softmax"])

@@ -257,7 +257,7 @@ def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
     app = opened()
     for model in app.sidebar.selectbox(key="model").options:
         chosen(app, model)
-        captions = [caption.value.replace("\\", "") for caption in app.sidebar.caption]
+        captions = [shown(caption.value) for caption in app.sidebar.caption]
         marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
         trained = model in Pipeline.available()
         assert marked is not trained

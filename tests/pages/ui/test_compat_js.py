@@ -91,6 +91,14 @@ def test_bold_words(page: Page) -> None:
     assert returned(page, "return compat.boldWords().some((word) => word.closest('h1, h2, button'))") is False
 
 
+def test_sentences(page: Page) -> None:
+    """Paragraphs and captions; no label, heading or button stands in one, and nothing that was typed."""
+    assert returned(page, "return [...compat.sentences()].some((one) => one.textContent.includes('query'))")
+    inside = "return [...document.querySelectorAll('.stMain {}')].map(compat.isInSentence)"
+    assert any(returned(page, inside.format("p")))
+    assert not any(returned(page, inside.format(":is(label, h1, h2, button, a) *, label, span:not([class], [style])")))
+
+
 def test_page_background(page: Page) -> None:
     assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
 

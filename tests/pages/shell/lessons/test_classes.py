@@ -320,6 +320,11 @@ def test_a_class_on_a_local_address_is_told_what_to_start_instead(
     assert told in warning.value
     unfold(app, INVITE)
     assert "data:image" not in panel(app)  # a code that leads a phone to itself
+    # In front of a class it is one line, until the teacher asks for the code.
+    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    assert not app.warning
+    assert text("lesson")["class"]["local_short"] in [caption.value for caption in app.caption]
+    assert told in app.button(key="class_show_code").click().run().warning[0].value
 
 
 def test_each_address_has_a_picture_of_its_own_that_has_room_around_it() -> None:

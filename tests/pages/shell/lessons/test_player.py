@@ -601,8 +601,9 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     for stop in range(3, len(lesson.stops) + 1):
         page.keyboard.press("PageDown")
         section.get_by_text(f"{stop} of 7").wait_for()
-        # The focus goes with the person: the next key is for the bar again.
-        page.wait_for_function("() => document.activeElement?.shadowRoot?.activeElement?.className === 'name'")
+        # The focus goes with the person, to the question if it is open: the next key is for the bar again.
+        place = "question open" if lesson.stops[stop - 1].question and stop > 3 else "name"
+        page.wait_for_function(f"() => document.activeElement?.shadowRoot?.activeElement?.className === '{place}'")
     page.keyboard.press("PageDown")
     section.get_by_text("The end of “First look”").wait_for()
     assert "present=1" in page.url
@@ -631,6 +632,40 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(black).to_have_count(0)
     notes.keyboard.press("PageDown")
     section.get_by_text("The end of “One lesson”").wait_for()
+
+
+# Whether the bar of a lesson lies over what has the focus, which is none of its own.
+COVERED = """() => {
+    let [active, host] = [document.activeElement, document.activeElement];
+    while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    const {left, top, width, height} = active.getBoundingClientRect();
+    const seen = document.elementFromPoint(left + Math.min(width, 20) / 2, top + Math.min(height, 20) / 2);
+    return Boolean(seen?.closest('.st-key-lesson_bar')) && !host.closest('.st-key-lesson_bar');
+}"""
+
+
+@pytest.mark.browser
+def test_the_focus_begins_at_the_question_and_is_never_under_the_bar(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("lessons")
+    start = page.get_by_role("button", name="Start First look")
+    start.focus()
+    start.press("Enter")
+    focused = "document.activeElement?.shadowRoot?.activeElement"
+    page.wait_for_function(f"{focused}?.className === 'question open'")
+    names = f"{focused}.getAttribute('aria-labelledby').split(' ').map((id) => {focused}.getRootNode().getElementById(id))"
+    assert shipped()["first-look"].stops[0].title in page.evaluate(f"{names}.map((name) => name.textContent)")
+    page.keyboard.press("Tab")
+    question = shipped()["first-look"].stops[0].question
+    assert question
+    assert page.evaluate(f"{focused}.textContent") == question.options[0]
+    # Upwards through a page with an answer, from its end.
+    visitor.open("attention?lesson=first-look&lesson_stop=4&answers=4~1~1")
+    page.get_by_role("button", name=text("glossary")["title"]).focus()
+    for _ in range(30):
+        page.keyboard.press("Shift+Tab")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert not page.evaluate(COVERED)
 
 
 @pytest.mark.browser

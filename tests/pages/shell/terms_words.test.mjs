@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { finder, termOf } from "../../../pages/shell/terms_words.js";
+
+const TERMS = {
+  attention: "a",
+  "attention weight": "b",
+  "add & norm": "c",
+  query: "d",
+  "√d_head": "e",
+  d_head: "f",
+  "<sos>": "g",
+  loss: "h",
+  key: "i",
+  "self-attention": "j",
+};
+
+/** @param {string} text */
+const names = (text) => finder(TERMS)(text).map(({ term, start, end }) => [term, text.slice(start, end)]);
+
+test("a term is named in the plural, with a capital or an article", () => {
+  assert.equal(termOf("The Queries", TERMS), "query");
+  assert.equal(termOf("attention weights", TERMS), "attention weight");
+  assert.deepEqual(
+    names("losses, loss, keys, self-attention").map(([term]) => term),
+    ["loss", "loss", "key", "self-attention"],
+  );
+  assert.equal(termOf("constructor", TERMS), undefined);
+});
+
+test("of two terms that begin at one word, the longer is found", () => {
+  assert.deepEqual(names("Attention weights and attention"), [
+    ["attention weight", "Attention weights"],
+    ["attention", "attention"],
+  ]);
+  assert.deepEqual(names("√d_head, not d_head"), [
+    ["√d_head", "√d_head"],
+    ["d_head", "d_head"],
+  ]);
+});
+
+test("a part of a word is no term", () => {
+  assert.deepEqual(names("inattention, attentional, my_query, queryé"), []);
+  assert.deepEqual(names("(queries), <sos>; add &\nnorm."), [
+    ["query", "queries"],
+    ["<sos>", "<sos>"],
+    ["add & norm", "add &\nnorm"],
+  ]);
+  assert.deepEqual(finder({})("query"), []);
+});
