@@ -1,5 +1,7 @@
 """Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is visible at once."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.pages.conftest import Visitor
@@ -82,12 +84,29 @@ def test_what_a_page_is_about_is_on_its_first_screen(visitor: Visitor, link: str
     assert box["y"] + min(box["height"], 100) <= height
 
 
-def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor) -> None:
+# Texts that are read to their end, at any size of letters.
+READ = """.stMain :is(.stMarkdownEllipsis, [data-testid='stPageLink'] span, [data-tag] span,
+    [data-testid='stFileUploaderDropzoneInstructions'] span)"""
+CUT = """(texts) => texts.filter((box) => box.clientWidth && getComputedStyle(box).overflow !== "visible")
+    .map((box) => box.innerText)"""
+
+
+@pytest.mark.parametrize(("link", "count"), [("turning", 4), ("decoding?method=sampling", 4), ("lessons", 8)])
+def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, link: str, count: int) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("turning", whole=True)
+    page = visitor.open(link, whole=link == "turning")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
-    cut = """() => [...document.querySelectorAll(".stMain .stMarkdownEllipsis, .stMain [data-testid='stPageLink'] span")]
-        .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 3)
-        .filter((box) => getComputedStyle(box).overflow !== "visible").map((box) => box.innerText)"""
-    assert page.locator(".stMain .stMarkdownEllipsis").count() > 3
-    assert page.evaluate(cut) == []
+    assert page.locator(READ).count() >= count
+    assert page.locator(READ).evaluate_all(CUT) == []
+
+
+def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_size(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("positions")
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    page.emulate_media(color_scheme="dark")  # the chart is drawn anew
+    page.wait_for_function("parseFloat(getComputedStyle(document.querySelector('.ytitle')).fontSize) > 20")
+    columns = page.locator(".xtick text").evaluate_all("texts => texts.map(text => text.getBoundingClientRect().x)")
+    sizes = page.locator(".xtick text").evaluate_all("texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))")
+    assert min(right - left for left, right in pairwise(columns)) >= max(sizes)
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth") == 390
