@@ -73,7 +73,9 @@ def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> Non
 @pytest.mark.parametrize(
     ("link", "shown", "width", "height"),
     [
-        ("masks", '[data-testid="stMetricValue"] >> nth=1', 1024, 768),  # how far a prediction moves without the causal mask
+        ("masks", '[data-testid="stMetricValue"] >> nth=0', 1024, 768),  # how far a prediction moves without the causal mask
+        ("masks", ".st-key-leak-future-off", 1024, 768),
+        ("masks", ".st-key-leak-future-off", 390, 844),
         ("training", ".film figure svg >> nth=0", 390, 844),
     ],
 )
