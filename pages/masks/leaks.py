@@ -93,16 +93,18 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"**{words[f'{what}_{name}']}**", width=100)
                 st.metric(words["largest"], _change(leak), help=words["largest_help"], width=120)
-            alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
+            said = {"name": words[f"{what}_{name}"], "before": names[0], "after": names[1], "most": _change(leak)}
             show(
                 chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
                 f"leak-{what}-{name}",
-                alt,
+                words["leak_alt"].format(**said, says=_says(leak, str)),
+                tells=True,
             )
-            st.caption(_says(leak))
+            st.caption(_says(leak, literal))
 
 
-def _says(leak: Leak) -> str:
+def _says(leak: Leak, written: Callable[[str], str]) -> str:
+    """What the two runs show, with the token as `written` writes it."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -110,7 +112,7 @@ def _says(leak: Leak) -> str:
         return words["rounding"]
     worst = int(abs(leak.after - leak.before).argmax())
     before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
-    return words["moved"].format(token=literal(leak.tokens[worst]), row=worst, before=before, after=after)
+    return words["moved"].format(token=written(leak.tokens[worst]), row=worst, before=before, after=after)
 
 
 def _change(leak: Leak) -> str:

@@ -166,6 +166,11 @@ def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> N
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
     # The example shown first should be easy to see.
     assert leak.largest > 0.5
+    # The description names the bar that moved most, with its numbers.
+    without, with_it = pictures(app)[:2]
+    worst = int(abs(leak.after - leak.before).argmax())
+    assert f"“{leak.tokens[worst]}” in row {worst}, from {leak.before[worst]:.3f} to {leak.after[worst]:.3f}." in without
+    assert "the same bit for bit" in with_it
 
 
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
