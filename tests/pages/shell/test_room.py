@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.pages.conftest import Visitor
 
@@ -112,3 +113,22 @@ def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_
     sizes = page.locator(".xtick text").evaluate_all("texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))")
     assert min(right - left for left, right in pairwise(columns)) >= max(sizes)
     assert page.evaluate("document.querySelector('.stMain').scrollWidth") == 390
+
+
+# Where a part of the page begins and ends, in px from the top.
+SPAN = "part => [part.getBoundingClientRect().top, part.getBoundingClientRect().bottom]"
+
+
+def test_names_and_buttons_on_a_phone_lie_over_nothing(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    chart = visitor.open("masks").locator(".st-key-leak-future-off")
+    names, bars = (chart.locator(part).first.evaluate(SPAN) for part in (".legend .bg", ".nsewdrag"))
+    assert names[1] <= bars[0]
+    page = visitor.open("layers?model=reverse&part=ledger", whole=True)
+    table = page.get_by_test_id("stFullScreenFrame").filter(has=page.get_by_test_id("stDataFrame")).nth(1)
+    buttons = table.get_by_test_id("stElementToolbarButtonContainer").first.evaluate(SPAN)
+    heading = page.get_by_text("By layer", exact=True).evaluate(SPAN)
+    assert heading[1] <= buttons[0]
+    assert buttons[1] <= table.get_by_test_id("stDataFrame").evaluate(SPAN)[0] + 2
+    visitor.close()
+    assert visitor.complaints == []
