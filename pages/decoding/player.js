@@ -108,7 +108,12 @@ class Player {
         { class: "parts" },
         make("section", { class: "next" }, make("h2", {}, text.bars), this.bars),
         make("section", {}, make("h2", {}, text.read), this.read, make("small", {}, text.read_note)),
-        make("section", { class: "aligned" }, make("h2", {}, text.alignment), this.grid),
+        make(
+          "section",
+          { class: "aligned", tabindex: 0, role: "group", "aria-label": text.alignment },
+          make("h2", {}, text.alignment),
+          this.grid,
+        ),
       ),
     );
   }

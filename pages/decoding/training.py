@@ -10,11 +10,12 @@ from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.shell.runs import Edits, runs
 from pages.shell.view import View
 from pages.ui.charts import chart, show
-from pages.ui.escaping import literal, quoted
+from pages.ui.escaping import TEXT, literal
 from pages.ui.format import fixed, number, share
 from pages.ui.text import figure_labels, text
 from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.errors import cut
 from transformer.figures.decoding import draw_bars, loss_bars, percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis
 from transformer.worlds import WORLDS
@@ -47,7 +48,7 @@ def show_forcing(view: View, edits: Edits) -> None:
     tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
-    show(figure, "losses", words["losses_alt"].format(target=quoted(target)))
+    show(figure, "losses", words["losses_alt"].format(target=cut(target, TEXT)))
     st.caption(
         words["losses_caption"].format(
             mean=fixed(forced.loss, 4),

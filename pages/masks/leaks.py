@@ -37,7 +37,8 @@ def show_future(batch: Batch) -> None:
     if len(target) < 2:
         st.info(words["too_short"], icon=":material/short_text:")
         return
-    st.markdown(words["future_text"])
+    # What is set stands below the picture: on a phone, the picture is to be on the first screen.
+    picture = st.container()
     with st.container(horizontal=True):
         position = pick_position(
             words["change"], tokens, "position", range(1, len(tokens)), len(tokens) - 1, words["change_help"], as_list=False
@@ -48,14 +49,14 @@ def show_future(batch: Batch) -> None:
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
     (token,) = pipeline.vocabulary("target").ids([word])
     names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
-    if not seen("leaks", LEAKS_HEIGHT):
-        return
-    masked, unmasked = (
-        _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
-    )
-    _side_by_side(
-        masked, unmasked, names, "future", words["row_of"].format(position=position - 1, token=literal(tokens[position]))
-    )
+    with picture:
+        if not seen("leaks", LEAKS_HEIGHT):
+            return
+        masked, unmasked = (
+            _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+        )
+        _side_by_side(masked, unmasked, names, "future")
+    st.caption(words["row_of"].format(position=position - 1, token=literal(tokens[position])))
 
 
 def show_padding(batch: Batch) -> None:
@@ -76,32 +77,34 @@ def show_padding(batch: Batch) -> None:
         _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
     )
     names = (words["without_padding"], words["with_padding"].format(count=count))
-    _side_by_side(masked, unmasked, names, "padding", "")
+    _side_by_side(masked, unmasked, names, "padding")
     if pipeline.trained:
         _answers(batch.view, source, count)
     filled = _measured(batch.view, "fill_padding", (), source, target, count)
     st.markdown(words["filled"].format(count=count, most=_change(filled)))
 
 
-def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, more: str) -> None:
-    """Draw the run with the mask on the left, without it on the right: the largest change, then the change of every token."""
+def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str) -> None:
+    """Draw the run without the mask, which a phone shows first, then the run with it: the change of every token, and the
+    largest."""
     words = text("masks")
-    for place, leak, name in zip(st.columns(2), (masked, unmasked), ("on", "off"), strict=True):
+    for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
         with place.container(border=True, height="stretch"):
-            st.markdown(f"**{words[f'{what}_{name}']}**")
-            st.metric(words["largest"], _change(leak), help=words["largest_help"])
-            alt = words["leak_alt"].format(name=words[f"{what}_{name}"], most=_change(leak))
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.markdown(f"**{words[f'{what}_{name}']}**", width=100)
+                st.metric(words["largest"], _change(leak), help=words["largest_help"], width=120)
+            said = {"name": words[f"{what}_{name}"], "before": names[0], "after": names[1], "most": _change(leak)}
             show(
                 chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
                 f"leak-{what}-{name}",
-                alt,
+                words["leak_alt"].format(**said, says=_says(leak, str)),
+                tells=True,
             )
-            st.caption(_says(leak))
-    if more:
-        st.caption(more)
+            st.caption(_says(leak, literal))
 
 
-def _says(leak: Leak) -> str:
+def _says(leak: Leak, written: Callable[[str], str]) -> str:
+    """What the two runs show, with the token as `written` writes it."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -109,7 +112,7 @@ def _says(leak: Leak) -> str:
         return words["rounding"]
     worst = int(abs(leak.after - leak.before).argmax())
     before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
-    return words["moved"].format(token=literal(leak.tokens[worst]), row=worst, before=before, after=after)
+    return words["moved"].format(token=written(leak.tokens[worst]), row=worst, before=before, after=after)
 
 
 def _change(leak: Leak) -> str:

@@ -27,6 +27,9 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
+# Size of a figure's ticks, as in Streamlit's theme with letters of the usual size.
+TICK_PIXELS = 12
+
 # Bytes of memory of a figure: about so many for its template, and for each character of the rest of its JSON. The figures of
 # the app, counted object by object, differ from that by a third at most.
 TEMPLATE_BYTES, CHARACTER_BYTES = 20_000, 2
@@ -75,12 +78,21 @@ def _finished(figure: go.Figure) -> Finished:
     least = (layout.meta or {}).get("least_width")
     written = str(plotly.io.to_json(figure, validate=False))
     return Finished(
-        json.loads(written),
+        _with_ticks(json.loads(written)),
         None if least is None else int(least),
         has_numbers(figure),
         highlights(figure),
         TEMPLATE_BYTES + CHARACTER_BYTES * len(written),
     )
+
+
+def _with_ticks(spec: dict[str, Any]) -> dict[str, Any]:
+    """A figure's JSON whose ticks have a size in px, as the rows and columns that they name have. Streamlit's theme enlarges
+    them with the letters of the page, and they would lie over one another."""
+    for name, axis in spec["layout"].items():
+        if name.startswith(("xaxis", "yaxis")):
+            axis.setdefault("tickfont", {}).setdefault("size", TICK_PIXELS)
+    return spec
 
 
 def show_small(shown: Chart, key: str, alt: str) -> None:

@@ -67,7 +67,8 @@ def _bars(trace: Any) -> Iterator[tuple[str, float]]:
     pairs = [(x, y) if trace.orientation != "h" else (y, x) for x, y in points(trace)]
     finite = [(label, value) for label, value in pairs if isinstance(value, int | float | np.number) and np.isfinite(value)]
     for label, value in sorted(finite, key=lambda pair: -abs(float(pair[1])))[:MOST_OF_SERIES]:
-        yield str(label), float(value)
+        if value != 0:
+            yield str(label), float(value)
 
 
 def _line(trace: Any) -> Iterator[dict[str, float]]:

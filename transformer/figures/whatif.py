@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from transformer.figures.attention import MOST_WRITTEN, hover, in_cells, pair_cells, token_map, unsigned_zero
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import KIND_COLORS, LINE, SIGNED, built, escaped, finished, numbered
+from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 
 DROPS = [[1 - place, color] for place, color in reversed(SIGNED)]  # so that losses are red
 MOST_HEADS_WRITTEN = 8
@@ -64,7 +64,7 @@ def probability_change(
         ]
         layout["yaxis"] |= {"range": [0, 1.14], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
         layout["meta"] = {"least_width": BESIDE_BARS + len(tokens) * CHANGE}
-    return built(bars, layout, height=280, showlegend=True, legend={"orientation": "h", "y": 1.15})
+    return built(bars, layout, height=300, **LEGEND_ABOVE)
 
 
 def difference_map(

@@ -214,5 +214,7 @@ def test_a_tap_picks_the_node_under_the_finger(browser: Browser, url: str) -> No
     assert box
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**node=0*")
+    # The picture of the player scrolls sideways here, also by the keyboard.
+    expect(page.locator(".player .aligned").first).to_have_attribute("tabindex", "0")
     visitor.close()
     assert visitor.complaints == []

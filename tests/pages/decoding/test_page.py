@@ -445,3 +445,10 @@ def test_where_no_right_answer_is_known_a_target_is_asked_for() -> None:
     for query in ({}, {"target": "il dort"}):
         app = check(on_page(PAGE, model="english-french", source=source, **query))
         assert any("The right answer to this text is not known." in info.value for info in app.info) == (not query)
+
+
+def test_descriptions_of_charts_quote_a_text_as_typed() -> None:
+    app = check(on_page(PAGE, source="the cat sleeps ."))
+    told = [chart.proto.alt for chart in app.get("plotly_chart")]
+    assert any("of the target le chat dort . under" in alt for alt in told)
+    assert not any("\\" in alt for alt in told)

@@ -152,7 +152,7 @@ def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
 
 def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> None:
     app = masks_page()  # the page opens on it
-    masked, moved = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, "Largest change of a probability")
     assert masked == "0"
     assert "the same bit for bit" in page_text(app)
     pipeline = Pipeline.load("english-french")
@@ -166,19 +166,24 @@ def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> N
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
     # The example shown first should be easy to see.
     assert leak.largest > 0.5
+    # The description names the bar that moved most, with its numbers.
+    without, with_it = pictures(app)[:2]
+    worst = int(abs(leak.after - leak.before).argmax())
+    assert f"“{leak.tokens[worst]}” in row {worst}, from {leak.before[worst]:.3f} to {leak.after[worst]:.3f}." in without
+    assert "the same bit for bit" in with_it
 
 
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
 def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)
-    masked, moved = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, "Largest change of a probability")
     assert masked == "0"
     assert moved != "0"
 
 
 def test_padding_changes_answer_only_without_padding_mask() -> None:
     app = masks_page("no padding mask", source="she left")
-    masked, moved = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, "Largest change of a probability")
     assert masked == "0" or "10⁻" in masked
     assert float(moved) > 0.5
     shown = page_text(app)
@@ -216,7 +221,7 @@ def test_link_restores_the_changed_word_in_a_fresh_browser(visitor: Visitor, str
     page.get_by_role("option", name="chien", exact=True).click()
     visitor.settle()
     shown = page.get_by_test_id("stMetricValue").all_text_contents()
-    assert shown[0].strip() == "0"
+    assert shown[1].strip() == "0"
     assert "word=chien" in page.url
 
     other = Visitor(stranger, visitor.url)

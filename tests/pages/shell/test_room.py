@@ -1,6 +1,9 @@
 """Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is visible at once."""
 
+from itertools import pairwise
+
 import pytest
+from playwright.sync_api import Browser
 
 from tests.pages.conftest import Visitor
 
@@ -71,7 +74,9 @@ def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> Non
 @pytest.mark.parametrize(
     ("link", "shown", "width", "height"),
     [
-        ("masks", '[data-testid="stMetricValue"] >> nth=1', 1024, 768),  # how far a prediction moves without the causal mask
+        ("masks", '[data-testid="stMetricValue"] >> nth=0', 1024, 768),  # how far a prediction moves without the causal mask
+        ("masks", ".st-key-leak-future-off", 1024, 768),
+        ("masks", ".st-key-leak-future-off", 390, 844),
         ("training", ".film figure svg >> nth=0", 390, 844),
     ],
 )
@@ -82,12 +87,48 @@ def test_what_a_page_is_about_is_on_its_first_screen(visitor: Visitor, link: str
     assert box["y"] + min(box["height"], 100) <= height
 
 
-def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor) -> None:
+# Texts that are read to their end, at any size of letters.
+READ = """.stMain :is(.stMarkdownEllipsis, [data-testid='stPageLink'] span, [data-tag] span,
+    [data-testid='stFileUploaderDropzoneInstructions'] span)"""
+CUT = """(texts) => texts.filter((box) => box.clientWidth && getComputedStyle(box).overflow !== "visible")
+    .map((box) => box.innerText)"""
+
+
+@pytest.mark.parametrize(("link", "count"), [("turning", 4), ("decoding?method=sampling", 4), ("lessons", 8)])
+def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, link: str, count: int) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("turning", whole=True)
+    page = visitor.open(link, whole=link == "turning")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
-    cut = """() => [...document.querySelectorAll(".stMain .stMarkdownEllipsis, .stMain [data-testid='stPageLink'] span")]
-        .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 3)
-        .filter((box) => getComputedStyle(box).overflow !== "visible").map((box) => box.innerText)"""
-    assert page.locator(".stMain .stMarkdownEllipsis").count() > 3
-    assert page.evaluate(cut) == []
+    assert page.locator(READ).count() >= count
+    assert page.locator(READ).evaluate_all(CUT) == []
+
+
+def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_size(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("positions")
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    page.emulate_media(color_scheme="dark")  # the chart is drawn anew
+    page.wait_for_function("parseFloat(getComputedStyle(document.querySelector('.ytitle')).fontSize) > 20")
+    columns = page.locator(".xtick text").evaluate_all("texts => texts.map(text => text.getBoundingClientRect().x)")
+    sizes = page.locator(".xtick text").evaluate_all("texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))")
+    assert min(right - left for left, right in pairwise(columns)) >= max(sizes)
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth") == 390
+
+
+# Where a part of the page begins and ends, in px from the top.
+SPAN = "part => [part.getBoundingClientRect().top, part.getBoundingClientRect().bottom]"
+
+
+def test_names_and_buttons_on_a_phone_lie_over_nothing(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    chart = visitor.open("masks").locator(".st-key-leak-future-off")
+    names, bars = (chart.locator(part).first.evaluate(SPAN) for part in (".legend .bg", ".nsewdrag"))
+    assert names[1] <= bars[0]
+    page = visitor.open("layers?model=reverse&part=ledger", whole=True)
+    table = page.get_by_test_id("stFullScreenFrame").filter(has=page.get_by_test_id("stDataFrame")).nth(1)
+    buttons = table.get_by_test_id("stElementToolbarButtonContainer").first.evaluate(SPAN)
+    heading = page.get_by_text("By layer", exact=True).evaluate(SPAN)
+    assert heading[1] <= buttons[0]
+    assert buttons[1] <= table.get_by_test_id("stDataFrame").evaluate(SPAN)[0] + 2
+    visitor.close()
+    assert visitor.complaints == []

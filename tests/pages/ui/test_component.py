@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pages.ui.compat import without_comments
-from pages.ui.component import joined
+from pages.ui.component import SHARED_STYLE, joined
+from tests.pages.conftest import Visitor
 
 PAGES = Path(__file__).parents[3] / "pages"
 ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]
@@ -63,3 +64,37 @@ def test_shared_css_rules_are_only_in_the_shared_style() -> None:
     for rule in ("--ink:", "--page:", "--accent:", "--quiet:", "font-family: var(--st-font)", focus):
         assert rule in shared
         assert [file.name for file in components if rule in file.read_text(encoding="utf-8")] == []
+
+
+# The HTML of each element within a shadow root that moves by itself.
+MOVING = """() => {
+    const elements = (root) => [...root.querySelectorAll("*")].flatMap((element) => (
+        element.shadowRoot ? elements(element.shadowRoot) : root === document ? [] : [element]));
+    return elements(document).map((element) => [element, getComputedStyle(element)]).filter(([, style]) => (
+        style.transitionDuration.split(", ").some((time) => parseFloat(time) > 0) || style.animationName !== "none"
+            || style.scrollBehavior !== "auto")).map(([{outerHTML}]) => outerHTML);
+}"""
+
+
+@pytest.mark.browser
+def test_nothing_in_a_component_moves_for_a_person_who_wants_less_motion(visitor: Visitor) -> None:
+    page = visitor.open(whole=True)
+    assert page.evaluate(MOVING)  # the cards
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(MOVING) == []
+    page.emulate_media(reduced_motion="no-preference")
+
+
+@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.css")), ids=lambda file: file.stem)
+def test_no_style_of_a_component_outweighs_less_motion(file: Path) -> None:
+    """The shared style stops all motion with `!important`, which only another one could outweigh."""
+    moving = r"^\s*(?:transition|animation|scroll-behavior)[\w-]*:[^;]*!important"
+    stopped = re.findall(moving, file.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(stopped) == (3 if file == SHARED_STYLE else 0)
+
+
+@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.js")), ids=lambda file: file.stem)
+def test_no_script_animates_or_scrolls_smoothly(file: Path) -> None:
+    """CSS cannot stop the motion of a script."""
+    source = without_comments(file.read_text(encoding="utf-8"))
+    assert not re.search(r"""\.animate\(|["']smooth["']""", source)

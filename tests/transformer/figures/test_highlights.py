@@ -48,6 +48,7 @@ def test_bars_tell_the_largest_of_each_series():
     assert (told[3].names["series"], told[3].names["label"], told[3].values) == ("edited", "0: a", {"value": np.float32(0.7)})
     flat = go.Figure(go.Bar(x=[2.0, -5.0], y=["up", "down"], orientation="h"))
     assert [(names["label"], values["value"]) for _, names, values in highlights(flat)] == [("down", -5), ("up", 2)]
+    assert highlights(go.Figure(go.Bar(x=["a", "b"], y=[0.0, 0.0]))) == ()  # none stands out
 
 
 def test_a_line_tells_its_course_and_what_has_none_tells_nothing():
