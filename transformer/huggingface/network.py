@@ -19,7 +19,7 @@ from transformer.huggingface import attention
 from transformer.huggingface.attention import AttentionTaps, add_tap
 from transformer.huggingface.families import Family, Point, Stack, into
 from transformer.huggingface.files import MEGABYTE
-from transformer.huggingface.hooks import batch_of, find_module, hook, item
+from transformer.huggingface.hooks import find_module, hook, item, running
 from transformer.huggingface.limits import TRACE_MEGABYTES
 from transformer.huggingface.readout import TOLERANCE, checked_readout, final_norm
 from transformer.network.masks import Mask, causal, padding_keys
@@ -162,7 +162,7 @@ class Network:
         if target is None:
             assert source is not None
             mask = self.source_mask(padding_keys(source, self.config.source_pad))
-            with batch_of(len(source)):
+            with running(len(source)):
                 return self._tapped(self.model(input_ids=_readable(source), attention_mask=_numbers(mask)).logits)
         memory, mask = (None, None) if source is None else self.encode(source)
         return self.decode(target, memory, mask)
@@ -170,7 +170,7 @@ class Network:
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
         """The encoder's output, and the mask of the source keys that may be attended to."""
         mask = Mask.of(self.source_mask(padding_keys(source, self.config.source_pad)))
-        with batch_of(len(source)):
+        with running(len(source)):
             encoded = self.model.get_encoder()(input_ids=_readable(source), attention_mask=_numbers(mask.keep))
         return encoded[0], mask
 
@@ -196,7 +196,7 @@ class Network:
         else:
             given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}  # pyright: ignore[reportArgumentType]
             given |= {"decoder_input_ids": new, "decoder_attention_mask": keep.long()}
-        with batch_of(len(target)):
+        with running(len(target)):
             logits = self.model(**given).logits
         if cache:
             cache.length = target.shape[1]
@@ -228,7 +228,7 @@ class Network:
         if target is not None:
             prefix = "decoder_" if source is not None else ""
             given |= {f"{prefix}input_ids": _readable(target), f"{prefix}attention_mask": self.target_keys(target).long()}
-        with torch.inference_mode():
+        with torch.inference_mode(), running():
             return self.eager(**given).logits
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
@@ -391,6 +391,9 @@ class Network:
         source, target = self._sides()
         with torch.inference_mode(), tracing(self) as values:
             logits = self(source, target)
+        if not logits.isfinite().all():
+            template = "This model of the family {family!r} computes logits that are not finite."
+            raise CheckpointError(template, family=self.config.family)
         if not torch.equal(logits, self.eager_logits(source, target)):
             raise CheckpointError(
                 "With taps, this model of the family {family!r} computes other logits than without; it cannot be traced.",

@@ -67,7 +67,9 @@ def read_folder(path: str | Path) -> Opened:
     check_rules(folder)
     try:
         with caught_panics():
-            tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
+            tokenizer: Any = AutoTokenizer.from_pretrained(
+                str(folder.root), config=config, local_files_only=True, trust_remote_code=False
+            )
             pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
     except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
         template = "The tokenizer in {folder!r} cannot be read ({problem})."
