@@ -111,6 +111,16 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
 
 
 @pytest.mark.usefixtures("named")
+def test_lines_of_our_own_network_are_not_said_to_have_computed_the_run_of_another() -> None:
+    remark = text("common")["recorded_source"].format(model="gpt2")
+    for page, remarked in (("masks", True), ("decoding", False)):  # the generator is the same for both
+        app = unfold(on_page(f"pages/{page}/page.py", model="gpt2", source=KINDS["gpt2"]), "computed")
+        assert (remark in [info.value for info in app.info]) is remarked
+    ours = unfold(on_page("pages/masks/page.py", model="reverse", source="abc"), "computed")
+    assert not [info for info in ours.info if "did not compute this run" in info.value]
+
+
+@pytest.mark.usefixtures("named")
 def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
     """Parts that compute steps again are drawn then, and the page says which of both runs."""
     save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
