@@ -263,7 +263,8 @@ def _opt(config: Any) -> Family:
     norms = {"self_attention": "self_attn_layer_norm", "feed_forward": "final_layer_norm"}
     points |= add_norms(norms, config.do_layer_norm_before)
     stack = "model.decoder"
-    embedding = {"token": out(f"{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
+    # Rows of the table that are narrower than the residual stream pass a map first.
+    embedding = {"token": out(f"{stack}.project_in|{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
     embedding["sum"] = into(f"{stack}.layers.0")
     return Family("OPTForCausalLM", decoder=Stack(stack, f"{stack}.layers", {"self_attention": "self_attn"}, points, embedding))
 

@@ -373,10 +373,11 @@ class Network:
             return ""
         width = "d_model" if shape[-1] == self.config.d_model else "feature"
         sizes = {"vocab": self.config.target_vocab, "d_ff": self.config.d_ff}
-        if (".feed_forward." in path and not path.endswith(".output")) or width == "feature":
+        of_attention = "attention." in path and path.startswith((*STACK_SIDES,))  # all heads may be as wide as a hidden layer
+        if (".feed_forward." in path and not path.endswith(".output")) or (width == "feature" and not of_attention):
             width = next((axis for axis in reversed(sizes) if shape[-1] == sizes[axis]), width)
         length = lengths[shape[-2]]
-        if "attention." in path and path.startswith((*STACK_SIDES,)) and name in ("projected", "concatenated", "output"):
+        if of_attention and name in ("projected", "concatenated", "output"):
             length = "key" if ".key." in path or ".value." in path else "query"
         if len(shape) == 2 or shape[0] == 1:
             return ("1 " if len(shape) == 3 else "") + f"position {width}"
