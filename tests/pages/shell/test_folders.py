@@ -118,13 +118,14 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         ("phi3", {}, "layers", "filmstrip"),  # two parts of a layer have no title
         ("modernbert", {}, "layers", "filmstrip"),  # modules of an encoder alone with names of their own
         ("opt-post-norm", {}, "positions", "sum"),  # rows of the table are narrower than the residual stream
+        ("electra", {}, "layers", "residual-stream"),  # the same of an encoder
     ],
 )
 def test_models_of_unusual_widths_are_drawn(
     name: str, changes: dict[str, int], page: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_model(name, tmp_path / "odd", **changes)
-    save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert"))
+    save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert", "electra"))
     monkeypatch.setenv(folders.VARIABLE, str(tmp_path))
     folders._folders.cache_clear()
     app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
