@@ -138,7 +138,8 @@ def _is_file(text: str) -> bool:
 def _lies_in(file: Path, root: Path) -> bool:
     """Whether a file lies in a folder when all links are followed; False for links in a circle."""
     try:
-        return file.resolve().is_relative_to(root)
+        real = file.resolve()
+        return real.is_relative_to(root) and not real.is_symlink()  # Python 3.13 leaves a circle as it is
     except (OSError, RuntimeError):  # Python 3.11 raises RuntimeError for a circle
         return False
 
