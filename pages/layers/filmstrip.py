@@ -36,13 +36,14 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
     members = [stop for stop in stops if stop.group == group]
     st.header(group_title(group), anchor=False)
     titles_of, by_path = text("walk")["parts"], {stop.path: stop for stop in stops}
-    parts: dict[str, list[TensorView]] = {}
+    parts: list[tuple[str, list[TensorView]]] = []  # modules with names of their own have no title
     flows: list[Flow] = []
     for part, part_stops in groupby(members, lambda stop: stop.part):
         of_part = list(part_stops)
-        parts[titles_of.get(part, "")] = [tensor_of(view.pipeline, drawn, stop, item, None) for stop in of_part]
+        tensors = [tensor_of(view.pipeline, drawn, stop, item, None) for stop in of_part]
+        parts.append((titles_of.get(part, ""), tensors))
         flows.append(flow_of(of_part))
-    frames = [frame for part in parts.values() for frame in part]
+    frames = [frame for _, part in parts for frame in part]
     sources = {path: _source(by_path[path]) for flow in flows for path in flow.sources}
     titles = ", ".join(frame.title for frame in frames)
     alt = words["says"].format(where=group_title(group), titles=titles)

@@ -89,7 +89,7 @@ def strip(data: Mapping[str, Any], key: str, on_pick: Callable[[], None]) -> Non
 
 
 def strip_data(
-    parts: Mapping[str, Sequence[TensorView]],
+    parts: Sequence[tuple[str, Sequence[TensorView]]],
     flows: Sequence[Flow],
     sources: Mapping[str, tuple[str, str]],
     selected: str,
@@ -98,13 +98,13 @@ def strip_data(
     """Miniatures for the browser, all to one scale, and how they flow into one another.
 
     Args:
-        parts: the tensors by the title of their part; an empty title is not shown.
+        parts: the title of each part, and its tensors; an empty title is not shown.
         flows: of each part, where its tensors stand and the lines between them.
         sources: path of a tensor of another part → what it is to this part, and its title.
         selected: path of the highlighted tensor.
         says: the strip in words, for screen readers.
     """
-    frames = [frame for part in parts.values() for frame in part]
+    frames = [frame for _, part in parts for frame in part]
     (down, across), sent = _scale_of(frames), {}
     for frame in frames:
         height, width = _cells(frame.panel)
@@ -132,7 +132,7 @@ def strip_data(
             "lines": flow.lines,
             "residual": flow.residual,
         }
-        for title, flow in zip(parts, flows, strict=True)
+        for (title, _), flow in zip(parts, flows, strict=True)
     ]
     return {
         "parts": sent_parts,

@@ -70,7 +70,8 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         by_axis["query"], by_axis["key"] = trace.tokens(place.kind, item)
-    return by_axis | {"position": by_axis[place.side]}
+    # A module with a name of its own is of neither side; an encoder alone has only one.
+    return by_axis | {"position": by_axis.get(place.side, by_axis[trace.sides[0]])}
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:

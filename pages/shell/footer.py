@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shell.recorded import say_other_source
 from pages.ui.pickers import unfolding
 from pages.ui.source import show_source
 from pages.ui.text import text
@@ -23,6 +24,7 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
     fold = unfolding(text("common")["computed"], ":material/function:", "computed")
     if fold:
         with fold:
+            say_other_source(*parts)
             st.markdown(explanation)
             for part in parts:
                 show_source(part)

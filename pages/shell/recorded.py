@@ -1,4 +1,8 @@
-"""Parts of a page that compute a run again, which is possible for the networks of this project only."""
+"""What a page says of a model that runs in the classes of Hugging Face: no step of its run can be computed again, and no line
+of our own network computed it."""
+
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -7,6 +11,8 @@ from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.text import text
 from transformer import Transformer
+
+OWN_NETWORK = "transformer.network"  # the modules that compute a run of our own network
 
 
 def own_network(view: View) -> Transformer | None:
@@ -19,3 +25,11 @@ def own_network(view: View) -> Transformer | None:
             sentences.append(words["recorded_own"].format(model=literal(other)))
         st.info(" ".join(sentences), icon=":material/info:")
     return model
+
+
+def say_other_source(*parts: Callable[..., Any]) -> None:
+    """Say that lines of our own network did not compute the run, if some of these parts are such and the model is of others."""
+    name = st.session_state.get("model")
+    model = folder_models().get(name) if name else None
+    if model and not model.own_network and any(part.__module__.startswith(OWN_NETWORK) for part in parts):
+        st.info(text("common")["recorded_source"].format(model=literal(model.name)), icon=":material/info:")

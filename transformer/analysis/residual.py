@@ -55,7 +55,7 @@ def stacks(trace: Trace) -> tuple[str, ...]:
 
 def _start(trace: Trace, stack: str) -> str:
     """The path of the residual stream at its start: the last tensor of the embedding; empty if the stack did not run."""
-    paths = (f"{STACK_SIDES[stack]}_embedding.{name}" for name in ("normalized", "sum", "stream", "scaled", "token"))
+    paths = (f"{STACK_SIDES[stack]}_embedding.{name}" for name in ("stream", "normalized", "sum", "scaled", "token"))
     return next((path for path in paths if path in trace), "")
 
 

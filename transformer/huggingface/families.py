@@ -50,7 +50,7 @@ class Stack:
         attentions: our name of an attention → the module in a layer that calls the attention function.
         points: our path within a layer → point, its module counted from the layer.
         embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, its module counted from the model.
-            Where no positions are added, `stream` is what the first layer reads.
+            Where no positions are added, or a map follows, `stream` is what the first layer reads.
     """
 
     module: str
@@ -263,7 +263,8 @@ def _opt(config: Any) -> Family:
     norms = {"self_attention": "self_attn_layer_norm", "feed_forward": "final_layer_norm"}
     points |= add_norms(norms, config.do_layer_norm_before)
     stack = "model.decoder"
-    embedding = {"token": out(f"{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
+    # Rows of the table that are narrower than the residual stream pass a map first.
+    embedding = {"token": out(f"{stack}.project_in|{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
     embedding["sum"] = into(f"{stack}.layers.0")
     return Family("OPTForCausalLM", decoder=Stack(stack, f"{stack}.layers", {"self_attention": "self_attn"}, points, embedding))
 
@@ -286,6 +287,7 @@ def _bert(model_class: str, base: str, first_position: Callable[[Any], int] = la
         "position": out(f"{embeddings}.position_embeddings"),
         "sum": into(f"{embeddings}.LayerNorm"),
         "normalized": out(f"{embeddings}.LayerNorm"),
+        "stream": out(f"{base}.embeddings_project"),  # in an ELECTRA whose tables are narrower than its layers
     }
     stack = Stack(f"{base}.encoder", f"{base}.encoder.layer", {"self_attention": attention}, points, embedding)
     return Family(model_class, stack, first_position=first_position)

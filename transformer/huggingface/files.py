@@ -62,7 +62,7 @@ class Folder:
             CheckpointError: it is missing or larger.
         """
         path = self.root / name
-        if Path(name).name != name or not path.is_file():
+        if Path(name).name != name or not os.path.isfile(path):  # False for any text
             raise CheckpointError("The folder {folder!r} has no file {file!r}.", folder=self.name, file=name)
         if path.stat().st_size > most * MEGABYTE:
             raise CheckpointError(
@@ -138,7 +138,8 @@ def _is_file(text: str) -> bool:
 def _lies_in(file: Path, root: Path) -> bool:
     """Whether a file lies in a folder when all links are followed; False for links in a circle."""
     try:
-        return file.resolve().is_relative_to(root)
+        real = file.resolve()
+        return real.is_relative_to(root) and not real.is_symlink()  # Python 3.13 leaves a circle as it is
     except (OSError, RuntimeError):  # Python 3.11 raises RuntimeError for a circle
         return False
 
@@ -190,7 +191,7 @@ def config_values(folder: Folder) -> dict[str, Any]:
     values = folder.json(CONFIG)
     if folder.has("adapter_config.json"):
         raise CheckpointError("The folder {folder!r} has an adapter; merge it into its model first.", folder=folder.name)
-    if "quantization_config" in values:
+    if values.get("quantization_config") is not None:
         raise CheckpointError("The model in {folder!r} is quantized; only full weights can be traced.", folder=folder.name)
     name = values.get("model_type")
     if not isinstance(name, str) or name not in FAMILIES:
@@ -268,7 +269,10 @@ def _numbers(folder: Folder, file: Path) -> int:
         shapes = [tensor["shape"] for tensor in tensors.values() if tensor["dtype"] in FLOATS]
         if any(type(size) is not int or size < 0 for shape in shapes for size in shape):
             raise ValueError("a size is not a whole number from 0")
-        return sum(map(math.prod, shapes))
+        numbers = sum(map(math.prod, shapes))
+        if numbers > file.stat().st_size:
+            raise ValueError("the header names more numbers than the file has bytes")
+        return numbers
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise CheckpointError(
             "The weights in {folder!r} are not whole safetensors files ({problem}).", folder=folder.name, problem=str(error)

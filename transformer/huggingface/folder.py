@@ -23,11 +23,15 @@ from transformer.huggingface.files import MEGABYTE, Folder, config_values, pickl
 from transformer.huggingface.limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER
 from transformer.huggingface.pickles import read_pickles
 
-# Keys of a configuration that choose an implementation, another type of number, or code; the model is built without them.
-IGNORED = re.compile(r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels")
+# Keys of a configuration that choose an implementation, another type of number, or code, and the labels of a model that sorts
+# texts, which may be millions; the model is built without them.
+IGNORED = re.compile(
+    r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels|num_labels|id2label|label2id"
+)
 # Weights of heads that a pre-trained model may have besides the one that is used.
 SPARE = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias|attn\.bias|inv_freq|discriminator_predictions)\b")
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+TENSORS = 20_000  # in the files of weights; a model with two stacks of `MODEL_LAYERS` has about 7,000
 COMPUTED_TABLE = 1 << 23  # numbers in a table of positions, which may be computed number by number
 
 transformers.logging.set_verbosity_error()
@@ -144,8 +148,13 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
     try:
         for path in files:
             with safe_open(path, framework="pt") as file:
-                for key in file.keys():  # noqa: SIM118 (no mapping, only has its `keys`)
-                    weights[key] = file.get_tensor(key)
+                keys = file.keys()
+                if len(weights) + len(keys) > TENSORS:
+                    template = "The weights in {folder!r} are more than {most} tensors."
+                    raise CheckpointError(template, folder=folder.name, most=TENSORS)
+                weights |= {key: file.get_tensor(key) for key in keys}
+    except CheckpointError:
+        raise
     except (OSError, ValueError, RuntimeError, MemoryError, safetensors.SafetensorError) as error:
         raise CheckpointError(
             "The weights in {folder!r} are not whole safetensors files ({problem}).", folder=folder.name, problem=str(error)
@@ -156,7 +165,7 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
 def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights, if all numbers in them are finite."""
     for key, tensor in weights.items():
-        if tensor.dtype in FLOATS and not tensor.isfinite().all():
+        if tensor.numel() and tensor.dtype in FLOATS and not tensor.isfinite().all():
             raise CheckpointError("In {folder!r}, {key} holds values that are not finite.", folder=folder.name, key=key)
     return weights
 
@@ -182,5 +191,7 @@ def _cannot_build(folder: Folder, error: Exception) -> CheckpointError:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an error says, or its name."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    """The first line of what an error says, with the next one where it ends with a colon; the error's name if it says
+    nothing."""
+    first, *rest = map(str.strip, str(error).strip().splitlines() or [type(error).__name__])
+    return f"{first} {rest[0]}" if first.endswith(":") and rest else first

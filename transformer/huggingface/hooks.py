@@ -10,7 +10,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from transformer.errors import HeadlightError, InputError
 from transformer.huggingface.families import Point
+from transformer.huggingface.folder import first_line
 from transformer.network.tap import Tap
 
 # The number of texts in the pass that is running. Some modules get all positions of all texts in one row.
@@ -18,11 +20,19 @@ _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 
 @contextmanager
-def batch_of(texts: int) -> Iterator[None]:
-    """Within this context, the model runs on so many texts."""
+def running(texts: int = 1) -> Iterator[None]:
+    """A context in which a model runs, on so many texts.
+
+    Raises:
+        InputError: the code of the model fails on them, as it can with settings that fit some lengths only.
+    """
     token = _texts.set(texts)
     try:
         yield
+    except HeadlightError:
+        raise
+    except Exception as error:  # of whatever kind, from a configuration of whatever kind
+        raise InputError("This model fails on your text ({problem}).", problem=first_line(error)) from error
     finally:
         _texts.reset(token)
 

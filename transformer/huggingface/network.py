@@ -19,9 +19,9 @@ from transformer.huggingface import attention
 from transformer.huggingface.attention import AttentionTaps, add_tap
 from transformer.huggingface.families import Family, Point, Stack, into
 from transformer.huggingface.files import MEGABYTE
-from transformer.huggingface.hooks import batch_of, find_module, hook, item
+from transformer.huggingface.hooks import find_module, hook, item, running
 from transformer.huggingface.limits import TRACE_MEGABYTES
-from transformer.huggingface.readout import checked_readout, final_norm
+from transformer.huggingface.readout import TOLERANCE, checked_readout, final_norm
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
@@ -106,6 +106,7 @@ class Network:
         family: where its tensors are.
         source_pad, target_pad: id of padding; `NO_PAD` where there is none.
         longest: most tokens of a text.
+        start: the id that a decoder reads first.
 
     Attributes:
         model: with taps.
@@ -115,12 +116,15 @@ class Network:
         missing: points of the family that this model does not have.
         readout: how the logits of its decoder are read from the residual stream; None without a decoder, and where that could
             not be found out.
+        keeps: whether logits are the same where keys and values of earlier positions are kept.
 
     Raises:
-        CheckpointError: with taps, the model gives other logits than without.
+        CheckpointError: with taps, the model gives other logits than without; or its decoder attends to later tokens.
     """
 
-    def __init__(self, model: PreTrainedModel, family: Family, source_pad: int, target_pad: int, longest: int) -> None:
+    def __init__(
+        self, model: PreTrainedModel, family: Family, source_pad: int, target_pad: int, longest: int, start: int = 0
+    ) -> None:
         self.family = family
         self.stacks = {name: stack for name in STACK_SIDES if (stack := getattr(family, name)) is not None}
         shared = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
@@ -142,6 +146,7 @@ class Network:
         )
         self.readout: Readout | None = None
         self.missing = self._check([path for path, (_, point) in points.items() if path != point.module])
+        self.keeps = "decoder" in self.stacks and self._keeps(start)
 
     @property
     def crossed(self) -> bool:
@@ -157,7 +162,7 @@ class Network:
         if target is None:
             assert source is not None
             mask = self.source_mask(padding_keys(source, self.config.source_pad))
-            with batch_of(len(source)):
+            with running(len(source)):
                 return self._tapped(self.model(input_ids=_readable(source), attention_mask=_numbers(mask)).logits)
         memory, mask = (None, None) if source is None else self.encode(source)
         return self.decode(target, memory, mask)
@@ -165,7 +170,7 @@ class Network:
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
         """The encoder's output, and the mask of the source keys that may be attended to."""
         mask = Mask.of(self.source_mask(padding_keys(source, self.config.source_pad)))
-        with batch_of(len(source)):
+        with running(len(source)):
             encoded = self.model.get_encoder()(input_ids=_readable(source), attention_mask=_numbers(mask.keep))
         return encoded[0], mask
 
@@ -191,15 +196,15 @@ class Network:
         else:
             given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}  # pyright: ignore[reportArgumentType]
             given |= {"decoder_input_ids": new, "decoder_attention_mask": keep.long()}
-        with batch_of(len(target)):
+        with running(len(target)):
             logits = self.model(**given).logits
         if cache:
             cache.length = target.shape[1]
         return self._tapped(logits)
 
-    def new_cache(self) -> KeyValueCache:
-        """An empty cache for `decode`."""
-        return KeyValueCache(self.crossed)
+    def new_cache(self) -> KeyValueCache | None:
+        """An empty cache for `decode`; None where kept keys and values would change the logits."""
+        return KeyValueCache(self.crossed) if self.keeps else None
 
     def target_keys(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch target"]:
         """True for the target tokens that may be attended to: all but padding. The first is never padding, although some models
@@ -223,7 +228,7 @@ class Network:
         if target is not None:
             prefix = "decoder_" if source is not None else ""
             given |= {f"{prefix}input_ids": _readable(target), f"{prefix}attention_mask": self.target_keys(target).long()}
-        with torch.inference_mode():
+        with torch.inference_mode(), running():
             return self.eager(**given).logits
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
@@ -368,10 +373,11 @@ class Network:
             return ""
         width = "d_model" if shape[-1] == self.config.d_model else "feature"
         sizes = {"vocab": self.config.target_vocab, "d_ff": self.config.d_ff}
-        if (".feed_forward." in path and not path.endswith(".output")) or width == "feature":
+        of_attention = "attention." in path and path.startswith((*STACK_SIDES,))  # all heads may be as wide as a hidden layer
+        if (".feed_forward." in path and not path.endswith(".output")) or (width == "feature" and not of_attention):
             width = next((axis for axis in reversed(sizes) if shape[-1] == sizes[axis]), width)
         length = lengths[shape[-2]]
-        if "attention." in path and path.startswith((*STACK_SIDES,)) and name in ("projected", "concatenated", "output"):
+        if of_attention and name in ("projected", "concatenated", "output"):
             length = "key" if ".key." in path or ".value." in path else "query"
         if len(shape) == 2 or shape[0] == 1:
             return ("1 " if len(shape) == 3 else "") + f"position {width}"
@@ -381,23 +387,51 @@ class Network:
         """The points that a pass did not meet; they are no taps any more. The readout is tried on that pass.
 
         Raises:
-            CheckpointError: the logits are not those of the model without taps.
+            CheckpointError: the logits are not those of the model without taps, or a decoder attends to later tokens.
         """
-        probe = self._probe("source", "target")
-        source, target = (None, probe["source"]) if "encoder" not in self.stacks else (probe["source"], probe.get("target"))
+        source, target = self._sides()
         with torch.inference_mode(), tracing(self) as values:
             logits = self(source, target)
+        if not logits.isfinite().all():
+            template = "This model of the family {family!r} computes logits that are not finite."
+            raise CheckpointError(template, family=self.config.family)
         if not torch.equal(logits, self.eager_logits(source, target)):
             raise CheckpointError(
                 "With taps, this model of the family {family!r} computes other logits than without; it cannot be traced.",
                 family=self.config.family,
             )
-        if "decoder" in self.stacks:
+        if target is not None:
+            self._check_masks(values.masks, self.target_mask(target))
             self.readout = checked_readout(self.model, self.stacks["decoder"], self.config.norm_first, values)
         for path in [*self.taps]:
             if path not in values:
                 del self.taps[path]
         return tuple(path for path in expected if path not in self.taps)
+
+    def _sides(self) -> tuple[Tensor | None, Tensor | None]:
+        """Ids of the source and of the target for a pass; None for a side that the model lacks."""
+        probe = self._probe("source", "target")
+        return (None, probe["source"]) if "encoder" not in self.stacks else (probe["source"], probe.get("target"))
+
+    def _check_masks(self, masks: Mapping[str, Tensor], allowed: Bool[Tensor, "batch 1 target target"]) -> None:
+        """Refuse a decoder that attends to more than `target_mask` allows, as those do that were made to embed texts."""
+        if any((mask & ~allowed).any() for path, mask in masks.items() if path.startswith("decoder") and "self_" in path):
+            raise CheckpointError(
+                "The decoder of this model of the family {family!r} attends to later tokens; it cannot be traced.",
+                family=self.config.family,
+            )
+
+    @torch.inference_mode()
+    def _keeps(self, start: int) -> bool:
+        """Whether a decoder gives the same logits with a cache, tried on a few ids after the one that it reads first."""
+        source, target = self._sides()
+        assert target is not None
+        if source is not None:
+            target[:, 0] = start
+        encoded = (None, None) if source is None else self.encode(source)
+        cache = KeyValueCache(self.crossed)
+        kept = [self.decode(target[:, :length], *encoded, cache) for length in (1, TARGET)]
+        return torch.allclose(torch.cat(kept, dim=1), self.decode(target, *encoded), rtol=TOLERANCE, atol=TOLERANCE)
 
 
 def _heads(config: Any, stack: str) -> tuple[int, int]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformers import AutoTokenizer, PreTrainedModel
+from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel
 
 from transformer.errors import CheckpointError
 from transformer.huggingface.families import Family
@@ -16,6 +17,12 @@ from transformer.huggingface.network import NO_PAD, Network
 from transformer.huggingface.pipeline import HuggingFacePipeline
 from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 from transformer.huggingface.writing_ids import WritingIds, read_writing_ids
+
+LEAST_TOKENS = 4  # of the longest text
+LONGROPE = (
+    "It reads up to {count} tokens: positions of longer texts are turned by other angles (`longrope`), which neither kept keys "
+    "nor threads that share a model allow."
+)
 
 
 class Opened(NamedTuple):
@@ -48,7 +55,7 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
     """
     opened = read_folder(path)
     with readable_model(opened.name):
-        network = Network(opened.model, opened.family, opened.pad, opened.pad, opened.longest)
+        network = Network(opened.model, opened.family, opened.pad, opened.pad, opened.longest, opened.writing.start)
     return HuggingFacePipeline(opened.name, network, opened.tokenizer, opened.writing)
 
 
@@ -60,7 +67,9 @@ def read_folder(path: str | Path) -> Opened:
     check_rules(folder)
     try:
         with caught_panics():
-            tokenizer: Any = AutoTokenizer.from_pretrained(str(folder.root), local_files_only=True, trust_remote_code=False)
+            tokenizer: Any = AutoTokenizer.from_pretrained(
+                str(folder.root), config=config, local_files_only=True, trust_remote_code=False
+            )
             pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
     except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
         template = "The tokenizer in {folder!r} cannot be read ({problem})."
@@ -74,11 +83,27 @@ def read_folder(path: str | Path) -> Opened:
         raise CheckpointError(template, folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
     writing = read_writing_ids(folder, config, tokenizer.eos_token_id)
-    model = read_model(folder, config, family)
     with readable_model(folder.name):
         positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
         longest = min(MODEL_TOKENS, positions - family.first_position(config))
+        alike = turned_alike(config, longest)
+    if alike < longest:
+        longest, family = alike, replace(family, note=f"{family.note} {LONGROPE.format(count=alike)}")
+    if longest < LEAST_TOKENS:
+        template = "The configuration in {folder!r} has positions for {count} tokens; at least {least} are needed."
+        raise CheckpointError(template, folder=folder.name, count=longest, least=LEAST_TOKENS)
+    model = read_model(folder, config, family)
     return Opened(folder.name, model, family, tokenizer, pad, longest, writing)
+
+
+def turned_alike(config: PreTrainedConfig, positions: int) -> int:
+    """Of so many positions, those that turn queries and keys by the same angles in texts of all lengths. With `longrope`, all
+    positions of a text that is longer turn by other angles: then keys that were kept would be wrong, and two threads that share
+    a model would change each other's angles."""
+    given: Any = getattr(config, "rope_parameters", None) or {}
+    rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some have one for each kind of layer
+    lengths = [rule["original_max_position_embeddings"] for rule in rules if rule.get("rope_type") == "longrope"]
+    return min([positions, *lengths])
 
 
 @contextmanager

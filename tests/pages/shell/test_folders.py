@@ -110,6 +110,40 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         assert pictures
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "page", "part"),
+    [
+        ("llama", {"head_dim": 6}, "attention", "steps"),  # all heads together are wider than the residual stream
+        ("t5", {"d_kv": 5}, "attention", "steps"),
+        ("phi3", {}, "layers", "filmstrip"),  # two parts of a layer have no title
+        ("modernbert", {}, "layers", "filmstrip"),  # modules of an encoder alone with names of their own
+        ("opt-post-norm", {}, "positions", "sum"),  # rows of the table are narrower than the residual stream
+        ("electra", {}, "layers", "residual-stream"),  # the same of an encoder
+    ],
+)
+def test_models_of_unusual_widths_are_drawn(
+    name: str, changes: dict[str, int], page: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(name, tmp_path / "odd", **changes)
+    save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert", "electra"))
+    monkeypatch.setenv(folders.VARIABLE, str(tmp_path))
+    folders._folders.cache_clear()
+    app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
+    assert shown_errors(app) == ""
+    assert [*app.get("plotly_chart"), *(shown for shown in app.get("bidi_component") if shown.key not in FRAME)]
+    folders._folders.cache_clear()
+
+
+@pytest.mark.usefixtures("named")
+def test_lines_of_our_own_network_are_not_said_to_have_computed_the_run_of_another() -> None:
+    remark = text("common")["recorded_source"].format(model="gpt2")
+    for page, remarked in (("masks", True), ("decoding", False)):  # the generator is the same for both
+        app = unfold(on_page(f"pages/{page}/page.py", model="gpt2", source=KINDS["gpt2"]), "computed")
+        assert (remark in [info.value for info in app.info]) is remarked
+    ours = unfold(on_page("pages/masks/page.py", model="reverse", source="abc"), "computed")
+    assert not [info for info in ours.info if "did not compute this run" in info.value]
+
+
 @pytest.mark.usefixtures("named")
 def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
     """Parts that compute steps again are drawn then, and the page says which of both runs."""

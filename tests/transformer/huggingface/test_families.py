@@ -1,5 +1,6 @@
 """Each family, tiny and random, against the same weights in `transformers` without anything of ours."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +9,8 @@ from torch import Tensor, nn
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
-from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, opened, reference
-from transformer.pipeline.pipeline import Agreement
+from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, opened, reference, save_model, save_tokenizer
+from transformer.pipeline.pipeline import Agreement, Pipeline
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import Trace
 
@@ -98,6 +99,20 @@ def test_the_trace_has_every_point_of_a_layer_with_its_axes(name: str) -> None:
             assert trace[f"{hidden}.output"].axes == ("batch", kind.queries, "d_model")
             assert trace[f"{hidden}_add_norm.sum"].axes == ("batch", kind.queries, "d_model")
     assert trace.probabilities.sum(-1).allclose(torch.ones(1))
+
+
+def test_widths_are_not_taken_for_one_another(tmp_path: Path) -> None:
+    """All heads of this Llama are together as wide as its hidden layer, and the rows of the OPT's table half as wide as its
+    stream."""
+    save_model("llama", tmp_path, head_dim=6)
+    save_tokenizer(tmp_path, ends=False)
+    trace = Pipeline.open(tmp_path).trace(SHORT, "")
+    attention = "decoder.layers.0.self_attention"
+    assert trace[f"{attention}.concatenated"].axes == ("batch", "query", "feature")
+    assert trace[f"{attention}.query.projected"].axes == ("batch", "query", "feature")
+    assert trace[f"{attention}.output"].axes == ("batch", "query", "d_model")
+    embedding = {part: traced("opt-post-norm")[f"target_embedding.{part}"].values for part in ("token", "position", "sum")}
+    assert (embedding["token"] + embedding["position"]).equal(embedding["sum"])
 
 
 # Models that add both sub-layers at once, or a part of what they write.

@@ -51,6 +51,13 @@ def index(folder: Path, part: str) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"transformer.wte.weight": part}}))
 
 
+def header(folder: Path, tensors: dict[str, list[int]]) -> None:
+    """Weights without numbers: names and shapes only."""
+    parts = {name: {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]} for name, shape in tensors.items()}
+    text = json.dumps(parts).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text)
+
+
 class Opened:
     """Leaves a mark where it is unpickled."""
 
@@ -117,6 +124,9 @@ WRONG_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link out": (link_out, "leads out of it"),
     "a part outside": (lambda f: index(f, "../elsewhere.safetensors"), "has no file '../elsewhere.safetensors'"),
     "a part that is a pickle": (lambda f: index(f, "part.bin"), "not safetensors"),
+    "a part with an endless name": (lambda f: index(f, "x" * 5000 + ".safetensors"), "has no file 'xxx"),
+    "a tensor of endless axes": (lambda f: header(f, {"a": [0, *[2**60] * 9]}), "are missing, such as"),
+    "a hundred thousand tensors": (lambda f: header(f, {f"a{n}": [0] for n in range(100_000)}), "are more than 20000 tensors"),
     "an index without parts": (lambda f: (f / "model.safetensors.index.json").write_text("{}"), "lists no files"),
     "code of the configuration": (
         lambda f: change(f, "config.json", auto_map={"AutoConfig": "evil.Config"}),
@@ -181,6 +191,7 @@ WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "more positions than memory": ({"n_positions": 9_999_999, "n_embd": 512}, "MB of weights; allowed are"),
     "a number that is a text": ({"layer_norm_epsilon": "small"}, "cannot be"),
     "a number that is not finite": ({"layer_norm_epsilon": float("nan")}, "layer_norm_epsilon is nan in the configuration"),
+    "no positions": ({"n_positions": 3}, "has positions for 3 tokens; at least 4 are needed"),
     "no whole heads": ({"n_head": 3}, "cannot be built"),
     "no heads": ({"n_head": 0}, "cannot be built"),
     "another type of value": ({"n_embd": "wide"}, "cannot be built"),
@@ -257,6 +268,43 @@ def test_pickles_that_are_no_plain_archive_are_refused(folder: Path, compressed:
     assert not (folder / "opened").exists()
 
 
+@pytest.mark.parametrize("shape", [[2**40, 2**40], [2**60] * 300, [10**4000]], ids=len)
+def test_a_header_with_more_numbers_than_its_file_is_refused_before_it_is_listed(folder: Path, shape: list[int]) -> None:
+    header(folder, {"a": shape})
+    with pytest.raises(CheckpointError, match="the header names more numbers than the file has bytes"):
+        files.summary(folder)
+
+
+def test_labels_of_a_model_that_sorts_texts_are_not_built(folder: Path) -> None:
+    change(folder, "config.json", num_labels=10_000_000, label2id="x")  # a name for each of them would take a minute
+    assert open_folder(folder).network.model.config.num_labels == 2
+    change(folder, "config.json", num_labels=2, id2label="x", quantization_config=None, dtype="evil")
+    assert open_folder(folder).read("the cat").ids
+
+
+def test_a_model_whose_logits_are_not_finite_is_refused(folder: Path) -> None:
+    weights(folder, lambda tensors: tensors["transformer.wte.weight"].mul_(1e30))
+    with pytest.raises(CheckpointError, match="'gpt2' computes logits that are not finite"):
+        open_folder(folder)
+
+
+def test_the_reason_of_a_wrong_value_is_given(folder: Path) -> None:
+    change(folder, "config.json", vocab_size="40")
+    with pytest.raises(CheckpointError, match=r"Validation error for field 'vocab_size': TypeError: .* expected int, got str"):
+        open_folder(folder)
+
+
+def test_a_text_on_which_the_code_of_a_model_fails_is_refused(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "model"))
+    change(folder, "config.json", chunk_size_feed_forward=5)  # as many positions as in the text that a model is tried on
+    pipeline = open_folder(folder)
+    assert pipeline.trace("the cat sleeps .").logits.shape[1] == 5
+    with pytest.raises(InputError, match=r"This model fails on your text \(The dimension to be chunked 6"):
+        pipeline.trace("the old cat sleeps .")
+    with pytest.raises(InputError, match="This model fails on your text"):
+        pipeline.answer("the old cat <mask> .")
+
+
 @pytest.mark.parametrize("path", ["nowhere", "a\0b", 7, None])
 def test_what_is_no_folder_is_refused(path: Any) -> None:
     with pytest.raises(CheckpointError):
@@ -306,9 +354,9 @@ def test_code_in_the_folder_is_never_run(folder: Path) -> None:
     assert not (folder / "opened").exists()
 
 
-def test_a_model_that_cannot_run_is_refused(folder: Path) -> None:
-    change(folder, "config.json", n_positions=2)
-    weights(folder, lambda tensors: tensors.update({"transformer.wpe.weight": torch.zeros(2, 16)}))
+def test_a_model_that_cannot_run_is_refused(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "model"))
+    change(folder, "config.json", chunk_size_feed_forward=3)  # positions come in parts of 3, and no text has a multiple of it
     with pytest.raises(CheckpointError, match="cannot be run"):
         open_folder(folder)
 

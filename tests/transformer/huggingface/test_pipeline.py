@@ -1,8 +1,11 @@
 """Reading, answering, writing and editing with models of Hugging Face."""
 
+import json
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ import torch
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
-from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference
+from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
 from transformer.errors import CheckpointError, InputError, PathError
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.tree import Written
@@ -84,6 +87,90 @@ def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
         for one, other in zip(kept.steps, unkept.steps, strict=True):
             assert one.own.logits.allclose(other.own.logits, atol=1e-5)
             assert one.attention("decoder").allclose(other.attention("decoder"), atol=1e-6)
+
+
+def without_end(name: str, folder: Path) -> Path:
+    """The folder of a model that never ends a text."""
+    shutil.copytree(folder_of(name), folder, dirs_exist_ok=True)
+    for file in ("config.json", "generation_config.json"):
+        values = json.loads((folder / file).read_text()) | {"eos_token_id": None, "forced_eos_token_id": None}
+        (folder / file).write_text(json.dumps(values))
+    return folder
+
+
+def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any) -> tuple[list[int], float]:
+    """The answer that `generate` writes by beam search, and its score. Where an answer does not end, ours is ranked with the
+    token after it, for which there is no room."""
+    ids = pipeline.read(SHORT).ids
+    limit = 2 * len(ids) + 8 if pipeline.crossed else 20
+    settings |= {"bad_words_ids": [[0]] if pipeline.crossed else None, "pad_token_id": 0, "return_dict_in_generate": True}
+    settings |= {"output_scores": True, "do_sample": False, "max_new_tokens": limit + 1}
+    output = model.generate(torch.tensor([ids]), num_beams=width, length_penalty=penalty, **settings)
+    written = output.sequences[0].tolist()[1 if pipeline.crossed else len(ids) :]
+    return [index for index in written[: limit + (2 in written)] if index != 2], float(output.sequences_scores[0])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
+    pipeline, model = opened(name), reference(name)
+    model.generation_config.forced_eos_token_id = None
+    for early in (False, True, "never"):  # without a length penalty, no rule for stopping early changes the best answer
+        ids, score = beams(model, pipeline, 4, 0.0, early_stopping=early)
+        written = Written.of(pipeline.write(SHORT, Beam(width=4)))
+        assert [*written.ids()] == ids
+        assert written.best.score == pytest.approx(score, abs=1e-3)
+    endless: Any = Pipeline.open(without_end(name, tmp_path))
+    for penalty in (0.0, 1.0):  # where no answer ends, both rank the same hypotheses
+        ids, score = beams(model, endless, 3, penalty, eos_token_id=None)
+        written = Written.of(endless.write(SHORT, Beam(width=3, length_penalty=penalty)))
+        assert ([*written.ids()], written.ended) == (ids, False)
+        assert written.best.score == pytest.approx(score, abs=1e-3)
+
+
+LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1], "long_factor": [4.0, 9.0]}
+
+
+@pytest.mark.parametrize("name", ["phi3", "llama", "gemma3_text"])
+def test_longrope_is_read_as_far_as_all_positions_turn_alike(name: str, tmp_path: Path) -> None:
+    """The angles of longer texts are set on the module, where threads share them, and do not fit keys that were kept."""
+    rule: dict[str, Any] = {**LONGROPE, "factor": 4.0, "original_max_position_embeddings": 12}
+    if name == "gemma3_text":
+        rule |= {factor: 2 * rule[factor] for factor in ("short_factor", "long_factor")}  # its heads are twice as wide
+        rule = {"sliding_attention": rule, "full_attention": {"rope_type": "default", "rope_theta": 1e4}}
+    changes = {"original_max_position_embeddings": 12} if name == "phi3" else {}
+    save_model(name, tmp_path, rope_parameters=rule, **changes)
+    save_tokenizer(tmp_path, ends=False)
+    pipeline: Any = Pipeline.open(tmp_path)
+    assert "It reads up to 12 tokens" in pipeline.note
+    assert "longrope" not in opened(name).note
+    with pytest.raises(InputError, match="12 tokens; this model reads up to 11"):
+        pipeline.read("cat " * 12)
+    kept, unkept = (Written.of(pipeline.write(SHORT, cached=cached)) for cached in (True, False))
+    assert len(kept.steps[-1].read[0]) == 12
+    for one, other in zip(kept.steps, unkept.steps, strict=True):
+        assert one.own.logits.allclose(other.own.logits, atol=1e-5)
+    assert pipeline.check(pipeline.trace(SHORT)).equal
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [("gemma3_text", {"use_bidirectional_attention": True}), ("llama", {"is_causal": False})]
+)
+def test_a_decoder_that_attends_to_later_tokens_is_refused(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    save_model(name, tmp_path, **changes)
+    save_tokenizer(tmp_path, ends=False)
+    with pytest.raises(CheckpointError, match=f"The decoder of this model of the family '{name}' attends to later tokens"):
+        Pipeline.open(tmp_path)
+
+
+def test_no_keys_are_kept_where_that_changes_the_logits(tmp_path: Path) -> None:
+    """M2M-100 counts positions along the ids without padding. A model that starts with padding loses count with a cache."""
+    save_model("m2m_100", tmp_path, decoder_start_token_id=1, pad_token_id=1)
+    save_tokenizer(tmp_path, pad=1)
+    pipeline: Any = Pipeline.open(tmp_path)
+    assert pipeline.network.new_cache() is None
+    steps = Written.of(pipeline.write(SHORT)).steps
+    assert pipeline.trace(SHORT).logits[0].allclose(torch.cat([step.own.logits for step in steps]), atol=1e-5)
+    assert all(opened(name).network.keeps for name in WRITERS)
 
 
 def test_several_texts_are_answered_as_each_alone() -> None:
