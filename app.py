@@ -59,8 +59,7 @@ def visit() -> None:
     sidebar()
     present_bar()
     lesson_bar()
-    if lesson_is_open():
-        lesson_picture()
+    lesson_picture()
     draw_page(page)
     with st.container(key="ending"):  # below the screen while the page is drawn, so that it does not jump (app.css)
         if not lesson_is_open():  # its bar has the way on
