@@ -156,8 +156,16 @@ def _folders(written: str) -> dict[str, Folder]:
         name = path.name
         try:
             about = summary(path)
-            if name in (*Pipeline.available(), *PRESETS, *taken) or SIGN in name or name.startswith(PREFIX):
-                raise CheckpointError("Another model has the name {name!r}, or names like it; rename the folder.", name=name)
+            if name in (*Pipeline.available(), *PRESETS, *taken):
+                raise CheckpointError("Another model has the name {name!r}; rename the folder.", name=name)
+            if SIGN in name or name.startswith(PREFIX):
+                raise CheckpointError(
+                    "The folder {name!r} has the name of a model of another kind: those with {sign!r} are snapshots, those "
+                    "that begin with {prefix!r} were trained or uploaded here. Rename the folder.",
+                    name=name,
+                    sign=SIGN,
+                    prefix=PREFIX,
+                )
             if absent:
                 raise CheckpointError(NO_PACKAGE, package=absent[0])
             taken[name] = Folder(FolderModel(name, str(path.resolve()), about))

@@ -32,10 +32,11 @@ FRAME = ("history", "parts", "present", "tour")
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two folders that cannot be opened, beside those of the three kinds."""
+    """A folder with four folders that cannot be opened, beside those of the three kinds."""
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "config.json").write_text("{")
-    shutil.copytree(folder_of("bert"), tmp_path / "reverse")
+    for name in ("reverse", "bert@v2", "my-bert"):
+        shutil.copytree(folder_of("bert"), tmp_path / name)
     named = [str(folder_of(kind)) for kind in KINDS]
     monkeypatch.setenv(folders.VARIABLE, os.pathsep.join([*named, str(tmp_path), str(tmp_path / "nowhere")]))
     return tmp_path
@@ -59,6 +60,8 @@ def test_folders_are_listed_with_their_sizes_and_problems() -> None:
     problems = sentences()
     assert problems["damaged"] == "'config.json' in the folder 'damaged' is not a JSON object."
     assert problems["reverse"].startswith("Another model has the name 'reverse'")
+    for name in ("bert@v2", "my-bert"):
+        assert problems[name].startswith(f"The folder '{name}' has the name of a model of another kind: those with '@' are")
     assert problems["nowhere"].startswith("There is no folder")
 
 
