@@ -54,8 +54,9 @@ def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Vi
     page.get_by_role("button", name="Keep this view").click()
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("heading", name="A lesson of your own").wait_for()
-    visitor.settle()  # else the heading can be replaced while it is scrolled to
-    page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
+    visitor.settle()
+    # At once: Playwright's own scrolling waits for an element at rest, and the heading can be replaced meanwhile.
+    page.get_by_role("heading", name="A lesson of your own").evaluate("heading => heading.scrollIntoView()")
     visitor.type("Title of the lesson", "<i>Mine</i>")
     page.reload()  # a new session, and the copy of the tab
     page.locator("h1").first.wait_for()

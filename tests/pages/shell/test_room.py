@@ -103,16 +103,17 @@ def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, 
     assert page.locator(READ).evaluate_all(CUT) == []
 
 
-def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_size(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size({"width": 390, "height": 844})
+def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_size(browser: Browser, url: str) -> None:
+    visitor = Visitor(browser, url, viewport={"width": 390, "height": 844})
+    visitor.page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
     page = visitor.open("positions")
-    page.evaluate("document.documentElement.style.fontSize = '200%'")
-    page.emulate_media(color_scheme="dark")  # the chart is drawn anew
     page.wait_for_function("parseFloat(getComputedStyle(document.querySelector('.ytitle')).fontSize) > 20")
     columns = page.locator(".xtick text").evaluate_all("texts => texts.map(text => text.getBoundingClientRect().x)")
     sizes = page.locator(".xtick text").evaluate_all("texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))")
     assert min(right - left for left, right in pairwise(columns)) >= max(sizes)
     assert page.evaluate("document.querySelector('.stMain').scrollWidth") == 390
+    visitor.close()
+    assert visitor.complaints == []
 
 
 # Where a part of the page begins and ends, in px from the top.
