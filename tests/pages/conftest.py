@@ -177,7 +177,7 @@ class Visitor:
         self.page.goto("about:blank")
         self.context.clear_cookies()
         self.page.set_viewport_size(SCREEN["viewport"])
-        self.page.emulate_media(color_scheme="light")
+        self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         self.page.mouse.move(-9, -9)
 
     def settle(self) -> None:

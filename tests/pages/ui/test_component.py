@@ -78,6 +78,7 @@ MOVING = """() => {
 
 @pytest.mark.browser
 def test_nothing_in_a_component_moves_for_a_person_who_wants_less_motion(visitor: Visitor) -> None:
+    visitor.page.emulate_media(reduced_motion="no-preference")
     page = visitor.open(whole=True)
     page.wait_for_function(f"({MOVING})().length")  # the cards, whose script may be loaded after the page is at rest
     page.emulate_media(reduced_motion="reduce")
