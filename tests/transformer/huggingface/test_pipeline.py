@@ -99,8 +99,8 @@ def without_end(name: str, folder: Path) -> Path:
 
 
 def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any) -> tuple[list[int], float]:
-    """The answer that `generate` writes by beam search, and its score. Where an answer does not end, ours is ranked with the
-    token after it, for which there is no room."""
+    """The answer that `generate` writes by beam search, and its score. It gets room for one token more than ours: we rank an
+    answer that does not end by its score with the next token, too."""
     ids = pipeline.read(SHORT).ids
     limit = 2 * len(ids) + 8 if pipeline.crossed else 20
     settings |= {"bad_words_ids": [[0]] if pipeline.crossed else None, "pad_token_id": 0, "return_dict_in_generate": True}
