@@ -363,6 +363,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert numbers["step"].tolist()[-len(steps) :] == list(steps)
     assert numbers["answer"].tolist()[-1] == "cba"
     page.keyboard.press("Escape")
+    visitor.settle()  # the menu that closes can swallow a click
     name, data = saved("Card of the run as JSON")
     assert (name, json.loads(data)["recipe"]["steps"]) == ("reverse-card.json", steps[-1])
     page.reload()
