@@ -69,7 +69,9 @@ with explained():
             st.caption(f":material/join: {words['joined']}")
     if not hides:
         show_player(view, shown, of)
-        if not shown.written.ended and len(view.pipeline.stacks) > 1:
+        # Of the plain answer of a trained model, the line at the top of the page has said it.
+        said = shown.settings == PLAIN and view.pipeline.trained and not is_open(NEXT)
+        if not (shown.written.ended or said) and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 
     with row_of_parts():

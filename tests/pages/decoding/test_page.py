@@ -118,6 +118,11 @@ def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> 
     assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after token 4.")
 
 
+def test_a_trained_model_that_never_ends_is_said_to_be_stopped_once() -> None:
+    app = check(on_page(PAGE, model="copy", source="a" * 19))
+    assert sum("did not end its answer" in warning.value for warning in app.warning) == 1
+
+
 def test_forced_tokens_show_both_answers_and_where_they_part_and_each_can_be_taken_back() -> None:
     app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z, 4 y"))
     pipeline = Pipeline.load("reverse")
