@@ -1,10 +1,11 @@
 """Read a lesson from a file or a link, and check all of it: a lesson can come from anybody."""
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any, cast
+
+import tomli_w
 
 from pages.shell.lessons.lesson import KINDS, SIDES, TRUTHS, Lesson, LessonError, Question, QuestionKind, Stop, Truth
 from pages.ui.limits import (
@@ -297,26 +298,4 @@ def _given(value: Any, default: Any, others: tuple[str, ...]) -> dict[str, Any]:
 
 def as_toml(lesson: Lesson) -> str:
     """A lesson as the text of a TOML file."""
-    table = as_table(lesson)
-    lines = [_line(name, value) for name, value in table.items() if name != "stops"]
-    for stop in table["stops"]:
-        lines += ["", "[[stops]]"]
-        lines += [_line(name, value) for name, value in stop.items() if not isinstance(value, dict)]
-        if "view" in stop:
-            lines += ["[stops.view]", *(_line(*item) for item in stop["view"].items())]
-        if "question" in stop:
-            question = stop["question"]
-            lines += ["[stops.question]", *(_line(*item) for item in question.items() if item[0] != "truth")]
-            if "truth" in question:
-                lines += ["[stops.question.truth]", *(_line(*item) for item in question["truth"].items())]
-    return "\n".join(lines) + "\n"
-
-
-def _line(name: str, value: Any) -> str:
-    """A name and its value. JSON's texts, numbers and lists of texts are also TOML's, but for one control character."""
-    if isinstance(value, str) and "\n" in value:
-        # Between three quotation marks a line may end; everything else is escaped as in JSON.
-        written = '"""\n' + "\n".join(json.dumps(line, ensure_ascii=False)[1:-1] for line in value.split("\n")) + '"""'
-    else:
-        written = json.dumps(value, ensure_ascii=False)
-    return f"{name} = {written}".replace("\x7f", "\\u007f")
+    return tomli_w.dumps(as_table(lesson), multiline_strings=True)
