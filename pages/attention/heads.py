@@ -23,7 +23,7 @@ from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import byte_size, fixed, linked_token, numbered_tokens, whole
-from pages.ui.head_grid import overview, picked
+from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.limits import GRID_BYTES, LINES_WEIGHTS, MAP_TOKENS, SAVED_WEIGHTS, SMALL_MAP_TOKENS, TRACE_FILE_MEGABYTES
 from pages.ui.pickers import choice_label, pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
@@ -39,8 +39,6 @@ from transformer.tracing.paths import Kind, Side
 MOST_LINKS = 40
 # Heads of a layer up to which the grid of all heads leaves room for the picked one beside it.
 MOST_BESIDE = 6
-# Rows of a map that its description names.
-MOST_SAID = 5
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 
@@ -233,28 +231,6 @@ def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
     """The positions of the first text that have no special token."""
     special = set(view.pipeline.vocabulary(side).specials)
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
-
-
-def strongest_rows(
-    weights: Float[np.ndarray, "query key"],
-    allowed: Bool[np.ndarray, "query key"],
-    queries: Sequence[str],
-    keys: Sequence[str],
-) -> str:
-    """What a map shows, for a person who does not see it: the rows with the largest weights, and on which token each lies."""
-    words, seen = text("attention"), np.where(allowed, weights, -1.0)
-    columns: list[int] = seen.argmax(-1).tolist()
-    strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()
-    rows = [row for row in strongest if allowed[row].any()]
-    sentences = []
-    for row in rows:
-        weight = fixed(float(weights[row, columns[row]]), 2)
-        alike = sum(fixed(value, 2) == weight for value in weights[row, allowed[row]].tolist()) - 1
-        says = words["row_says"].format(
-            query=linked_token(row, queries[row]), weight=weight, key=linked_token(columns[row], keys[columns[row]])
-        )
-        sentences.append(says + (words["row_alike"].format(count=alike) if alike else ""))
-    return words["rows_say"].format(rows="; ".join(sentences)) if rows else words["rows_masked"]
 
 
 def _show_writing(view: View, trace: Trace) -> None:

@@ -81,7 +81,8 @@ def axes_of(trace: Any) -> tuple[int, int]:
 
 def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
     """The title of each subplot, by its axes: titles come in the order of the axes."""
-    titles = [plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
+    layout: Any = figure.layout
+    titles = [plain(note.text) for note in layout.annotations if note.text and not note.showarrow]
     axes = sorted({axes_of(trace) for trace in traces(figure) if trace.type in DRAWN})
     if len(titles) != len(axes):
         titles = [str(index + 1) for index in range(len(axes))]
