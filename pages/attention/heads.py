@@ -23,9 +23,9 @@ from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.format import byte_size, fixed, linked_token, numbered_tokens, whole
-from pages.ui.head_grid import overview, picked
+from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.limits import GRID_BYTES, LINES_WEIGHTS, MAP_TOKENS, SAVED_WEIGHTS, SMALL_MAP_TOKENS, TRACE_FILE_MEGABYTES
-from pages.ui.pickers import pick, unfolding
+from pages.ui.pickers import choice_label, pick, unfolding
 from pages.ui.text import figure_labels, linked_language, text
 from transformer import Trace
 from transformer.analysis.head_measures import rollout
@@ -39,8 +39,6 @@ from transformer.tracing.paths import Kind, Side
 MOST_LINKS = 40
 # Heads of a layer up to which the grid of all heads leaves room for the picked one beside it.
 MOST_BESIDE = 6
-# Rows of a map that its description names.
-MOST_SAID = 5
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 
@@ -61,7 +59,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         weights, allowed = _weights_of(shown, kind, layer, head)
         cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
         alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
-        says = f"{alt} {strongest_rows(weights, queries, keys)}"
+        says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
         show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
         _say_cells(weights.shape, SMALL_MAP_TOKENS)
         says = words["rows_and_columns"].format(head=title)
@@ -175,7 +173,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         alt += " " + words["marked_alt"].format(
             query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
         )
-    says, exact = f"{alt} {strongest_rows(weights, queries, keys)}", (weights[None, None], allowed[None, None], queries, keys)
+    says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
+    exact = weights[None, None], allowed[None, None], queries, keys
     table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
     show(figure, "head-map", says, name, tells=True, table=table)
     if large:
@@ -232,22 +231,6 @@ def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
     """The positions of the first text that have no special token."""
     special = set(view.pipeline.vocabulary(side).specials)
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
-
-
-def strongest_rows(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> str:
-    """What a map shows, for a person who does not see it: the rows with the largest weights, and on which token each lies."""
-    words = text("attention")
-    rows: list[int] = np.argsort(-weights.max(-1), kind="stable")[:MOST_SAID].tolist()
-    columns: list[int] = weights.argmax(-1).tolist()
-    sentences = [
-        words["row_says"].format(
-            query=linked_token(row, queries[row]),
-            weight=fixed(float(weights[row, columns[row]]), 2),
-            key=linked_token(columns[row], keys[columns[row]]),
-        )
-        for row in rows
-    ]
-    return words["rows_say"].format(rows="; ".join(sentences))
 
 
 def _show_writing(view: View, trace: Trace) -> None:
@@ -323,7 +306,7 @@ def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
     figure = chart(head_map, *reduced_map(ways[way](), allowed, queries, keys, MAP_TOKENS), labels=figure_labels())
-    show(figure, "combined-map", words["combined_alt"].format(way=way))
+    show(figure, "combined-map", words["combined_alt"].format(way=choice_label("combine", way)))
     _say_cells(allowed.shape, MAP_TOKENS)
 
 

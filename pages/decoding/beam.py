@@ -1,5 +1,6 @@
 """The tree of beam search: what was tried, kept and pruned, and how the length penalty decided."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -35,9 +36,10 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     selected = _selected(run)
     start = run.given[-1]
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
-    alt = words["tree_alt"].format(count=len(nodes), width=method.width)
-    show(figure, KEY, alt, on_select=_pick, table=lambda: tree_table(run))
-    _show_final(run)
+    final = _final(run)
+    alt = words["tree_alt"].format(count=len(nodes), width=method.width, final="; ".join(_said(run, made) for made in final))
+    show(figure, KEY, alt, on_select=_pick, tells=True, table=lambda: tree_table(run))
+    _show_final(run, final)
     _show_differences(view, run, method)
     _show_node(run, selected, of)
 
@@ -99,13 +101,26 @@ def _pick() -> None:
         st.session_state[NODE] = numbers[0]
 
 
-def _show_final(run: Run) -> None:
+def _final(run: Run) -> list[Hypothesis]:
+    """The hypotheses that were kept to the end, the best first."""
+    written = run.written
+    return sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
+
+
+def _answer(run: Run, made: Hypothesis) -> str:
+    return run.pipeline.vocabulary("target").text_of(run.written.ids(made))
+
+
+def _said(run: Run, made: Hypothesis) -> str:
+    return text("decoding")["tree_says"].format(answer=_answer(run, made), score=fixed(made.score, 3))
+
+
+def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
     """Draw a table of the hypotheses that were kept to the end."""
-    words, written = text("decoding"), run.written
-    kept = sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
+    words = text("decoding")
     rows = [
         {
-            words["answer"]: run.pipeline.vocabulary("target").text_of(written.ids(made)),
+            words["answer"]: _answer(run, made),
             words["tokens"]: made.step + 1,
             words["total"]: round(made.total, 4),
             words["score"]: round(made.score, 4),

@@ -1,19 +1,21 @@
 // An answer that is written one token at a time. All steps come with the data, so moving between them asks the server nothing;
 // it is told the step once the player stands still, for the parts of the page below, and which of them are below the screen.
 
-import { cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
+import { MASKED_LEVEL, cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
 import { paintCells } from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
-import { alignmentLevels } from "./player_steps.js";
+import { saidRows } from "../ui/strongest.js";
+import { TOP, alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
 // px of a cell of the alignment, and of a digit in it, where letters have their ordinary size
 const [CELL, DIGIT] = [21, 10];
 const AHEAD = 100; // px below the screen
+const ROWS_SAID = 3; // rows of the alignment that are told to those who do not see it
 
 /** @typedef {import("./player_steps.js").Step} Step */
 /** @typedef {import("./player_steps.js").Shares} Shares */
@@ -140,7 +142,10 @@ class Player {
     const rest = make("li", { class: isCut(others) ? "rest cut" : "rest" }, name, ...this.shares(others));
     this.replaceItems(this.bars, ...bars, rest);
     this.paintAlignment(source.length);
-    const says = { ...this.places(), token: step.token };
+    const queries = this.steps.slice(0, this.step + 1).map(({ token }) => token);
+    const tokens = { queries, keys: source, top: TOP, masked: MASKED_LEVEL };
+    const rows = saidRows(text, tokens, alignmentLevels(this.steps, this.step), 0, ROWS_SAID);
+    const says = { ...this.places(), token: step.token, rows };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
   }
@@ -218,7 +223,7 @@ class Player {
     for (let column = 0; column < columns; column++) {
       const level = levels[this.step * columns + column];
       context.fillStyle = isLight(cssColor(this.pixels, level)) ? "black" : "white";
-      const words = String(Math.round((100 * level) / 254));
+      const words = String(Math.round((100 * level) / TOP));
       context.fillText(words, (column + 0.5) * size * ratio, (this.step + 0.5) * size * ratio);
     }
     context.strokeStyle = getComputedStyle(this.root).color;

@@ -21,6 +21,7 @@ from pages.shell.view import View
 from pages.ui.caches import cached
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, packed
 from pages.ui.export_menu import saving
+from pages.ui.head_grid import row_words
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import language, text
@@ -71,7 +72,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
             "source": joined_tokens(run.text_tokens, of),
             "given": len(run.given if crossed else joined_tokens(run.given, of)),
             "scale": _scale(),
-            "text": texts | (words["player_controlled"] if run.settings.controls else {}),
+            "text": row_words() | texts | (words["player_controlled"] if run.settings.controls else {}),
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
 

@@ -18,13 +18,15 @@ import { clamp } from "../ui/component.js";
  * }} Step
  */
 
+export const TOP = 254; // the level of a weight of 1
+
 /**
- * The attention of all steps up to one as bytes, a row for each step; 0 to 254.
+ * The attention of all steps up to one as bytes, a row for each step; 0 to `TOP`.
  *
  * @param {Step[]} steps
  * @param {number} step
  */
 export function alignmentLevels(steps, step) {
   const rows = steps.slice(0, step + 1).map(({ cross }) => cross);
-  return Uint8Array.from(rows.flat(), (weight) => Math.round(254 * clamp(0, weight, 1)));
+  return Uint8Array.from(rows.flat(), (weight) => Math.round(TOP * clamp(0, weight, 1)));
 }

@@ -5,6 +5,7 @@ import { pixelsOfScale, ramp } from "../ui/colors.js";
 import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { unpackParcel } from "../ui/parcel.js";
+import { saidRows } from "../ui/strongest.js";
 import { followLink, whenReleased } from "./links.js";
 
 /** @typedef {import("./address.js").Link} Link */
@@ -26,7 +27,9 @@ import { followLink, whenReleased } from "./links.js";
 /**
  * Of one kind of attention: layers, heads, queries and keys, and their levels in that order.
  *
- * @typedef {{ shape: [number, number, number, number], levels: string, link: Link | null }} Heads
+ * @typedef {{
+ *   shape: [number, number, number, number], levels: string, link: Link | null, queries: string[], keys: string[],
+ * }} Heads
  */
 
 /**
@@ -34,7 +37,7 @@ import { followLink, whenReleased } from "./links.js";
  *   columns: { name: string, kind: string, nodes: (StackNode | Node)[] }[],
  *   layers: Partial<Record<Stack, number>>, heads: Record<string, Heads> | null,
  *   terms: Record<string, string>, callouts: string[],
- *   scale: string, top: number, colors: Record<string, string>, text: Record<string, string>,
+ *   scale: string, top: number, masked_level: number, colors: Record<string, string>, text: Record<string, string>,
  * }} Data
  */
 
@@ -308,8 +311,8 @@ class View {
    * @param {Stack} stack
    * @param {string[]} terms
    */
-  heads({ shape, levels, link }, title, stack, terms) {
-    const { text } = this.data;
+  heads({ shape, levels, link, queries, keys }, title, stack, terms) {
+    const { text, top, masked_level: masked } = this.data;
     const [, count, rows, columns] = shape;
     const bytes = decodeBase64(levels);
     const strip = make("div", { class: "heads", style: `--across: ${count > 8 ? Math.ceil(count / 2) : count}` });
@@ -317,9 +320,11 @@ class View {
       const canvas = make("canvas", { width: columns, height: rows });
       const cell = link ? make("a", {}, canvas) : make("span", {}, canvas);
       this.redrawn[stack].push((layer) => {
-        this.paint(canvas, bytes.subarray(((layer - 1) * count + head) * rows * columns));
+        const place = (layer - 1) * count + head;
+        this.paint(canvas, bytes.subarray(place * rows * columns));
         const name = fillIn(text.head, { kind: title, layer, head: head + 1 });
-        cell.setAttribute("aria-label", name);
+        const said = saidRows(text, { queries, keys, top, masked }, bytes, place, 1);
+        cell.setAttribute("aria-label", fillIn(said ? text.head_says : text.head_masked, { head: name, rows: said }));
         cell.setAttribute("title", name);
         if (link && cell instanceof HTMLAnchorElement) followLink(cell, link, { layer: this.layer[stack], head: head + 1 });
       });

@@ -19,12 +19,13 @@ from pages.shell.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS
 from pages.ui.format import share
+from pages.ui.head_grid import row_words
 from pages.ui.limits import MAP_BYTES
 from pages.ui.link_values import publish, seed
 from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
-from transformer.figures.attention import LEVELS, quantized
+from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.decoding import percent
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 from transformer.network.config import NetworkConfig
@@ -88,7 +89,8 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
         "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
         "scale": _scale(),
         "top": LEVELS,
-        "text": words["map"],
+        "masked_level": MASKED_LEVEL,
+        "text": row_words() | words["map"],
     }
     return component.parcel(data)
 
@@ -141,7 +143,9 @@ def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
     for kind in shown.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         shape, levels = RESULTS.result((_levels, *_run_of(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
-        pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)}
+        queries, keys = shown.tokens(kind)
+        tokens = {"queries": list(queries), "keys": list(keys)}
+        pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)} | tokens
     return pictures
 
 

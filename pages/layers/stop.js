@@ -39,7 +39,7 @@ const SHORTEST_DRAG = 6; // px
  * whether a mask hides it.
  *
  * @typedef {Omit<Panel, "values" | "hidden" | "from" | "to" | "each" | "box"> & {
- *   path: string, title: string, shape: string, label: string, axes: [tile: string, row: string, column: string],
+ *   path: string, title: string, shape: string, label: string, says: string, axes: [tile: string, row: string, column: string],
  *   limit_label: number, color: string, offset: number, masked: boolean,
  * }} Sent
  */
@@ -140,7 +140,7 @@ class View {
       to: sent.columns,
       each: [1, 1],
       box,
-      canvas: make("canvas", { role: "application", tabindex: 0, "aria-label": sent.label }),
+      canvas: make("canvas", { role: "application", tabindex: 0, "aria-label": sent.label, "aria-description": sent.says }),
       legend: make("div", { class: "legend", "aria-hidden": "true" }),
       ends: null,
       last: null,

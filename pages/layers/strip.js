@@ -12,7 +12,7 @@ import { linePoints, residualPoints } from "./strip_lines.js";
  * @typedef {{
  *   path: string, title: string, shape: string, branch: "query" | "key" | "value" | null,
  *   width: number, height: number, rows: number, columns: number,
- *   levels: string, scale: string, color: string,
+ *   levels: string, scale: string, color: string, says: string,
  * }} Frame
  */
 
@@ -139,6 +139,7 @@ class StripView {
     const size = make("span", { class: "size" }, frame.shape);
     const button = make("button", { type: "button", title: frame.path, "data-path": frame.path }, canvas, label, size);
     button.setAttribute("aria-label", fillIn(text.frame, frame));
+    button.setAttribute("aria-description", frame.says);
     return button;
   }
 

@@ -12,15 +12,19 @@ import numpy as np
 import pandas as pd
 
 from pages.layers.flow import Flow
+from pages.ui.charts import described
 from pages.ui.component import mounted, packed, parcel
-from pages.ui.format import token_at
+from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
+from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, thumbnail
 from transformer.figures.theme import LINE, MASKED, ROLE_COLORS
 
 HERE = Path(__file__).parent
 # In pixels: width and height of the largest miniature in a strip, and the smallest side of any.
 WIDEST, HIGHEST, LEAST = 300, 120, 7
+# Rows of a picture, and ids, that are told to a person who does not see them.
+MOST_SAID, MOST_IDS = 3, 12
 
 
 _stop = mounted(HERE / "stop")
@@ -61,14 +65,19 @@ def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, sa
 
 def numbers(shown: TensorView) -> pd.DataFrame:
     """The numbers of a panel, a row for each row of each head."""
+    names = _row_names(shown)
+    return pd.DataFrame(shown.panel.values.reshape(len(names), -1), names)
+
+
+def _row_names(shown: TensorView) -> list[str]:
+    """The names of the rows of all heads, one below the other."""
     tiles, rows, _ = shown.panel.values.shape
     names = shown.tokens.get(shown.panel.axes[1], range(rows))
-    index = [
+    return [
         f"head {tile + 1}, {token_at(at, str(name))}" if tiles > 1 else token_at(at, str(name))
         for tile in range(tiles)
         for at, name in enumerate(names)
     ]
-    return pd.DataFrame(shown.panel.values.reshape(tiles * rows, -1), index)
 
 
 def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
@@ -123,6 +132,7 @@ def strip_data(
             "scale": frame.panel.scale,
             "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
             "branch": frame.branch,
+            "says": _told(frame, 1),
         }
     sent_parts = [
         {
@@ -165,6 +175,7 @@ def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
         "title": drawn.title,
         "shape": drawn.shape,
         "label": f"{drawn.title} {drawn.shape}",
+        "says": _told(drawn, MOST_SAID),
         "tiles": tiles,
         "rows": rows,
         "columns": columns,
@@ -184,6 +195,21 @@ def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
 def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:
     tokens = drawn.tokens.get(axis)
     return [str(token) for token in tokens] if tokens is not None and len(tokens) == count else None
+
+
+def _told(drawn: TensorView, most: int) -> str:
+    """What a panel shows, for a person who does not see it: the rows with the largest numbers, at most so many."""
+    words, panel = text("tensors")["told"], drawn.panel
+    if panel.scale == "ids":
+        return words["ids"].format(ids=", ".join(str(int(value)) for value in panel.values.ravel()[:MOST_IDS]))
+    if panel.scale == "mask":
+        hidden = 0 if panel.hidden is None else int(panel.hidden.sum())
+        return words["mask"].format(open=panel.values.size - hidden, count=panel.values.size)
+    seen = panel.values if panel.hidden is None else np.where(panel.hidden, np.nan, panel.values)
+    tiles, rows, columns = seen.shape
+    tokens = _tokens(drawn, panel.axes[2], columns)
+    across = numbered_tokens(tokens) if tokens else [str(drawn.first_column + at) for at in range(columns)]
+    return described(list(largest_cells(seen.reshape(tiles * rows, columns), _row_names(drawn), across))[:most])
 
 
 def _cells(panel: Panel) -> tuple[int, int]:

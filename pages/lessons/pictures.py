@@ -13,6 +13,7 @@ from pages.shell.lessons.truths import check_head, kind_of, place_of
 from pages.shell.lessons.views import StopRun, run_of, view_of
 from pages.shell.runs import runs, snapshots
 from pages.ui.format import fixed, whole
+from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
 from transformer import Trace
@@ -99,7 +100,11 @@ def _map(
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    told = allowed.copy()
+    if empty is not None:
+        told[empty] = False
     alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
+    alt = f"{alt} {strongest_rows(weights, told, queries, keys)}"
     drawn = cells(weights, allowed, queries, keys, alt, empty, scale)
     return drawn, (int(row), int(column), float(weights[row, column]))
 
@@ -114,7 +119,8 @@ def _batch(view: _View) -> tuple[Markup, str]:
     real = trace.masks.source
     if real is None or not trace.target_tokens:
         raise LessonError("The model of this stop has one stack, so it has no such masks.")
-    padded = texts(rows, real[:, 0, 0].numpy(), words["batch_alt"].format(count=len(rows)))
+    is_real = real[:, 0, 0].numpy()
+    padded = texts(rows, is_real, words["batch_alt"].format(count=len(rows), padding=int((~is_real).sum())))
     target = trace.target_tokens[0]
     mask = trace.masks.target[0, 0].numpy()
     read = int(mask[-1].sum()) if mask.size else 0
@@ -189,7 +195,12 @@ def _whole(view: _View) -> tuple[Markup, str]:
     trace = view.trace
     words = text("lessons")["pictures"]
     source, target = trace.source_tokens[:1] or ((),), trace.target_tokens[:1] or ((),)
-    return two_halves(source[0], target[0][1:], tuple(words["halves"]), words["whole_alt"]), words["whole"]
+    return two_halves(
+        source[0],
+        target[0][1:],
+        tuple(words["halves"]),
+        words["whole_alt"].format(read=" ".join(source[0]), wrote=" ".join(target[0][1:])),
+    ), words["whole"]
 
 
 Draw = Callable[[_View], tuple[Markup, str]]

@@ -125,7 +125,8 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     figure = chart(
         empty_rows, [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
     )
-    show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys)))
+    shares = {name: written_number(float(weights[0]), 3) for name, weights, _ in ways}
+    show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys), **shares), tells=True)
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))

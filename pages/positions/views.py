@@ -9,11 +9,12 @@ from pages.positions.differences import show_difference
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.runs import available
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart, described, show
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import TransformerConfig
 from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, rotation_errors, spread, wave
+from transformer.figures.highlights import course
 from transformer.figures.position_geometry import distance_lines, product_map, rotation_map, turning_circle, waves
 from transformer.pipeline.checkpoint import read_metadata
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
@@ -57,7 +58,13 @@ def show_waves(table: Table) -> None:
             for entry in cells
         ]
     figure = chart(waves, dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
-    show(figure, "positions-waves", words["waves_alt"].format(count=len(dimensions), positions=table.positions))
+    courses = [
+        fact
+        for name, values in zip(names, table.values[:, dimensions].T.tolist(), strict=True)
+        for fact in course({"series": name}, values)
+    ]
+    alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
+    show(figure, "positions-waves", f"{alt} {described(courses)}", tells=True)
     st.caption(words[f"waves_{table.kind}"])
 
 
@@ -138,7 +145,12 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
     names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
     figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
-    show(figure, "positions-circle", words["circle_alt"].format(pair=sine // 2, shift=shift))
+    hands = [
+        words["circle_hand"].format(name=name, sine=number(values[0], DIGITS), cosine=number(values[1], DIGITS))
+        for name, values in ((name, table.values[at, sine : sine + 2].tolist()) for at, name in arrows.items())
+    ]
+    alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
+    show(figure, "positions-circle", alt, tells=True)
     turn = cell(shift, sine, table.d_model).angle
     starts = [str(start) for start in dict.fromkeys((row, other))]
     st.caption(

@@ -1,5 +1,7 @@
 """The whole vocabulary: similarities, nearest words, a map in the plane, and a table to search."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,7 +12,7 @@ from pages.tokens.sentence import Sentence
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import numbered_tokens, share
+from pages.ui.format import number, numbered_tokens, share
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none, search_box
 from pages.ui.text import figure_labels, text
@@ -21,6 +23,7 @@ from transformer.pipeline.protocol import Tokens
 from transformer.tracing.trace import as_array
 
 NEAREST = 10
+MOST_SAID = 5  # tokens of the text whose places on the plane are told
 # A vocabulary with more tokens is shown in part: those of the sentence, and the first ones.
 LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
@@ -97,11 +100,24 @@ def show_plane(view: View, sentence: Sentence) -> None:
         plane.shares,
         labels=figure_labels(),
     )
-    show(figure, "tokens-plane", words["plane_alt"].format(count=len(ids)))
+    alt = words["plane_alt"].format(count=len(ids))
+    ringed = list(dict.fromkeys(rows[index] for index in sentence.ids if index >= 0))
+    show(figure, "tokens-plane", f"{alt} {_places(plane, ringed, vocabulary.tokens_of(ids))}", tells=True)
     first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))
     st.caption(words["plane_shares"].format(both=both, first=first, second=second))
     if not view.pipeline.trained:
         st.caption(words["plane_untrained"])
+
+
+def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
+    """Where some points are, and which other one is next to each."""
+    words, told = text("tokens"), []
+    for row in rows[:MOST_SAID]:
+        away = np.linalg.norm(plane.points - plane.points[row], axis=1)
+        away[row] = np.inf
+        x, y = (number(float(part), 3) for part in plane.points[row])
+        told.append(words["plane_place"].format(token=tokens[row], x=x, y=y, near=tokens[int(away.argmin())]))
+    return words["plane_places"].format(places="; ".join(told))
 
 
 def show_table(sentence: Sentence) -> None:

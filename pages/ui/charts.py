@@ -1,7 +1,7 @@
 """Plotly figures on a page."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -138,15 +138,19 @@ def show(
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 
 
-def described(noted: tuple[Highlight, ...]) -> str:
+def described(noted: Sequence[Highlight]) -> str:
     """Sentences on what stands out in a figure; empty for nothing."""
-    words = text("common")["highlights"]
-    sentences = []
-    for kind, names, values in noted:
-        sentence = words[kind].format(**names, **{name: number(value, 3) for name, value in values.items()})
-        place = ", ".join(name for name in (names["picture"], names["series"]) if name)
-        sentences.append(words["in_picture"].format(picture=place, says=sentence) if place else sentence)
-    return words["all"].format(says="; ".join(sentences)) if sentences else ""
+    words, sentences = text("common")["highlights"], {"all": [], "lines": []}
+    for kind, names, values, alike in noted:
+        written = {name: number(value, 3) for name, value in values.items()}
+        says = words[kind].format(**names, **written) + (words["alike"].format(count=alike) if alike else "")
+        place = ", ".join(name for name in (names.get("picture"), names.get("series")) if name)
+        sentences["lines" if kind == "line" else "all"].append(
+            words["in_picture"].format(picture=place, says=says) if place else says
+        )
+    signed = any(value < 0 for _, _, values, _ in noted for name, value in values.items() if name == "value")
+    templates = {"all": words["signed" if signed else "all"], "lines": words["lines"]}
+    return " ".join(templates[group].format(says="; ".join(parts)) for group, parts in sentences.items() if parts)
 
 
 def offline(figure: go.Figure, alt: str) -> str:

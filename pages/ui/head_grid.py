@@ -12,11 +12,13 @@ from plotly.colors import sample_colorscale
 
 from pages.ui.compat import no_callback
 from pages.ui.component import mounted, packed, parcel
+from pages.ui.format import fixed, linked_token
 from pages.ui.text import text
 from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]
+MOST_SAID = 5  # rows of a map that its description names
 
 _mount = mounted(Path(__file__).with_suffix(""))
 
@@ -92,6 +94,33 @@ def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str],
         "masked_level": MASKED_LEVEL,
         "text": text("head_grid"),
     }
+
+
+def row_words() -> dict[str, str]:
+    """The words in which `strongest.js` says what a map shows."""
+    words = text("head_grid")
+    return {name: words[name] for name in ("row_says", "row_alike")}
+
+
+def strongest_rows(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+) -> str:
+    """What a map shows, for a person who does not see it: the rows with the largest weights, and on which token each lies."""
+    words, seen = text("head_grid"), np.where(allowed, weights, -1.0)
+    columns: list[int] = seen.argmax(-1).tolist()
+    strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()
+    sentences = []
+    for row in (row for row in strongest if allowed[row].any()):
+        weight = fixed(float(weights[row, columns[row]]), 2)
+        alike = sum(fixed(value, 2) == weight for value in weights[row, allowed[row]].tolist()) - 1
+        says = words["row_says"].format(
+            query=linked_token(row, queries[row]), weight=weight, key=linked_token(columns[row], keys[columns[row]])
+        )
+        sentences.append(says + (words["row_alike"].format(count=alike) if alike else ""))
+    return words["rows_say"].format(rows="; ".join(sentences)) if sentences else words["rows_masked"]
 
 
 def picked(key: str) -> Tile | None:

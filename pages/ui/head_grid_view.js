@@ -8,16 +8,8 @@ import { fillIn, tokenText } from "./format.js";
 import { hatchPattern } from "./paint.js";
 import { equalBytes } from "./parcel.js";
 import { Sheet, answerWithPicture } from "./picture.js";
-import {
-  captionedLayout,
-  cellsUnder,
-  cornerOf,
-  gridLayout,
-  strongestCell,
-  strongestRows,
-  tileAfterKey,
-  tileAt,
-} from "./head_grid_layout.js";
+import { captionedLayout, cellsUnder, cornerOf, gridLayout, tileAfterKey, tileAt } from "./head_grid_layout.js";
+import { saidRows, strongestCell } from "./strongest.js";
 
 const NARROW_GRID = 560; // px: below, labels and gutters are those of a phone
 
@@ -143,6 +135,8 @@ export class HeadGrid {
     this.mark();
     if (newWords && this.focused()) this.say(this.cursor);
     else if (newWords) this.write(this.hint());
+    // Read with the name of the picture, where nobody moves through its tiles.
+    if (newWords) this.canvas.setAttribute("aria-description", this.told(this.cursor));
     return () => {
       if (call === this.calls) this.observer.disconnect();
     };
@@ -325,21 +319,23 @@ export class HeadGrid {
    *
    * @param {number} index
    */
-  say(index) {
-    const { text, shape, queries, keys, captions, top, masked_level } = this.data;
-    if (!this.tiles.length) return;
+  told(index) {
+    const { text, shape, queries, keys, captions, top, masked_level: masked } = this.data;
+    if (!this.tiles.length) return "";
     const [layer, head] = this.tiles[index];
-    const rows = strongestRows(this.levels, [shape[2], shape[3]], masked_level, layer * shape[1] + head, ROWS_SAID);
     const tile = captions ? `${this.named(index)} (${captions[index]})` : this.named(index);
-    const said = rows.map(({ query, key, level }) =>
-      fillIn(text.row_says, {
-        query: `${query}: ${tokenText(queries[query])}`,
-        weight: (level / top).toFixed(2),
-        key: `${key}: ${tokenText(keys[key])}`,
-      }),
-    );
-    const says = fillIn(said.length ? text.strongest : text.all_masked, { tile, rows: said.join("; ") });
-    this.write(index === this.selected ? `${says} ${text.chosen}` : says);
+    const rows = saidRows(text, { queries, keys, top, masked }, this.levels, layer * shape[1] + head, ROWS_SAID);
+    const says = fillIn(rows ? text.strongest : text.all_masked, { tile, rows });
+    return index === this.selected ? `${says} ${text.chosen}` : says;
+  }
+
+  /**
+   * Say what a tile shows.
+   *
+   * @param {number} index
+   */
+  say(index) {
+    if (this.tiles.length) this.write(this.told(index));
   }
 
   /** @param {string} says */

@@ -1,15 +1,17 @@
 """What stands out in a figure, for a person who does not see it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from jaxtyping import Float
 
-from transformer.figures.numbers import is_mask, picture_names, plain, points, traces
+from transformer.figures.numbers import axes_of, is_mask, picture_names, plain, points, traces
 
-# Of each series, and of a whole figure.
-MOST_OF_SERIES, MOST = 3, 8
+# Of each series, and of a whole figure. A figure of many pictures tells one fact of each, so that none is left out.
+MOST_OF_SERIES, MOST, MOST_PICTURES = 3, 8, 12
+ALIKE = 5e-4  # numbers closer than this share of them are the same where three digits are written
 
 
 class Highlight(NamedTuple):
@@ -19,48 +21,77 @@ class Highlight(NamedTuple):
         kind: `cell`: the largest cell of a row of a heatmap; `bar`: a bar; `line`: the course of a line.
         names: `picture` and `series`, empty if there is one only; `row` and `column` of a cell; `label` of a bar.
         values: `value` of a cell or a bar; `first`, `last` and `most`, the farthest from zero, of a line.
+        alike: how many other cells of the row are as large.
     """
 
     kind: Literal["cell", "bar", "line"]
     names: dict[str, str]
     values: dict[str, float]
+    alike: int = 0
 
 
 def highlights(figure: go.Figure) -> tuple[Highlight, ...]:
-    """The rows of heatmaps with the largest cells, the largest bars, and the course of each line; largest means farthest from
-    zero. Points alone have none."""
+    """The rows of heatmaps with the largest cells, the largest bars, and the course of each line with numbers to point at, the
+    top one first; largest means farthest from zero. Points alone have none."""
     drawn = [trace for trace in traces(figure) if trace.visible in (None, True)]
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
     titles = picture_names(figure)
     several = len({trace.name for trace in drawn if trace.name}) > 1
-    listed: list[Highlight] = []
+    listed: list[list[Highlight]] = []
     for trace in drawn:
-        where = {"picture": titles.get(trace.xaxis or "x", ""), "series": plain(trace.name or "") if several else ""}
+        where = {"picture": titles.get(axes_of(trace), ""), "series": plain(trace.name or "") if several else ""}
         if trace.type == "heatmap" and not is_mask(trace, heatmaps):
-            listed += [Highlight("cell", where | names, {"value": value}) for names, value in _cells(trace)]
+            listed.append([one._replace(names=where | one.names) for one in _cells(trace)])
         elif trace.type == "bar":
-            listed += [Highlight("bar", where | {"label": label}, {"value": value}) for label, value in _bars(trace)]
-        elif trace.type in ("scatter", "scattergl") and "lines" in (trace.mode or ""):
-            listed += [Highlight("line", where, values) for values in _line(trace)]
-    return tuple(listed[:MOST])
+            listed.append([Highlight("bar", where | {"label": label}, {"value": value}) for label, value in _bars(trace)])
+        elif trace.type in ("scatter", "scattergl") and "lines" in (trace.mode or "") and trace.hoverinfo != "skip":
+            listed.insert(0, list(course(where, [y for _, y in points(trace)])))
+    told = [facts for facts in listed if facts]
+    each = max(1, MOST // max(1, len(told)))
+    return tuple([fact for facts in told for fact in facts[:each]][: max(MOST, min(len(told), MOST_PICTURES))])
 
 
-def _cells(trace: Any) -> Iterator[tuple[dict[str, str], float]]:
-    """The rows with the largest cells, each with that cell."""
-    if trace.z is None:
-        return
-    values = np.asarray(trace.z, dtype=float)
+def largest_cells(
+    values: Float[np.ndarray, "row column"],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    pairs: bool = False,
+) -> Iterator[Highlight]:
+    """The rows of a matrix with the largest cells, each with that cell; none for a matrix without numbers or of zeros alone.
+
+    Args:
+        values: NaN is no number.
+        rows, columns: their names; by default they are counted from 0.
+        pairs: whether it compares its rows with one another: then each pair is told once, and none of one with itself.
+    """
     sizes = np.where(np.isfinite(values), abs(values), -1.0)
-    # A mask has two values, and its alternative text tells how many cells are hidden.
-    if values.ndim != 2 or len(np.unique(sizes[sizes >= 0])) < 3:
+    if not values.size:
         return
-    if values.shape[0] == values.shape[1] and np.allclose(values, values.T, equal_nan=True):
-        np.fill_diagonal(sizes, -1.0)  # of pairs, each one with itself
-    columns = sizes.argmax(1)
+    if pairs:
+        sizes[np.tril_indices_from(sizes)] = -1.0
+    columns_of = sizes.argmax(1)
     for row in np.argsort(-sizes.max(1), kind="stable")[:MOST_OF_SERIES]:
-        column = columns[row]
-        if sizes[row, column] > 0:
-            yield {"row": _name(trace.y, row), "column": _name(trace.x, column)}, float(values[row, column])
+        column = columns_of[row]
+        size = sizes[row, column]
+        if size > 0:
+            alike = int(np.isclose(values[row], values[row, column], rtol=ALIKE, atol=0)[sizes[row] > 0].sum()) - 1
+            names = {
+                "row": str(row if rows is None else rows[row]),
+                "column": str(column if columns is None else columns[column]),
+            }
+            yield Highlight("cell", names, {"value": float(values[row, column])}, alike)
+
+
+def _cells(trace: Any) -> Iterator[Highlight]:
+    """The largest cells of a heatmap. One of a single colour has no numbers, and its alternative text tells how many cells are
+    hidden."""
+    values = np.asarray([] if trace.z is None else trace.z, dtype=float)
+    if values.ndim != 2 or len({color for _, color in trace.colorscale or ((0, 0), (1, 1))}) == 1:
+        return
+    names = [None if each is None else [str(plain(name)) for name in each] for each in (trace.y, trace.x)]
+    # Attention weights, whose scale begins at 0, compare no rows, though a map of them can be symmetric, too.
+    square = values.shape[0] == values.shape[1] > 1 and trace.zmin != 0
+    yield from largest_cells(values, *names, pairs=square and np.allclose(values, values.T, equal_nan=True))
 
 
 def _bars(trace: Any) -> Iterator[tuple[str, float]]:
@@ -71,14 +102,15 @@ def _bars(trace: Any) -> Iterator[tuple[str, float]]:
             yield str(label), float(value)
 
 
-def _line(trace: Any) -> Iterator[dict[str, float]]:
-    """The course of a line in one piece that is not level."""
-    values = [y for _, y in points(trace)]
+def course(names: dict[str, str], values: Sequence[Any]) -> Iterator[Highlight]:
+    """The course of a line, if it is in one piece and not level.
+
+    Args:
+        names: of its picture and its series, as those of a `Highlight`.
+        values: along the line.
+    """
     if len(values) < 2 or not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in values):
         return
     if min(values) < max(values):
-        yield {"first": float(values[0]), "last": float(values[-1]), "most": float(max(values, key=abs))}
-
-
-def _name(names: Any, place: int) -> str:
-    return str(place if names is None else plain(names[place]))
+        ends = {"first": float(values[0]), "last": float(values[-1]), "most": float(max(values, key=abs))}
+        yield Highlight("line", names, ends)

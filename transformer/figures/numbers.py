@@ -27,14 +27,14 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
-    if heatmaps and len(heatmaps) == len(drawn) and len({trace.xaxis for trace in heatmaps}) == 1:
+    if heatmaps and len(heatmaps) == len(drawn) and len({axes_of(trace) for trace in heatmaps}) == 1:
         return _matrix(heatmaps[-1])
     names = picture_names(figure)
     lines: list[tuple[Any, ...]] = []
     for trace in drawn:
         if trace.type not in DRAWN or is_mask(trace, heatmaps):
             continue
-        picture = names.get(trace.xaxis or "x", "")
+        picture = names.get(axes_of(trace), "")
         if trace.type == "heatmap":
             table = _matrix(trace).stack().dropna().reset_index()
             lines += [(picture, "", row, column, value) for row, column, value in table.itertuples(index=False)]
@@ -70,13 +70,20 @@ def points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
     """Whether a heatmap is covered by another on the same axes, and so only marks the masked cells of that one."""
-    return trace.type == "heatmap" and [other for other in heatmaps if other.xaxis == trace.xaxis][-1] is not trace
+    return trace.type == "heatmap" and [other for other in heatmaps if axes_of(other) == axes_of(trace)][-1] is not trace
 
 
-def picture_names(figure: go.Figure) -> dict[str, str]:
-    """The title of each subplot, by its horizontal axis: titles come in the order of the axes."""
-    titles = [plain(note.text) for note in figure.layout.annotations if note.text and not note.showarrow]
-    axes = sorted({trace.xaxis or "x" for trace in traces(figure) if trace.type in DRAWN}, key=lambda axis: int(axis[1:] or 1))
+def axes_of(trace: Any) -> tuple[int, int]:
+    """The numbers of the two axes of a trace. Pictures that stand one above the other can share the horizontal one."""
+    horizontal, vertical = (int((axis or "x")[1:] or 1) for axis in (trace.xaxis, trace.yaxis))
+    return horizontal, vertical
+
+
+def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
+    """The title of each subplot, by its axes: titles come in the order of the axes."""
+    layout: Any = figure.layout
+    titles = [plain(note.text) for note in layout.annotations if note.text and not note.showarrow]
+    axes = sorted({axes_of(trace) for trace in traces(figure) if trace.type in DRAWN})
     if len(titles) != len(axes):
         titles = [str(index + 1) for index in range(len(axes))]
     return dict(zip(axes, titles, strict=True)) if len(axes) > 1 else {}

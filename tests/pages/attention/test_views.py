@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.attention.heads import strongest_rows
 from pages.shell.view import View
+from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from transformer import Pipeline, Trace
@@ -49,10 +49,18 @@ def test_the_page_opens_on_the_head_that_the_card_names_and_its_picture_is_told_
     place = text("attention")["head_title"].format(kind="Cross-attention", layer=named["layer"], head=named["head"])
     assert place in headings(app)
     weights = np.array([[0.1, 0.9], [0.96, 0.04]], dtype=np.float32)
-    said = strongest_rows(weights, ("il", "fatigué"), ("animal", "street"))
+    everywhere = np.ones((2, 2), dtype=bool)
+    said = strongest_rows(weights, everywhere, ("il", "fatigué"), ("animal", "street"))
     assert said == "The largest weights: row 1: fatigué puts 0.96 on 0: animal; row 0: il puts 0.90 on 1: street."
     told = [chart.proto.alt for chart in app.get("plotly_chart") if "The largest weights: row" in chart.proto.alt]
     assert len(set(told)) == 1  # the small map beside all heads, and the large one
+
+
+def test_equal_and_hidden_weights_are_told_as_such() -> None:
+    weights, allowed = np.full((2, 3), 1 / 3, dtype=np.float32), np.array([[True, True, True], [False, False, False]])
+    said = strongest_rows(weights, allowed, ("a", "b"), ("x", "y", "z"))
+    assert said == "The largest weights: row 0: a puts 0.33 on 0: x (and on 2 more)."
+    assert strongest_rows(weights, np.zeros_like(allowed), ("a", "b"), ("x", "y", "z")) == "No row may look at anything."
 
 
 def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:

@@ -103,6 +103,27 @@ PALEST = """() => {
 }"""
 
 
+# Pictures that do not tell a person who cannot see them any number, by what they are called: charts, and canvases and SVGs that a
+# screen reader is told of. A data frame has a table in its canvas.
+UNTOLD = """() => {
+    const found = [];
+    const up = (element) => element.parentElement ?? element.getRootNode().host;
+    const look = (root) => {
+        for (const element of root.querySelectorAll("*")) {
+            if (element.shadowRoot) look(element.shadowRoot);
+            if (!element.matches(".js-plotly-plot, canvas, svg[role='img'], img.drawing")) continue;
+            if (element.closest("[aria-hidden='true'], [data-testid='stDataFrame']") || !element.checkVisibility()) continue;
+            let named = element;
+            while (named && !named.matches("[aria-label], [alt]")) named = up(named);
+            const says = ["aria-label", "alt", "aria-description"].map((name) => named?.getAttribute(name) ?? "").join(" ");
+            if (!/[0-9]/.test(says.replace(/[0-9]+ (queries|keys|heads|layers)|(layer|head) [0-9]+/g, ""))) found.push(says);
+        }
+    };
+    look(document);
+    return found;
+}"""
+
+
 def luminance(colour: Sequence[float]) -> float:
     parts = [part / 255 for part in colour]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
@@ -123,6 +144,7 @@ def test_a_page_can_be_read_and_used_by_everybody(visitor: Visitor, link: str) -
     add_axe(page)
     check_contrast(page)
     assert findings(page) == []
+    assert page.evaluate(UNTOLD) == []
     page.emulate_media(color_scheme="dark")
     check_contrast(page)
     # With letters of twice the size, formulas and code are wider than their places, as on a phone.

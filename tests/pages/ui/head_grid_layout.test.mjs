@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  captionedLayout,
-  cellsUnder,
-  cornerOf,
-  gridLayout,
-  strongestCell,
-  strongestRows,
-  tileAfterKey,
-  tileAt,
-} from "../../../pages/ui/head_grid_layout.js";
+import { captionedLayout, cellsUnder, cornerOf, gridLayout, tileAfterKey, tileAt } from "../../../pages/ui/head_grid_layout.js";
 
 const TEXT = { layer: "layer {layer}", head: "head {head}", layers: "layers", heads: "heads" };
 /** @param {number} width */
@@ -98,23 +89,4 @@ test("cellsUnder: each cell lies under a pixel, in order, also where there are m
     );
   }
   assert.deepEqual(cellsUnder(9.99, 10, 4), [3, 4]);
-});
-
-test("the strongest cell is never a masked one if there is another", () => {
-  const levels = Uint8Array.of(255, 3, 9, 255, /* second map */ 255, 255, 255, 255);
-  assert.deepEqual(strongestCell(levels, [2, 2], 255, 0, [0, 2], [0, 2]), { query: 1, key: 0, level: 9 });
-  assert.deepEqual(strongestCell(levels, [2, 2], 255, 0, [0, 1], [0, 1]), { query: 0, key: 0, level: 255 });
-  assert.equal(strongestCell(levels, [2, 2], 255, 1, [0, 2], [0, 2])?.level, 255);
-  assert.equal(strongestCell(levels, [2, 2], 255, 0, [1, 1], [0, 2]), null);
-});
-
-test("rows are told by their strongest cells, without those that are masked as a whole", () => {
-  const levels = Uint8Array.of(9, 9, 9, 5, 255, 4, 255, 255, 255, 1, 7, 2);
-  const told = strongestRows(levels, [3, 3], 255, 0, 5);
-  assert.deepEqual(told, [
-    { query: 0, key: 0, level: 9 },
-    { query: 1, key: 0, level: 5 },
-  ]);
-  assert.deepEqual(strongestRows(levels, [1, 3], 255, 3, 5), [{ query: 0, key: 1, level: 7 }]);
-  assert.equal(strongestRows(levels, [3, 3], 255, 0, 1).length, 1);
 });

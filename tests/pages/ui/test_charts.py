@@ -11,5 +11,7 @@ def test_what_stands_out_is_told_in_a_sentence() -> None:
     assert described(highlights(figure)) == "Largest: row “it” has 0.96 at “animal”; row “was” has 0.8 at “street”."
     lines = [go.Scatter(y=[3.0, 1.0], mode="lines", name=name) for name in ("loss", "held out")]
     course = "from 3 to 1, farthest from zero 3"
-    assert described(highlights(go.Figure(lines))) == f"Largest: loss: {course}; held out: {course}."
+    assert described(highlights(go.Figure(lines))) == f"Lines: held out: {course}; loss: {course}."
     assert described(()) == ""
+    signed = go.Figure(go.Heatmap(z=[[-3.0, 1.0, 1.0], [2.0, 2.0, 0.0]]))
+    assert described(highlights(signed)) == "Farthest from zero: row “0” has −3 at “0”; row “1” has 2 at “0” (and in 1 more)."

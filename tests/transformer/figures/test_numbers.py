@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from transformer.figures import head_map
 from transformer.figures.head_steps import Matrix, tensor_maps, terms_bars
 from transformer.figures.numbers import has_numbers, numbers
+from transformer.figures.token_geometry import aligned_maps
 from transformer.figures.whatif import probability_change
 
 WEIGHTS = np.array([[1, 0], [1 / 3, 2 / 3]], np.float32)
@@ -31,6 +32,12 @@ def test_subplots_become_a_list_with_their_titles():
     assert list(table["value"]) == [3, 4, 1]  # masked cells have no line
     assert [title.split(" query")[0] for title in table["picture"]] == ["1. Queries", "1. Queries", "2. Scores"]
     assert list(table["row"]) == ["0: a", "1: b", "0: a"]
+
+
+def test_maps_that_share_an_axis_all_become_a_list():
+    panels = {"before": np.array([[1.0, -2.0]]), "after": np.array([[3.0, 0.0]])}
+    table = numbers(aligned_maps(panels, ["a"], "token", "dimension"))
+    assert table[["picture", "value"]].to_numpy().tolist() == [["before", 1], ["before", -2], ["after", 3], ["after", 0]]
 
 
 def test_bars_become_a_list_with_their_series():

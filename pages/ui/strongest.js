@@ -1,0 +1,68 @@
+// The strongest cells of a map of attention weights, and what they tell a person who does not see the map.
+
+import { fillIn, tokenText } from "./format.js";
+
+/**
+ * What a map of weights shows, in words: its strongest rows, each with the token that it looks at most; empty if it is masked as
+ * a whole.
+ *
+ * @param {Record<string, string>} text
+ * @param {{ queries: string[], keys: string[], top: number, masked: number }} of the tokens, and the levels of weight 1 and of a
+ *   masked cell
+ * @param {Uint8Array} levels [map, query, key]
+ * @param {number} map
+ * @param {number} most how many rows
+ */
+export function saidRows(text, { queries, keys, top, masked }, levels, map, most) {
+  const rows = strongestRows(levels, [queries.length, keys.length], masked, map, most);
+  const said = rows.map(({ query, key, level }) => {
+    /** @param {number} of a level */
+    const written = (of) => (of / top).toFixed(2);
+    const start = (map * queries.length + query) * keys.length;
+    const row = levels.subarray(start, start + keys.length);
+    const count = row.filter((other) => other !== masked && written(other) === written(level)).length - 1;
+    const names = { query: `${query}: ${tokenText(queries[query])}`, key: `${key}: ${tokenText(keys[key])}` };
+    return fillIn(text.row_says, { ...names, weight: written(level) }) + (count ? fillIn(text.row_alike, { count }) : "");
+  });
+  return said.join("; ");
+}
+
+/**
+ * The strongest cell of each row of a map, the largest first; of rows that are masked as a whole, none.
+ *
+ * @param {Uint8Array} levels [map, query, key]
+ * @param {[queries: number, keys: number]} shape
+ * @param {number} masked the level of a masked cell
+ * @param {number} map
+ * @param {number} most how many
+ */
+export function strongestRows(levels, [queries, keys], masked, map, most) {
+  const rows = [];
+  for (let query = 0; query < queries; query++) {
+    const cell = strongestCell(levels, [queries, keys], masked, map, [query, query + 1], [0, keys]);
+    if (cell && cell.level !== masked) rows.push(cell);
+  }
+  return rows.sort((one, other) => other.level - one.level).slice(0, most);
+}
+
+/**
+ * Query, key and level of the strongest cell of a part of a map; a masked cell only if there are no others. Null: the part
+ * is empty.
+ *
+ * @param {Uint8Array} levels [map, query, key]
+ * @param {[queries: number, keys: number]} shape
+ * @param {number} masked the level of a masked cell
+ * @param {number} map
+ * @param {[from: number, to: number]} ofQueries
+ * @param {[from: number, to: number]} ofKeys
+ */
+export function strongestCell(levels, [queries, keys], masked, map, ofQueries, ofKeys) {
+  let best = null;
+  for (let query = ofQueries[0]; query < ofQueries[1]; query++) {
+    for (let key = ofKeys[0]; key < ofKeys[1]; key++) {
+      const level = levels[(map * queries + query) * keys + key];
+      if (!best || (level !== masked && (best.level === masked || level > best.level))) best = { query, key, level };
+    }
+  }
+  return best;
+}
