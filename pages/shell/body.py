@@ -13,15 +13,19 @@ from pages.shell.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
 from pages.ui.link_values import end_page, start_page
 
-# Key of the fragment.
-BODY = "body"
+# Keys of the fragment, and of the place where it is drawn (app.css).
+BODY, PLACE = "body", "page_place"
 # Session key: whether the last run of the app came to its end.
 COMPLETE = "complete"
 
 
 def draw_page(page: NavigationPage) -> None:
-    """Draw the page that `st.navigation` returned. Call it once in a run of the app, after the sidebar."""
-    with widgets_of(page):
+    """Draw the page that `st.navigation` returned. Call it once in a run of the app, after the sidebar.
+
+    The container is not the page's own, so it stays when another page is opened. Without it, the browser takes what stands
+    below every page for the beginning of the new one until that is complete, and then all jumps.
+    """
+    with st.container(key=PLACE), widgets_of(page):
         _draw(page)
 
 

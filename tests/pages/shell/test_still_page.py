@@ -68,6 +68,57 @@ def test_the_first_spinner_of_a_visit_moves_nothing(known: BrowserContext, tmp_p
         visitor.close()
 
 
+SLOW = f"""
+import time
+from pathlib import Path
+import streamlit as st
+from pages.shell.body import draw_page
+from pages.ui.style import app_style
+def one():
+    st.html("<div style='height: 150vh'>one</div>")
+def two():
+    for number in range(6):
+        with st.container(border=True):
+            st.markdown(f"Line {{number}}")
+        time.sleep(0.2)
+st.html(app_style(Path({str(ROOT / "assets" / "app.css")!r})))
+page = st.navigation([st.Page(one), st.Page(two)])
+st.session_state["page"] = page.title
+draw_page(page)
+with st.container(key="ending"):
+    st.container(horizontal=True).button("Below every page")
+"""
+# Notes at every frame whether the button below the page is seen.
+FRAMES = """() => {
+    window.frames_with_end = 0;
+    const look = () => {
+        const end = document.querySelector('.stMain .stButton');
+        const seen = end?.checkVisibility({visibilityProperty: true}) && end.getBoundingClientRect().top < innerHeight;
+        window.frames_with_end += Boolean(seen);
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
+def test_the_end_of_a_page_is_not_seen_while_the_page_is_drawn(known: BrowserContext, tmp_path: Path) -> None:
+    """A new page comes in steps from a slow server. What stands below every page is not seen in it."""
+    script = tmp_path / "slow.py"
+    script.write_text(SLOW, encoding="utf-8")
+    with serving(script) as address:
+        visitor = Visitor(known, address)
+        page = visitor.page
+        page.goto(address)
+        page.get_by_role("button", name="Below every page").wait_for(state="attached")
+        visitor.settle()
+        page.evaluate(FRAMES)
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name="two").click()
+        page.get_by_text("Line 5").wait_for()
+        visitor.settle()
+        assert page.evaluate("window.frames_with_end") == 0
+        visitor.close()
+
+
 def test_a_fold_opens_and_closes_at_once(visitor: Visitor) -> None:
     page = visitor.open("layers?model=reverse&source=abc&part=calls", whole=True)
     fold = page.locator(".stMain details").first
