@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.prediction import SILENCE
+from pages.shell.lessons.waiting import waits_for
 from pages.shell.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
@@ -20,13 +21,14 @@ CLEAR = 0.6
 
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
+    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes;
+    nothing while a lesson asks for that.
 
     Args:
         view, trace: the run shown; an encoder alone, or an untrained model, whose answer means nothing, gets none.
         kind, layer, head: the head; layer and head counted from 0.
     """
-    if not view.pipeline.trained or not trace.target_ids:
+    if not view.pipeline.trained or not trace.target_ids or waits_for("silence-changes-answer"):
         return
     question = None
     if view.target is None:

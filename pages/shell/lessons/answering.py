@@ -20,6 +20,8 @@ from transformer import HeadlightError
 
 # Keys of the bar, and of the picture below it on which tokens are marked: both are fragments.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
+# Truths that the page draws, or withholds, with the answer: `marks.py`, `waiting.py`.
+ON_PAGE = ("attention-row", "silence-changes-answer")
 
 
 def _sent(name: str) -> Any:
@@ -106,8 +108,8 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     question = lesson_of(opened.name).stops[index].question
-    if question and question.kind == "tokens":
-        st.rerun()  # all of the app: the marks are drawn on the page's picture, too
+    if question and question.truth and question.truth.name in ON_PAGE:
+        st.rerun()  # all of the app
 
 
 def take_secret() -> None:
