@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.prediction import SILENCE
+from pages.shell.lessons.waiting import waits_for
 from pages.shell.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
@@ -21,7 +22,7 @@ CLEAR = 0.6
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
     """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes; or
-    ask first. Returns whether the page must not tell it yet.
+    ask first. Nothing is said while a lesson asks for it. Returns whether the page must not tell it yet.
 
     Args:
         view, trace: the run shown; an encoder alone, or an untrained model, whose answer means nothing, gets none.
@@ -29,6 +30,8 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """
     if not view.pipeline.trained or not trace.target_ids:
         return False
+    if waits_for("silence-changes-answer"):
+        return True
     question = None
     if view.target is None:
         question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)

@@ -15,13 +15,13 @@ from pages.shell.lessons.open_lesson import OPEN, OpenLesson, lesson_in_class, o
 from pages.shell.lessons.seat import hand_in, take_seat, teach
 from pages.shell.lessons.truths import truth_of
 from pages.ui.limits import LESSON_STOPS
-from pages.ui.marking import cells_sent
 from pages.ui.prediction import Cells
 from transformer import HeadlightError
 
 # Keys of the bar, and of the picture below it on which tokens are marked: both are fragments.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
-LONGEST_TRUTH = 10_000  # tokens of a row
+# Truths that the page draws, or withholds, with the answer: `marks.py`, `waiting.py`.
+ON_PAGE = ("attention-row", "silence-changes-answer")
 
 
 def _sent(name: str) -> Any:
@@ -56,21 +56,8 @@ def check_marks() -> None:
         _answer(*asked, "-".join(map(str, asked[0].marked)))
 
 
-def take_marks() -> None:
-    """Take tokens that were marked in the bar and are not checked yet."""
-    value = _sent("mark")
-    asked = _asked(value)
-    if asked is None:
-        return
-    opened, lesson, index = asked
-    question = lesson.stops[index].question
-    marks = cells_sent(value.get("marks"), LONGEST_TRUTH)
-    if question and question.kind == "tokens" and marks is not None and index == opened.stop and len(marks) <= question.most:
-        mark(marks)
-
-
 def mark(tokens: Cells) -> None:
-    """Note the tokens that are marked in the question of the stop that is open, in a callback."""
+    """Note the tokens that are marked on the picture, in a callback."""
     opened = open_lesson()
     if opened is None:
         return
@@ -121,8 +108,8 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     question = lesson_of(opened.name).stops[index].question
-    if question and question.kind == "tokens":
-        st.rerun()  # all of the app: the marks are drawn on the page's picture, too
+    if question and question.truth and question.truth.name in ON_PAGE:
+        st.rerun()  # all of the app
 
 
 def take_secret() -> None:

@@ -3,7 +3,7 @@
 import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
-import { arrive, keepFocusUncovered, part, stays } from "./bar_arrival.js";
+import { arrive, keepEnd, keepFocusUncovered, part, stays } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
 import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
@@ -47,6 +47,7 @@ class Bar {
     this.folded = false; // whether only the first line is shown, to leave room for the page
     this.uncovered = 0; // the stop whose page a person has asked for before the answer
     root.addEventListener("keydown", (event) => this.key(event));
+    keepEnd(root);
   }
 
   /** @param {Data} data */

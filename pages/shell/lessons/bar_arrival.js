@@ -5,21 +5,42 @@ import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
 const PLACES = 6; // times to put that part into its place
 const GAP = 8; // px between the bar and that part: more would show the end of what stands above it
 const PATIENCE = 8000; // ms to wait for the part
+const END = 0.4; // share of a phone's screen that the end of the bar can take
+const PHONE = matchMedia("(max-width: 50rem)"); // as in bar.css
 
 /**
- * The part of the page with a name, if it is drawn.
+ * The part of the page with a name, if it is drawn: a picture rather than the heading above it.
  *
  * @param {string} name
  */
 export function part(name) {
   if (!name) return null;
-  return document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`) ?? elementWithKey(name);
+  return elementWithKey(name) ?? document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`);
 }
 
 /** What stays on screen while the page scrolls, where there is room (app.css): the bar, and a class below it. Null elsewhere. */
 function staying() {
   const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
   return around && getComputedStyle(around).position === "sticky" ? around : null;
+}
+
+/**
+ * Let no more of the bar stay on a phone than its end: the question and what is revealed, up to a share of the screen.
+ *
+ * @param {HTMLElement} root of the bar
+ */
+export function keepEnd(root) {
+  const keep = () => {
+    const around = staying();
+    const end = root.querySelector(".side") ?? root.querySelector(".moves");
+    if (!around || !end) return;
+    const { bottom, height } = around.getBoundingClientRect();
+    const most = Math.min(bottom - end.getBoundingClientRect().top, END * innerHeight);
+    if (PHONE.matches) around.style.setProperty("--lesson-top", `${headerHeight() + Math.min(0, most - height)}px`);
+    else around.style.removeProperty("--lesson-top");
+  };
+  new ResizeObserver(keep).observe(root);
+  PHONE.addEventListener("change", keep);
 }
 
 /** Scroll what the keyboard reaches from under a bar that stays on screen. */
@@ -39,9 +60,9 @@ export function keepFocusUncovered() {
   });
 }
 
-/** Whether the bar stays on screen while the page scrolls. */
+/** Whether all of the bar stays on screen while the page scrolls. */
 export function stays() {
-  return staying() !== null;
+  return staying() !== null && !PHONE.matches;
 }
 
 /**
@@ -67,8 +88,7 @@ function toMarks(found) {
  */
 export function arrive(root, target, asked, marked, current) {
   const scroller = pageScroller();
-  const sticky = staying();
-  if (!target || !(sticky || asked)) {
+  if (!target || !(stays() || asked)) {
     scroller.scrollTo(0, 0);
     return;
   }
@@ -78,7 +98,7 @@ export function arrive(root, target, asked, marked, current) {
     if (!root.isConnected || !current() || performance.now() > until) return;
     const found = part(target);
     if (found) {
-      const edge = sticky ? sticky.getBoundingClientRect().bottom : headerHeight();
+      const edge = staying()?.getBoundingClientRect().bottom ?? headerHeight();
       scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
       if (!marked || toMarks(found)) places += 1;
     } else {

@@ -2,7 +2,7 @@
 
 import { make } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
-import { ascending, Echoes } from "../../ui/marking_cells.js";
+import { ascending } from "../../ui/marking_cells.js";
 import { moved, numberIn, toggled } from "./bar_moves.js";
 import { blocks, runs } from "./bar_words.js";
 
@@ -21,7 +21,7 @@ import { blocks, runs } from "./bar_words.js";
  * The bar that the questions stand in.
  *
  * @typedef {{
- *   data: { text: Record<string, string> }, build: () => void, focus: (name: string) => void,
+ *   data: { text: Record<string, string> }, build: () => void, focus: (name: string) => void, pictured: () => boolean,
  *   send: (name: string, value: unknown) => void,
  *   button: (name: string, label: string, act: () => void, says?: string) => HTMLButtonElement,
  * }} Around
@@ -31,7 +31,6 @@ export class Questions {
   /** Stops whose answer is being changed. @type {Set<number>} */ changing = new Set();
   /** What is chosen and not yet checked, by stop. @type {Map<number, number[] | string>} */ drafts = new Map();
   /** @type {Map<number, string>} */ before = new Map();
-  echoes = new Echoes(); // of the marks that the picture has, too
 
   /** @param {Around} bar */
   constructor(bar) {
@@ -45,17 +44,14 @@ export class Questions {
    * @param {boolean} arrived whether another stop was opened
    */
   take(questions, arrived) {
-    if (arrived) {
-      this.drafts.clear();
-      this.echoes = new Echoes();
-    }
+    if (arrived) this.drafts.clear();
     const written = new Map(questions.map((question) => [question.stop, JSON.stringify({ ...question, marked: [] })]));
     for (const [stop, question] of written) if (this.before.get(stop) !== question) this.changing.delete(stop);
     this.before = written;
     for (const { stop, pictured, marked, may_change } of questions) {
       if (!pictured) continue;
-      if (this.echoes.elsewhere(marked)) this.drafts.set(stop, marked);
-      if (may_change && marked.length) this.changing.add(stop); // on the picture
+      this.drafts.set(stop, marked);
+      if (may_change && marked.length) this.changing.add(stop);
     }
   }
 
@@ -133,19 +129,20 @@ export class Questions {
   }
 
   /**
+   * A list of the tokens; while they are marked on the picture below, no list beside it.
+   *
    * @param {Question} question
    * @param {boolean} open
    */
   chips(question, open) {
     const { text } = this.bar.data;
+    if (open && this.bar.pictured()) return [make("p", { class: "quiet" }, text.on_picture)];
     const draft = /** @type {number[]} */ (this.drafts.get(question.stop) ?? []);
     const marked = open ? draft : /** @type {number[]} */ (question.given);
     const list = make("div", { class: "options tokens", role: "group" });
     question.tokens.forEach((token, index) => {
       const button = this.bar.button("", tokenText(token), () => {
-        const marks = toggled(draft, index, question.most);
-        this.drafts.set(question.stop, marks);
-        if (question.pictured) this.tell(question.stop, marks);
+        this.drafts.set(question.stop, toggled(draft, index, question.most));
         this.bar.build();
       });
       button.dataset.name = `token-${question.stop}-${index}`;
@@ -161,19 +158,7 @@ export class Questions {
     if (!open) return [list];
     const check = this.bar.button("check", text.check, () => this.answer(question, ascending(draft).join("-")));
     check.disabled = !draft.length;
-    const says = question.pictured ? text.choose_pictured : text.choose_tokens;
-    return [list, make("p", { class: "quiet" }, fillIn(says, { most: question.most })), check];
-  }
-
-  /**
-   * Tell the page what is marked, which the picture shows, too.
-   *
-   * @param {number} stop
-   * @param {number[]} marks
-   */
-  tell(stop, marks) {
-    this.echoes.note(marks);
-    this.bar.send("mark", { stop, marks: ascending(marks) });
+    return [list, make("p", { class: "quiet" }, fillIn(text.choose_tokens, { most: question.most })), check];
   }
 
   /**

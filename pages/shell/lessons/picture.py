@@ -1,7 +1,7 @@
 """The picture on which a learner marks where a row of attention looks: the map of the head, without its weights.
 
-It stands between the bar of the lesson and the page, on every page; the bar has the same tokens as a list. Once the answer is
-checked, the page's own map has the marks on it (`marks.py`).
+It stands between the bar of the lesson and the page, on every page. If a person asks to see the page instead, the bar has the
+tokens as a list. Once the answer is checked, the page's own map has the marks on it (`marks.py`).
 """
 
 from typing import NamedTuple

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.glossary import meaning
-from pages.shell.lessons.answering import KEY, keep_answer, leave_lesson, take_answer, take_marks, take_secret
+from pages.shell.lessons.answering import KEY, keep_answer, leave_lesson, take_answer, take_secret
 from pages.shell.lessons.class_panel import show_class, warn_class
 from pages.shell.lessons.ending import ending
 from pages.shell.lessons.lesson import Lesson, LessonError
@@ -43,7 +43,6 @@ def lesson_bar() -> None:
         data=_data(opened, lesson),
         on_answer_change=take_answer,
         on_keep_change=keep_answer,
-        on_mark_change=take_marks,
         on_leave_change=leave_lesson,
         on_teach_change=take_secret,
     )

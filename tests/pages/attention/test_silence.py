@@ -56,6 +56,14 @@ def test_a_model_with_random_weights_has_no_such_sentence() -> None:
     assert not any("**Silenced**" in markdown.value for markdown in app.markdown)
 
 
+@pytest.mark.parametrize(("answers", "says"), [("", 0), ("4~1~", 1), ("4~2~", 1)])
+def test_a_lesson_that_asks_for_it_is_answered_first(answers: str, says: int) -> None:
+    query = {"model": "english-french", "source": TIRED, "kind": "cross", "layer": "1", "head": "2", "part": "map"}
+    app = on_page(ATTENTION, lesson="first-look", lesson_stop="4", answers=answers, **query)
+    assert not app.exception
+    assert sum("**Silenced**" in markdown.value for markdown in app.markdown) == says
+
+
 def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
     query = {"model": "reverse", "source": "abcde", "kind": "cross", "layer": "1", "head": "1"}
     app = on_page(ATTENTION, **query, predict="silence:1")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.lessons.answers import Answer, fits, parse, write
@@ -27,6 +27,7 @@ from pages.ui.text import text
 from tests.fuzz.links import watched
 from tests.pages.apps import on_page
 from tests.pages.conftest import ROOT, Visitor
+from tests.pages.shell.test_present import CUT_OFF, PROJECTORS, SMALL
 from transformer import HeadlightError
 from transformer.figures.decoding import percent
 from transformer.pipeline.snapshots import snapshot_name
@@ -562,7 +563,9 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     choice = section.get_by_role("button", name=lesson.stops[1].question.options[0] if lesson.stops[1].question else "")
     choice.focus()
     page.keyboard.press("Enter")
-    section.get_by_role("button", name="Keep it and show").wait_for()
+    expect(section.locator(".verdict")).to_be_in_viewport(ratio=1)
+    section.get_by_role("button", name="Keep it and show").press("Enter")
+    section.locator(".reveal p").first.wait_for()
     page.wait_for_function("section => section.scrollTop > 0", arg=section.element_handle())  # down to the judgement
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
@@ -575,20 +578,21 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     check = page.locator(".st-key-lesson-check button")
     expect(check).to_be_disabled()
     assert check.evaluate("button => getComputedStyle(button).color") != "rgb(255, 255, 255)"
-    # Marked in the list, it is marked on the picture; marked there, in the list. Back takes the last mark away from both.
-    section.get_by_role("button", name="t", exact=True).press("Enter")
+    # Marked on the picture, and nowhere else. Back takes the last mark away.
+    expect(section.get_by_role("button", name="t", exact=True)).to_have_count(0)
     cells = page.locator(".marking .cell:enabled")
+    cells.first.focus()
+    for key in ("End", "ArrowLeft", "Space"):
+        page.keyboard.press(key)
     expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
     page.wait_for_url("**marked=9")  # else the address could change for both marks at once, which Back undoes together
     visitor.settle()
     cells.nth(1).click()
-    pressed = section.locator("[aria-pressed=true]")
-    expect(pressed).to_have_text(["h", "t"])
     page.wait_for_url("**marked=1.9")
     visitor.settle()
     page.go_back()
-    expect(pressed).to_have_text(["t"])
     expect(cells.nth(1)).to_have_attribute("aria-pressed", "false")
+    expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
     visitor.settle()
     check.press("Enter")
     section.get_by_text("Right.", exact=True).wait_for()
@@ -688,18 +692,42 @@ def test_on_a_projector_the_row_that_is_asked_for_and_then_its_marks_are_on_scre
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("size", PROJECTORS, ids=str)
+def test_on_a_projector_the_words_leave_room_for_the_picture(visitor: Visitor, size: ViewportSize) -> None:
+    """Stop 1 of First look has the most words."""
+    visitor.page.set_viewport_size(size)
+    page = visitor.open("?lesson=first-look&lesson_stop=1&present=1")
+    for seen in (page.locator(".bar .question button").last, page.get_by_text("Encoder: reads")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    assert page.locator(".bar section").evaluate("bar => bar.scrollHeight - bar.clientHeight") == 0  # all words are seen
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.browser
 def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visitor: Visitor) -> None:
-    """There the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part."""
+    """There most of the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part; the end of the
+    bar stays above it."""
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?lesson=first-look&lesson_stop=4")
+    page = visitor.open("attention?lesson=first-look&lesson_stop=3")
     section = page.locator(".bar section")
+    tokens = section.locator(".tokens button")
+    expect(tokens).to_have_count(0)  # they are marked on the picture below
+    section.get_by_role("button", name="Show it now").click()
+    expect(tokens).to_have_text(["<sos>", *"headlight", "<eos>"])
+    section.locator("a.next").click()
+    section.get_by_text("4 of 7").wait_for()
     page.wait_for_timeout(1500)  # the bar scrolls to a part in less
     assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
+    section.get_by_text("Yes, it changes.").click()
+    section.get_by_text("Right.", exact=True).wait_for()
     section.get_by_role("link", name="Show this stop").click()
     page.wait_for_function("""() => {
         const top = document.querySelector(".st-key-head-map")?.getBoundingClientRect().top ?? -1;
-        return 0 < top && top < 300;
+        return 0 < top && top < innerHeight / 2;
     }""")
+    expect(section.locator(".reveal p").last).to_be_in_viewport(ratio=1)
+    expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen: the keyboard reaches it, to scroll it.
     expect(page.locator(".st-key-head-map")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
@@ -708,4 +736,4 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visito
         assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.locator('[data-question="5"] button').nth(1).click()
     section.locator('[data-question="5"]').get_by_text("Right.", exact=True).wait_for()
-    expect(page).to_have_url(re.compile("answers=5~2"))
+    expect(page).to_have_url(re.compile("answers=4~2~_5~2"))

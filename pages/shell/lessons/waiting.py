@@ -1,0 +1,21 @@
+"""What a page must not tell while a lesson asks for it."""
+
+from pages.shell.lessons.lesson import LessonError
+from pages.shell.lessons.open_lesson import lesson_in_class, open_lesson
+from pages.shell.lessons.question_data import question_data
+
+
+def waits_for(truth: str) -> bool:
+    """Whether the stop that is open asks for a truth, by its name in `TRUTHS`, and its answer is not settled yet."""
+    opened = open_lesson()
+    if opened is None:
+        return False
+    try:
+        lesson = lesson_in_class(opened)
+    except LessonError:
+        return False
+    question = lesson.stops[opened.stop].question if opened.stop < len(lesson.stops) else None
+    if not (question and question.truth and question.truth.name == truth):
+        return False
+    data = question_data(lesson, opened.stop, opened.answers.get(opened.stop))
+    return data is not None and not data["settled"]
