@@ -12,8 +12,8 @@ import { saidRows } from "../ui/strongest.js";
 import { TOP, alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
-// px of a cell of the alignment, and of a digit in it, where letters have their ordinary size
-const [CELL, DIGIT] = [21, 10];
+// px of a cell of the alignment, and of a digit in it, on an ordinary page; a digit has 18 px while the page is presented.
+const [CELL, DIGIT] = [22, 11.52];
 const AHEAD = 100; // px below the screen
 const ROWS_SAID = 3; // rows of the alignment that are told to those who do not see it
 

@@ -1,7 +1,7 @@
 // One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
 
 import { MASKED_LEVEL, pixelsOfColor, pixelsOfScale, ramp, svgRamp } from "../ui/colors.js";
-import { clamp, make, penOf, range, rootOf, viewOf } from "../ui/component.js";
+import { clamp, make, penOf, range, rootOf, textScale, viewOf } from "../ui/component.js";
 import { fillIn, formatNumber, tokenText } from "../ui/format.js";
 import { HATCH_GAP, fillHatched, paintCells } from "../ui/paint.js";
 import { unpackParcel } from "../ui/parcel.js";
@@ -24,8 +24,9 @@ import {
 } from "./stop_layout.js";
 
 const MOST_VALUES = 12; // exact numbers in the words about a dot that stands for several
-const LABEL_SIZE = 12; // px of letters
-const HEAD_SIZE = 11;
+// px of letters on an ordinary page; the smallest have 18 px while the page is presented.
+const LABEL_SIZE = 12;
+const HEAD_SIZE = 11.52;
 const SHORTEST_DRAG = 6; // px
 
 /** @typedef {import("./stop_layout.js").Panel} Panel */
@@ -252,7 +253,7 @@ class View {
     const width = this.root.clientWidth;
     this.drawnWidth = width;
     if (!width || !this.panels.length) return;
-    const placing = placePanels(this.panels, width);
+    const placing = placePanels(this.panels, width, textScale());
     this.flow.classList.toggle("narrow", placing.narrow);
     this.flow.classList.toggle("stacked", placing.stacked);
     for (const panel of this.panels) this.paint(panel, placing);
@@ -281,12 +282,13 @@ class View {
    * @param {Placing} placing
    */
   paint(panel, placing) {
-    const { u, v } = placing;
+    const { u, v, scale } = placing;
+    const [labelSize, headSize] = [LABEL_SIZE * scale, HEAD_SIZE * scale];
     const { canvas } = panel;
     const context = penOf(canvas);
     const ratio = devicePixelRatio || 1;
     const { fontFamily, color } = getComputedStyle(this.root);
-    context.font = `${LABEL_SIZE}px ${fontFamily}`;
+    context.font = `${labelSize}px ${fontFamily}`;
     /** @param {string[]} words */
     const widest = (words) => Math.max(0, ...words.map((word) => context.measureText(tokenText(word)).width));
     const { box, ids, rowTokens, columnTokens, heads, headWidth, headHeight, nth } = panelLayout(panel, placing, widest);
@@ -318,14 +320,14 @@ class View {
      */
     const label = (token, size) => {
       context.font = `${size * ratio}px ${fontFamily}`;
-      return shortened(tokenText(token), LONGEST_LABEL * ratio, (text) => context.measureText(text).width);
+      return shortened(tokenText(token), LONGEST_LABEL * scale * ratio, (text) => context.measureText(text).width);
     };
-    const rowSize = Math.min(LABEL_SIZE, nth * v);
+    const rowSize = Math.min(labelSize, nth * v);
     for (const tile of range(panel.tiles)) {
       const [x, y] = [left + (tile % side) * across, top + Math.floor(tile / side) * down];
       this.paintTile(panel, tile, context, ratio, x, y);
-      if (heads && side === 1) write(String(tile + 1), HEAD_SIZE, "right", headWidth - 4, y + h / 2);
-      if (heads && side > 1) write(String(tile + 1), HEAD_SIZE, "center", x + w / 2, y - 7);
+      if (heads && side === 1) write(String(tile + 1), headSize, "right", headWidth - 4, y + h / 2);
+      if (heads && side > 1) write(String(tile + 1), headSize, "center", x + w / 2, y - 7 * scale);
       rowTokens?.forEach((token, row) => {
         if (row % nth === 0) write(label(token, rowSize), rowSize, "right", x - 5, y + (row + 0.5) * v);
       });
@@ -339,7 +341,7 @@ class View {
         context.save();
         context.translate((left + tile * across + (column + 0.5) * u) * ratio, (top - 5 - headHeight) * ratio);
         context.rotate(-Math.PI / 2);
-        write(label(token, LABEL_SIZE), LABEL_SIZE, "left", 0, 0);
+        write(label(token, labelSize), labelSize, "left", 0, 0);
         context.restore();
       });
     }

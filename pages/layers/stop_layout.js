@@ -7,14 +7,17 @@ import { MASKED_LEVEL, TOP_LEVEL } from "../ui/colors.js";
 import { clamp, range } from "../ui/component.js";
 
 const TALLEST = 430; // px of cells of one panel, or of inputs stacked
-const LARGEST_CELL = 24; // px
 const TILE_GAP = 5; // px between tiles
-const HEAD_ROOM = 12; // px more between lines of tiles, for the number of the head
-const LABELLED_ROW = 11; // px of a row from which its token is written beside it
-const LABELLED_COLUMN = 13; // px of a column, the same
 const NARROW = 560; // px: below, the result stands under the inputs
-const OPERATION_WIDTH = 150; // px of what stands between inputs and result
-export const LONGEST_LABEL = 78; // px
+// px where letters have their ordinary size; they grow with `scale` of the placing.
+const LARGEST_CELL = 24;
+const HEAD_ROOM = 12; // more between lines of tiles, for the number of the head
+const HEAD_WIDTH = 16; // for the number of the head beside a tile
+const HEAD_HEIGHT = 15; // for it above a tile
+const LABELLED_ROW = 11.52; // a row from which its token is written beside it: 18 px while the page is presented
+const LABELLED_COLUMN = 13; // a column, the same
+const OPERATION_WIDTH = 150; // what stands between inputs and result
+export const LONGEST_LABEL = 78;
 
 /** @type {Record<string, [down: number, right: number]>} */
 const STEPS = {
@@ -51,9 +54,9 @@ const STEPS = {
 
 /**
  * How all panels are placed: px of a column (`u`) and of a row (`v`), tiles side by side, whether inputs stand one below the
- * other, and whether the result stands below the inputs.
+ * other, whether the result stands below the inputs, and how much larger letters are than on an ordinary page.
  *
- * @typedef {{ u: number, v: number, side: number, stacked: boolean, narrow: boolean }} Placing
+ * @typedef {{ u: number, v: number, side: number, stacked: boolean, narrow: boolean, scale: number }} Placing
  */
 
 /**
@@ -61,15 +64,16 @@ const STEPS = {
  *
  * @param {Panel} panel
  * @param {number} side
+ * @param {number} scale
  */
-function spread(panel, side) {
+function spread(panel, side, scale) {
   const beside = panel.strip ? panel.tiles : Math.min(side, panel.tiles);
   const lines = Math.ceil(panel.tiles / beside);
   return {
     across: beside * panel.columns,
     down: lines * panel.rows,
     acrossGaps: (beside - 1) * TILE_GAP,
-    downGaps: (lines - 1) * (TILE_GAP + (beside > 1 ? HEAD_ROOM : 0)),
+    downGaps: (lines - 1) * (TILE_GAP + (beside > 1 ? HEAD_ROOM * scale : 0)),
   };
 }
 
@@ -79,31 +83,32 @@ function spread(panel, side) {
  *
  * @param {Panel[]} panels the inputs, then the result
  * @param {number} width px
+ * @param {number} [scale] how much larger letters are than on an ordinary page
  * @returns {Placing}
  */
-export function placePanels(panels, width) {
+export function placePanels(panels, width, scale = 1) {
   const narrow = width < NARROW;
   const inputCount = panels.length - 1;
   const tiles = Math.max(...panels.map((panel) => (panel.strip ? 1 : panel.tiles)));
-  const labels = panels.some((panel) => panel.row_tokens) ? LONGEST_LABEL : 0;
+  const labels = panels.some((panel) => panel.row_tokens) ? LONGEST_LABEL * scale : 0;
   const choices = [];
   for (const side of range(tiles + 1).slice(1)) {
     if (tiles % side) continue;
     for (const stacked of inputCount > 1 && !narrow ? [false, true] : [narrow]) {
-      const { across, acrossGaps, down, downGaps } = extent(panels, side, stacked, narrow);
-      const room = width - (narrow ? 0 : OPERATION_WIDTH) - labels * (narrow ? 1 : stacked ? 2 : panels.length);
-      const u = Math.min(LARGEST_CELL, (room - acrossGaps) / across);
-      const v = Math.min(LARGEST_CELL, (TALLEST - downGaps) / down);
+      const { across, acrossGaps, down, downGaps } = extent(panels, side, stacked, narrow, scale);
+      const room = width - (narrow ? 0 : OPERATION_WIDTH * scale) - labels * (narrow ? 1 : stacked ? 2 : panels.length);
+      const u = Math.min(LARGEST_CELL * scale, (room - acrossGaps) / across);
+      const v = Math.min(LARGEST_CELL * scale, (TALLEST - downGaps) / down);
       if (u > 0 && v > 0) choices.push({ side, stacked, u, v, size: Math.min(u, v) + 0.05 * Math.max(u, v) });
     }
   }
   const readable = choices.filter((choice) => choice.v >= 4 && choice.u >= 0.8);
   const best = Math.max(...choices.map((choice) => choice.size));
   const chosen = readable.find((choice) => choice.size >= 0.5 * best) ?? choices.find((choice) => choice.size === best);
-  if (!chosen) return { side: 1, stacked: true, narrow, u: 0.5, v: 2 };
+  if (!chosen) return { side: 1, stacked: true, narrow, u: 0.5, v: 2, scale };
   const { side, stacked, u, v } = chosen;
   // Cells need not be square, but a matrix must not become as thin as a line.
-  return { side, stacked, narrow, v: Math.min(v, Math.max(6, 16 * u)), u: Math.min(u, 3 * v) };
+  return { side, stacked, narrow, v: Math.min(v, Math.max(6, 16 * u)), u: Math.min(u, 3 * v), scale };
 }
 
 /**
@@ -113,9 +118,10 @@ export function placePanels(panels, width) {
  * @param {number} side
  * @param {boolean} stacked
  * @param {boolean} narrow
+ * @param {number} scale
  */
-function extent(panels, side, stacked, narrow) {
-  const sizes = panels.map((panel) => spread(panel, side));
+function extent(panels, side, stacked, narrow, scale) {
+  const sizes = panels.map((panel) => spread(panel, side, scale));
   const result = sizes[sizes.length - 1];
   const inputs = sizes.slice(0, -1);
   /** @param {keyof typeof result} name */
@@ -140,7 +146,7 @@ function extent(panels, side, stacked, narrow) {
  * @param {(words: string[]) => number} widest px of the widest of some words
  */
 export function panelLayout(panel, placing, widest) {
-  const { u, v } = placing;
+  const { u, v, scale } = placing;
   const side = panel.strip ? panel.tiles : Math.min(placing.side, panel.tiles);
   const lines = Math.ceil(panel.tiles / side);
   const h = Math.max(2, panel.rows * v);
@@ -148,17 +154,17 @@ export function panelLayout(panel, placing, widest) {
   const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
   const w = Math.max(1, panel.columns * u, ids ? widest(ids) + 10 : 0);
   /** @param {string[]} tokens */
-  const labelRoom = (tokens) => Math.min(LONGEST_LABEL, widest(tokens)) + 6;
-  const heads = panel.tiles > 1 && h >= 11;
+  const labelRoom = (tokens) => Math.min(LONGEST_LABEL * scale, widest(tokens)) + 6;
+  const heads = panel.tiles > 1 && h >= LABELLED_ROW * scale;
   // Of a long text every second or third row has its token beside it; with many heads only where all have one.
-  const nth = Math.ceil(LABELLED_ROW / v);
+  const nth = Math.ceil((LABELLED_ROW * scale) / v);
   const rowTokens = (nth === 1 || panel.tiles === 1) && side === 1 ? panel.row_tokens : null;
-  const columnTokens = u >= LABELLED_COLUMN && !panel.strip ? panel.column_tokens : null;
-  const headWidth = heads && side === 1 ? 16 : 0;
-  const headHeight = heads && side > 1 ? 15 : 0;
+  const columnTokens = u >= LABELLED_COLUMN * scale && !panel.strip ? panel.column_tokens : null;
+  const headWidth = heads && side === 1 ? HEAD_WIDTH * scale : 0;
+  const headHeight = heads && side > 1 ? HEAD_HEIGHT * scale : 0;
   const left = Math.ceil((rowTokens ? labelRoom(rowTokens) : 0) + headWidth);
   const top = Math.ceil((columnTokens ? labelRoom(columnTokens) : 0) + headHeight) || (nth > 1 ? 4 : 0);
-  const [across, down] = [w + TILE_GAP, h + TILE_GAP + (heads && side > 1 ? HEAD_ROOM : 0)];
+  const [across, down] = [w + TILE_GAP, h + TILE_GAP + (heads && side > 1 ? HEAD_ROOM * scale : 0)];
   const [wide, high] = [left + side * across - TILE_GAP, top + (lines - 1) * down + h];
   /** @type {Box} */
   const box = { left, top, w, h, side, lines, wide, high, across, down };

@@ -8,12 +8,13 @@ from pages.lessons.boxes import Boxes, key_of
 from pages.lessons.computed import COMPUTED, computed_question
 from pages.shell.error_boundary import sentence
 from pages.shell.lessons.invitation import app_address, is_local
-from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words
+from pages.shell.lessons.keeping import Kept, keep_copy, kept, kept_words, put_back, remove, removed
 from pages.shell.lessons.lesson import Lesson, LessonError, Question, Stop
 from pages.shell.lessons.library import add_own
 from pages.shell.lessons.open_lesson import NAME, start_lesson
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
+from pages.shell.runs import is_only_here
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS
 from pages.ui.text import text
@@ -26,6 +27,7 @@ def show_editor() -> None:
     """Draw the kept views, each as a stop to fill in, and what can be done with the lesson."""
     words = text("lessons")
     st.markdown(words["own_text"].format(most=LESSON_STOPS))
+    _show_removed()
     if not kept():
         keep_copy()
         st.info(words["own_none"], icon=":material/bookmark:")
@@ -72,7 +74,7 @@ def _edit(place: int, view: Kept) -> Stop | None:
             st.button(words["up"], key=boxes.key("up"), on_click=_move, args=(place, -1), disabled=not place)
             last = place + 1 == len(kept())
             st.button(words["down"], key=boxes.key("down"), on_click=_move, args=(place, 1), disabled=last)
-            st.button(words["remove"], key=boxes.key("remove"), on_click=_remove, args=(place,), icon=":material/delete:")
+            st.button(words["remove"], key=boxes.key("remove"), on_click=remove, args=(place,), icon=":material/delete:")
     if problem:
         return None
     # A stop needs words; until there are any, its title stands for them.
@@ -123,8 +125,13 @@ def _move(place: int, by: int) -> None:
     stops[place], stops[place + by] = stops[place + by], stops[place]
 
 
-def _remove(place: int) -> None:
-    del kept()[place]
+def _show_removed() -> None:
+    """Draw the button that puts the stop that was removed last back, with its words; nothing without one."""
+    view = removed()
+    if view:
+        title = str(view.fields.get("title") or view.stop.title)
+        label = text("lessons")["put_back"].format(title=literal(title))
+        st.button(label, key="own_put_back", on_click=put_back, icon=":material/undo:", disabled=len(kept()) >= LESSON_STOPS)
 
 
 def _share(lesson: Lesson) -> None:
@@ -135,6 +142,9 @@ def _share(lesson: Lesson) -> None:
         st.download_button(
             words["save"], as_toml(lesson), "lesson.toml", "application/toml", icon=":material/download:", on_click="ignore"
         )
+    apart = [str(place) for place, stop in enumerate(lesson.stops, 1) if is_only_here(dict(stop.view).get("model", ""))]
+    if apart:
+        st.info(words["only_here"].format(stops=", ".join(apart)), icon=":material/folder_shared:")
     try:
         packed = pack(lesson)
     except LessonError as error:

@@ -245,6 +245,11 @@ def trained(model: str) -> bool:
     return model in available() or model in own_models() or model in folder_models() or snapshot_of(model) is not None
 
 
+def is_only_here(model: str) -> bool:
+    """Whether a model of the picker is in this session or on this server alone: elsewhere its name means nothing."""
+    return model in own_models() or model in folder_models()
+
+
 def trained_key(model: str) -> Key:
     """The cache key of a model that is `trained`."""
     return own_models().get(model) or folder_models().get(model, model)

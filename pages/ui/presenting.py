@@ -9,6 +9,8 @@ import streamlit as st
 PRESENT = "present"
 # Text of a figure is enlarged by this, and is then at least `LEAST` px high.
 SCALE, LEAST = 1.5, 18.0
+# Plotly writes the ticks of a logarithmic axis as powers, 10⁵, in letters of this much the size, and their exponents smaller.
+POWER, EXPONENT = 1.25, 0.7
 # Numbers of a layout that are px.
 PIXELS = frozenset(
     {"height", "l", "r", "t", "b", "pad", "size", "standoff", "xshift", "yshift", "thickness", "ticklen", "least_width"}
@@ -34,7 +36,7 @@ def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
     layout["font"] = {**layout.get("font", {}), "size": LEAST}
     for name, part in layout.items():
         if name.startswith(("xaxis", "yaxis")):
-            layout[name] = _with_fonts(part)
+            layout[name] = _with_fonts(part, LEAST / (POWER * EXPONENT) if part.get("type") == "log" else LEAST)
         elif name.startswith("coloraxis") and "colorbar" in part:
             layout[name] = {**part, "colorbar": _with_fonts(part["colorbar"])}
         elif name in ("legend", "hoverlabel"):
@@ -45,24 +47,31 @@ def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
-    parts = {name: _scaled(trace[name]) for name in OF_TRACES if isinstance(trace.get(name), Mapping)}
+    parts: dict[str, Any] = {name: _scaled(trace[name]) for name in OF_TRACES if isinstance(trace.get(name), Mapping)}
     if "colorbar" in parts:
         parts["colorbar"] = _with_fonts(parts["colorbar"])
     if "textfont" in parts:
         parts["textfont"] = _readable(parts["textfont"])
+    if trace.get("type") == "bar":
+        parts["constraintext"] = "none"  # Plotly shrinks letters to the width of their bar
     return {**trace, **parts}
 
 
-def _with_fonts(part: Mapping[str, Any]) -> dict[str, Any]:
-    """An axis or a colour bar whose ticks and title have a size of their own, because Streamlit's theme sets 12 px for them."""
+def _with_fonts(part: Mapping[str, Any], ticks: float = LEAST) -> dict[str, Any]:
+    """An axis or a colour bar whose ticks and title have a size of their own, because Streamlit's theme sets 12 px for them.
+
+    Args:
+        part: the axis or the colour bar.
+        ticks: the least px of a tick.
+    """
     given: Any = part.get(TITLE, {})
     title: dict[str, Any] = {"text": given} if isinstance(given, str) else given
     titled = {**title, "font": _readable(title.get("font", {}))}
-    return {**part, TICKS: _readable(part.get(TICKS, {})), TITLE: titled}
+    return {**part, TICKS: _readable(part.get(TICKS, {}), ticks), TITLE: titled}
 
 
-def _readable(font: Mapping[str, Any]) -> dict[str, Any]:
-    return {**font, "size": max(LEAST, font.get("size", LEAST))}
+def _readable(font: Mapping[str, Any], least: float = LEAST) -> dict[str, Any]:
+    return {**font, "size": max(least, font.get("size", least))}
 
 
 def _scaled(value: Any, name: str = "") -> Any:

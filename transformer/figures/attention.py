@@ -19,12 +19,13 @@ MOST_LABELLED = 32  # most tokens on an axis for which each is written; of more,
 # px: the side of a cell with a number in it, of one with a label beside it, of others; the space beside the cells, and how much
 # of it is the title of the rows.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE, TITLE = 27, 15, 9, 210, 28
+LONG_CELL = 28  # px: the width of a cell with a number of five characters in it
 # Of the small map: most tokens labelled on an axis; px of the cells at most and of the labels above them; its margins.
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
 SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
-SHORT, SHORT_SIZE = 4, 11  # characters of a number that fits into every cell, and their px
+SHORT, NUMBER_SIZE = 4, 11  # characters of a number that fits into every cell, and px of numbers in cells
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # of a cell, from its middle to the frame of a mark
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
@@ -184,7 +185,7 @@ def in_cells(
         [BLACK.format(cell) if cell and dark else cell for cell, dark in zip(*pair, strict=True)]
         for pair in zip(written, black, strict=True)
     ]
-    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": SHORT_SIZE}}
+    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": NUMBER_SIZE}}
 
 
 def unsigned_zero(written: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
-from transformer.figures.attention import MOST_HATCHED, MOST_WRITTEN, hover
+from transformer.figures.attention import BESIDE, LONG_CELL, MOST_HATCHED, MOST_WRITTEN, NUMBER_SIZE, hover
 from transformer.figures.labels import LABELS
 from transformer.figures.masks import MOST_TICKS, cells, flat, slant, two_states
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
@@ -110,7 +110,7 @@ def empty_rows(
             | {
                 "showscale": False,
                 "texttemplate": "NaN" if written else None,
-                "textfont": {"color": LINE},
+                "textfont": {"color": LINE, "size": NUMBER_SIZE},
                 "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['nan']}<extra></extra>",
             },
             shared
@@ -121,6 +121,7 @@ def empty_rows(
                 "colorscale": WEIGHTS,
                 "colorbar": {"title": {"text": labels["weight"]}, "thickness": 10, "nticks": 3},
                 "texttemplate": "%{z:.3f}" if written else None,
+                "textfont": {"size": NUMBER_SIZE},
                 "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['weight']} %{{z:.8~g}}<extra></extra>",
             },
         ]
@@ -128,7 +129,7 @@ def empty_rows(
     figure.update_xaxes(token_axis(labels["key_axis"], keys, side="top", tickangle=-45))
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
     figure = finished(figure, height=110 + 44 * len(names))
-    return figure.update_layout(margin={"t": 96})
+    return figure.update_layout(margin={"t": 96}, meta={"least_width": BESIDE + LONG_CELL * len(keys)} if written else {})
 
 
 def _numbers(

@@ -6,12 +6,14 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from transformer.figures.attention import LONG_CELL, NUMBER_SIZE
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
 MOST_MARKED = 160  # most positions for which each has a dot on its wave
 LEAST, MOST = 260, 560  # px: least and most size of a picture of many positions
+BESIDE_MATRIX = 46  # px: the axis beside the matrix of a rotation
 
 
 def position_map(
@@ -157,9 +159,10 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mappi
             zmin=-1,
             zmax=1,
             colorscale=SIGNED,
-            colorbar={"thickness": 10, "nticks": 5},
+            showscale=False,
             text=[[f"{value:.2f}" if value else "" for value in row] for row in matrix.tolist()],
             texttemplate="%{text}",
+            textfont={"size": NUMBER_SIZE},
             hovertemplate=f"{labels['to_dimension']} %{{y}}<br>{labels['from_dimension']} %{{x}}<br>%{{z:.6f}}<extra></extra>",
         )
     )
@@ -169,7 +172,7 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mappi
     for start in range(0, size - 1, 2):
         place = {"x0": start - 0.5, "x1": start + 1.5, "y0": start - 0.5, "y1": start + 1.5}
         figure.add_shape(type="rect", line={"color": LINE, "width": 2}, **place)
-    return finished(figure, height=520, margin={"t": 60})
+    return finished(figure, height=520, margin={"t": 60}, meta={"least_width": BESIDE_MATRIX + LONG_CELL * size})
 
 
 def turning_circle(

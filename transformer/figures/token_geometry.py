@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from transformer.figures.attention import MOST_HATCHED
+from transformer.figures.attention import LONG_CELL, MOST_HATCHED, NUMBER_SIZE
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import (
     HUES,
@@ -28,6 +28,7 @@ ROWS = ((15, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
 MOST_COSINES = 12  # most tokens for which each cell has its number; the map is half a page wide
+BESIDE_COSINES = 130  # px: labels and colour bar beside them
 
 
 def aligned_maps(
@@ -140,13 +141,15 @@ def similarity_map(
             colorscale=SIGNED,
             colorbar={"title": {"text": labels["cosine"]}, "thickness": 12},
             texttemplate="%{z:.2f}" if longer <= MOST_COSINES else None,
+            textfont={"size": NUMBER_SIZE},
             hovertemplate=f"%{{y}}<br>%{{x}}<br>{labels['cosine']} %{{z:.4f}}<extra></extra>",
         )
     )
     figure.update_xaxes(token_axis("", tokens, side="top", tickangle=-45 if longer > 8 else 0))
     figure.update_yaxes(token_axis("", tokens), autorange="reversed")
     figure = finished(figure, height=110 + longer * int(np.clip(460 / longer, 11, 46)))
-    return figure.update_layout(margin={"t": 80})
+    least = {"least_width": BESIDE_COSINES + LONG_CELL * longer} if longer <= MOST_COSINES else {}
+    return figure.update_layout(margin={"t": 80}, meta=least)
 
 
 def vocabulary_map(

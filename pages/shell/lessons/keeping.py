@@ -12,17 +12,20 @@ from typing import Any
 import streamlit as st
 
 from pages.shell.lessons.lesson import LessonError, Stop
-from pages.shell.lessons.reading import RESERVED, read_lesson
+from pages.shell.lessons.reading import RESERVED, VIEW_CHARACTERS, read_lesson
 from pages.shell.lessons.views import exists
 from pages.ui.compat import mount
 from pages.ui.component import joined
-from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS, TEXT_CHARACTERS
+from pages.ui.escaping import literal
+from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS
 from pages.ui.presenting import PRESENT
 from pages.ui.text import text
 
 # Session keys: a list of `Kept`; the number of the next one; what was typed on the lesson as a whole, by name; the name of this
-# session in the storage of the tab; whether that was read.
+# session in the storage of the tab; whether that was read; what of the address the view that was just kept has not; the view
+# that was removed last, with its place.
 KEPT, NEXT, WORDS, SESSION, READ = "kept_views", "kept_next", "kept_words", "kept_session", "kept_read"
+MISSING, REMOVED = "kept_missing", "kept_removed"
 # Pages without a view of a model.
 LEFT_OUT = ("lessons",)
 # What the address leaves out where it is the default, which the card of a model can set.
@@ -60,6 +63,24 @@ def kept_words() -> dict[str, Field]:
     return st.session_state.setdefault(WORDS, {})
 
 
+def remove(place: int) -> None:
+    """Remove a kept view, counted from 0; the last one can be put back."""
+    st.session_state[REMOVED] = (place, kept().pop(place))
+
+
+def removed() -> Kept | None:
+    """The kept view that was removed last and not put back; None without one."""
+    return st.session_state.get(REMOVED, (0, None))[1]
+
+
+def put_back() -> None:
+    """Put the view that was removed last where it was; nothing without one, or where there is no room."""
+    place, view = st.session_state.get(REMOVED, (0, None))
+    if view is not None and len(kept()) < LESSON_STOPS:
+        kept().insert(place, view)
+        del st.session_state[REMOVED]
+
+
 def show_keep() -> None:
     """Draw the button that keeps the view of the page. Call it below the page."""
     if st.session_state["page"] in LEFT_OUT:
@@ -75,6 +96,12 @@ def show_keep() -> None:
         disabled=full,
         help=words["help"],
     )
+    missing = st.session_state.pop(MISSING, ())
+    if missing:
+        names = literal(", ".join(missing))
+        st.warning(
+            words["missing"].format(names=names, most=VIEW_CHARACTERS, count=LESSON_PARAMETERS), icon=":material/content_cut:"
+        )
     if kept():
         st.caption(words["count"].format(count=len(kept()), most=LESSON_STOPS))
         keep_copy()
@@ -153,5 +180,6 @@ def _keep() -> None:
     view = {name: st.query_params[name] for name in st.query_params if name not in (*RESERVED, PRESENT)}
     always = ALWAYS.get(page, ("model", "source"))
     view = {name: str(state[name]) for name in always if state.get(name)} | view
-    short = [(name, value) for name, value in view.items() if len(value) <= TEXT_CHARACTERS][:LESSON_PARAMETERS]
+    short = [(name, value) for name, value in view.items() if len(value) <= VIEW_CHARACTERS][:LESSON_PARAMETERS]
+    state[MISSING] = tuple(name for name in view if name not in dict(short))
     kept().append(Kept(_next(), Stop(title=text(page)["title"], say="", page=page, view=tuple(short))))

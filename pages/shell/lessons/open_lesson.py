@@ -73,11 +73,13 @@ def follow_lesson() -> None:
     """Take the lesson over from the address, or write it there. Call it once in a run of the app, before the sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
-        of_class = follow_class()
+        before = open_lesson()
+        # The first stop of a lesson opens its own view: what was wrong with the class is still to be read there.
+        of_class = follow_class(keep_problem=before is not None and query.get(STOP) == before.parameters[STOP])
         if of_class and query.get(NAME, of_class) != of_class:  # the class takes another lesson than the address has
             for parameter in (STOP, ANSWERS, MARKED):
                 query.pop(parameter, None)
-        before, name = open_lesson(), of_class or query.get(NAME, "")
+        name = of_class or query.get(NAME, "")
         asked = query.get(STOP, "")
         stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
         answers = parse(query.get(ANSWERS, ""))

@@ -14,11 +14,13 @@ from pages.ui.limits import (
     LESSON_OPTIONS,
     LESSON_PARAMETERS,
     LESSON_STOPS,
+    SENTENCES,
     TEXT_CHARACTERS,
 )
 
 TITLE, SHORT = 120, 400  # characters of a title, and of an option or a reason
 MINUTES = 240
+VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # of a parameter of a view: the box with further sentences is one
 # Dots in a line of a file: a name of 50,000 parts, `a.a.a`, kept tomllib busy for 41 s.
 MOST_DOTS = 1000
 # Parameters of an address that belong to the app, not to a view.
@@ -106,7 +108,7 @@ def _view(table: "_Table | None") -> tuple[tuple[str, str], ...]:
     for name in list(table.values):
         if not isinstance(name, str) or not re.fullmatch("[a-zA-Z_]{1,40}", name) or name in RESERVED:
             table.refuse("{where} has the parameter {name!r}, which a view cannot have.", name=name)
-        pairs.append((name, table.text(name, TEXT_CHARACTERS, numbers=True)))
+        pairs.append((name, table.text(name, VIEW_CHARACTERS, numbers=True)))
     return tuple(pairs)
 
 
@@ -210,6 +212,8 @@ class _Table:
             value = str(value)
         if value is None and not needed:
             return ""
+        if value is None:
+            self.refuse("{where}: {name} is missing; it must be a text.", name=name)
         if not isinstance(value, str):
             self.refuse("{where}: {name} is {value!r}; it must be a text.", name=name, value=value)
         assert isinstance(value, str)

@@ -58,15 +58,20 @@ def linked_class() -> dict[str, str]:
     return {CLASS: place.written} if place else {}
 
 
-def follow_class() -> str:
+def follow_class(keep_problem: bool) -> str:
     """Take the place that the address has. Returns the lesson of the class by its name, also if it is full; empty if there
-    is no class."""
+    is no class.
+
+    Args:
+        keep_problem: whether a class that could not be joined before is still said, if the address has none.
+    """
     state, query = st.session_state, st.query_params
     asked, secret = query.get(CLASS, ""), query.get(TEACHER, "")
     if TEACHER in query:
         del query[TEACHER]
-    before, state[SEAT], state[PROBLEM] = seat(), None, None
+    before, problem, state[SEAT], state[PROBLEM] = seat(), class_problem(), None, None
     if not asked:
+        state[PROBLEM] = problem if keep_problem else None
         return ""
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
     code, student = written.groups() if written else (asked, None)

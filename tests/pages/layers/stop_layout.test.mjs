@@ -93,13 +93,14 @@ test("a strip of heads stands side by side, and the heads it is split into one b
 });
 
 test("where nothing fits there is still a layout", () => {
-  assert.deepEqual(placePanels([panelOf([1, 4, 4])], 10), { side: 1, stacked: true, narrow: true, u: 2.5, v: 24 });
+  assert.deepEqual(placePanels([panelOf([1, 4, 4])], 10), { side: 1, stacked: true, narrow: true, u: 2.5, v: 24, scale: 1 });
   assert.deepEqual(placePanels([panelOf([1, 4, 4]), panelOf([1, 4, 4], { row_tokens: ["a", "b", "c", "d"] })], 60), {
     side: 1,
     stacked: true,
     narrow: true,
     u: 0.5,
     v: 2,
+    scale: 1,
   });
 });
 
@@ -108,12 +109,25 @@ test("tokens stand beside every row that has room, and ids widen their cells", (
   const wide = panelLayout(panelOf([1, 4, 4], { row_tokens: tokens }), placePanels([panelOf([1, 4, 4])], 900), widest);
   assert.equal(wide.rowTokens, tokens);
   assert.equal(wide.box.left, LONGEST_LABEL + 6);
-  const placing = { u: 2, v: 4, side: 1, stacked: false, narrow: false };
+  const placing = { u: 2, v: 4, side: 1, stacked: false, narrow: false, scale: 1 };
   assert.equal(panelLayout(panelOf([1, 4, 4], { row_tokens: tokens }), placing, widest).nth, 3);
   assert.equal(panelLayout(panelOf([2, 4, 4], { row_tokens: tokens }), placing, widest).rowTokens, null);
   const ids = panelLayout(panelOf([1, 2, 1], { scale: "ids", values: Float32Array.of(3, 12345) }), placing, widest);
   assert.deepEqual(ids.ids, ["3", "12345"]);
   assert.equal(ids.box.w, 8 * 5 + 10);
+});
+
+test("with larger letters there is more room for them, and a row is as high as its token", () => {
+  const tokens = ["a very long token indeed", ..."abcdefghijklmnopqrstuvwxyzabcdefghijkl"];
+  for (const scale of [1, 1.5625, 2]) {
+    const panel = panelOf([1, tokens.length, 64], { row_tokens: tokens });
+    const placing = placePanels([panelOf([1, tokens.length, 1]), panel], 900, scale);
+    const { box, nth } = panelLayout(panel, placing, widest);
+    assert.equal(placing.scale, scale);
+    assert.ok(nth * placing.v >= 11.52 * scale, `${nth} rows of ${placing.v} px`);
+    assert.equal(box.left, Math.ceil(Math.min(LONGEST_LABEL * scale, widest(tokens)) + 6));
+    assert.ok(box.h <= 430);
+  }
 });
 
 test("a dot stands for several numbers only where there are more than pixels or than may be sent to the eye", () => {
@@ -142,7 +156,7 @@ test("every number can be pointed at, and a gutter belongs to none", () => {
     [2, [3, 2, 3]],
   ])) {
     const panel = panelOf(shape);
-    const placing = { u: 10, v: 12, side, stacked: false, narrow: false };
+    const placing = { u: 10, v: 12, side, stacked: false, narrow: false, scale: 1 };
     panel.box = panelLayout(panel, placing, widest).box;
     for (let tile = 0; tile < shape[0]; tile++) {
       for (let r = 0; r < shape[1]; r++) {

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons.before_after import FORMS, normalised_gain, test_sheet
 from pages.lessons.pictures import picture
 from pages.lessons.sheet import sheet
+from pages.shell.lessons.keeping import KEPT
 from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
 from pages.shell.lessons.library import shipped
 from pages.shell.lessons.packing import unpack
@@ -21,7 +22,7 @@ from pages.shell.lessons.reading import as_toml
 from pages.shell.lessons.truths import truth_of
 from pages.shell.runs import runs
 from pages.ui.format import share
-from pages.ui.limits import LESSON_STOPS
+from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 
@@ -193,6 +194,34 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert app.query_params["lesson"] in ("my-own", ["my-own"])
     app.button(key="own_stop_0_remove").click().run()
     assert len(unpack(app.code[0].value.partition("lesson=")[2]).stops) == 1
+    app.button(key="own_put_back").click().run()
+    assert unpack(app.code[0].value.partition("lesson=")[2]) == lesson  # at its place, with its words and its question
+    assert "own_put_back" not in [button.key for button in app.button]
+
+
+def test_a_view_with_the_longest_batch_is_kept_whole_and_what_is_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = "\n".join(["a" * (TEXT_CHARACTERS - 1)] * (SENTENCES - 1))
+    app = on_page("pages/masks/page.py", model="reverse", source="abc", batch=batch)
+    app.button(key="keep_view").click().run()
+    assert not app.exception
+    assert dict(app.session_state[KEPT][0].stop.view)["batch"] == batch
+    assert not any("Kept, but" in shown(warning.value) for warning in app.warning)
+    monkeypatch.setattr("pages.shell.lessons.keeping.VIEW_CHARACTERS", 100)
+    app.button(key="keep_view").click().run()
+    assert "batch" not in dict(app.session_state[KEPT][1].stop.view)
+    assert any("Kept, but without batch" in shown(warning.value) for warning in app.warning)
+    app.run()
+    assert not any("Kept, but" in shown(warning.value) for warning in app.warning)
+
+
+def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = on_page(ATTENTION, model="reverse", source="abc")
+    app.button(key="keep_view").click().run()
+    app.switch_page(PAGE).run()
+    assert not any("only here" in info.value for info in app.info)
+    monkeypatch.setattr("pages.shell.runs.own_models", lambda: {"reverse": None})
+    app.run()
+    assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
 
 
 def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None:

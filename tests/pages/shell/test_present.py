@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
+from pages.shell.navigation import name_of, page_files
 from pages.shell.present import SOURCE
 from pages.ui.presenting import PRESENT
 from pages.ui.text import text
@@ -12,45 +13,86 @@ from tests.pages.conftest import Visitor
 PROJECTORS: tuple[ViewportSize, ...] = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
 SCROLL = "document.querySelector('.stMain').scrollTop"
 END = "document.querySelector('.stMain').scrollHeight - document.querySelector('.stMain').clientHeight"
-# All texts that are seen and have less than 18 px; those in charts and in our components, too.
+# All texts that are seen and have less than 18 px on the screen: those of pages, of charts, of our components, and what was
+# painted on canvases since `WATCH_CANVASES`.
 SMALL = """() => {
-    const small = [];
+    const least = 17.9;
+    const small = [...window.painted ?? []].filter(([, size]) => size < least).map((painted) => painted.join());
+    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
+    const isSeen = (node) => node.nodeType === 3 && /[^\\s\u200b]/.test(node.textContent);
     const look = (root) => {
         for (const element of root.querySelectorAll('*')) {
             if (element.shadowRoot) look(element.shadowRoot);
-            const words = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim());
+            const words = [...element.childNodes].filter(isSeen);
             const box = element.getBoundingClientRect();
             if (!words.length || !element.checkVisibility() || box.width < 2 || box.height < 2) continue;
-            if (element.closest('style, script, .katex, [data-testid="stSidebar"], [data-testid="stIconMaterial"]')) continue;
-            const size = parseFloat(getComputedStyle(element).fontSize);
-            if (size < 17.9) small.push([element.outerHTML.slice(0, 9), words[0].textContent.trim().slice(0, 30), size].join());
+            if (element.closest(leftOut)) continue;
+            const drawn = element instanceof SVGElement ? element.getScreenCTM() : null;
+            const size = parseFloat(getComputedStyle(element).fontSize) * (drawn ? Math.hypot(drawn.b, drawn.d) : 1);
+            if (size < least) small.push([element.tagName, words[0].textContent.trim().slice(0, 30), size].join());
         }
     };
     look(document.querySelector('.stMain'));
     return small;
 }"""
-# Texts that reach over a side of the screen, outside of boxes that scroll.
+# From now on notes how large words are that are painted on a canvas.
+WATCH_CANVASES = """() => {
+    const {prototype} = CanvasRenderingContext2D;
+    const {fillText} = prototype;
+    window.painted = new Map();
+    prototype.fillText = function (words, ...place) {
+        const {b, d} = this.getTransform();
+        const onScreen = this.canvas.getBoundingClientRect().width / this.canvas.width;
+        const size = parseFloat(/[\\d.]+px/.exec(this.font)[0]) * Math.hypot(b, d) * onScreen;
+        if (words.trim() && size) window.painted.set(words, size);
+        return fillText.call(this, words, ...place);
+    };
+}"""
+# Texts that reach over a side of the screen, outside of boxes that scroll, or over the edge of what cuts them off.
 CUT_OFF = """() => {
     const cut = [];
+    const isCut = (element, words) => {
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        const box = range.getBoundingClientRect();
+        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+            const {overflowX, overflowY, clipPath} = getComputedStyle(at);
+            if (/auto|scroll/.test(overflowX + overflowY) || clipPath !== "none") return false;
+            if (!/hidden|clip/.test(overflowX + overflowY)) continue;
+            const edge = at.getBoundingClientRect();
+            const over = Math.max(edge.left - box.left, box.right - edge.right, box.bottom - edge.bottom - 4);
+            if (edge.width > 2 && over > 2) return true;
+        }
+        return false;
+    };
     const scrolls = (element) => {
         for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
             if (/auto|scroll/.test(getComputedStyle(at).overflowX) && !at.matches('.stMain')) return true;
         }
         return false;
     };
+    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
     const look = (root) => {
         for (const element of root.querySelectorAll('*')) {
             if (element.shadowRoot) look(element.shadowRoot);
-            const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+            const words = [...element.childNodes].find((node) => node.nodeType === 3 && node.textContent.trim());
             const box = element.getBoundingClientRect();
+            const isLong = element.scrollWidth > element.clientWidth + 1;
+            if (element.matches('input') && box.width > 2 && isLong) cut.push(element.value);
             if (!words || !element.checkVisibility({visibilityProperty: true}) || box.width < 2 || box.height < 2) continue;
-            if (element.closest('style, script, [data-testid="stSidebar"], .katex-mathml')) continue;
-            if ((box.left < -1 || box.right > innerWidth + 1) && !scrolls(element)) cut.push(element.textContent.slice(0, 40));
+            if (element.closest(leftOut)) continue;
+            const over = (box.left < -1 || box.right > innerWidth + 1) && !scrolls(element);
+            if (over || isCut(element, words)) cut.push(element.textContent.slice(0, 40));
         }
     };
     look(document.querySelector('.stMain'));
     return cut;
 }"""
+# Controls without a name, and whether the page scrolls sideways.
+NAMELESS = """() => [...document.querySelectorAll('.stMain :is(button, a[href], input, select, textarea)')].filter((control) =>
+    control.checkVisibility() && !(control.ariaLabel || control.innerText?.trim() || control.title || control.labels?.length
+        || control.getAttribute('aria-labelledby'))).map((control) => control.outerHTML.slice(0, 80))"""
+SIDEWAYS = "document.querySelector('.stMain').scrollWidth - document.querySelector('.stMain').clientWidth"
 
 
 def test_a_link_presents_and_the_text_above_the_page_is_that_of_the_sidebar() -> None:
@@ -145,11 +187,30 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     visitor.settle()
     assert "present" not in page.url
-    # Dense pages, with shapes of tensors beside small letters and a table for each layer.
-    for path in ("masks", "layers"):
-        page.set_viewport_size(PROJECTORS[0])
-        visitor.open(f"{path}?present=1")
-        for size in PROJECTORS:
-            page.set_viewport_size(size)
-            assert page.evaluate(SMALL) == []
-            assert page.evaluate(CUT_OFF) == []
+
+
+PAGES = [name_of(file) for file in page_files()]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_every_part_of_every_page_is_large_and_whole_on_both_projectors(name: str, visitor: Visitor) -> None:
+    page, words = visitor.page, text(name)
+    labels = text("choices")["part"]
+    group = str(words.get("look") or words.get("part_label") or words.get("part"))
+    parts = [labels.get(part, part) for part in words.get("looks", words.get("parts", {}))]
+    if name == "decoding":
+        group, parts = words["method"], ["greedy", "sampling", "beam"]
+    page.set_viewport_size(PROJECTORS[1])
+    visitor.open(f"{name}?present=1" if name != PAGES[0] else "?present=1", whole=True)
+    page.evaluate(WATCH_CANVASES)
+    # Each part on the narrower screen, where there is less room for letters; what is as wide is as large on the other one.
+    for size, part in [(PROJECTORS[1], ""), (PROJECTORS[0], ""), *((PROJECTORS[0], part) for part in parts[1:])]:
+        page.set_viewport_size(size)
+        if part:
+            visitor.choose(group, part)
+        else:
+            visitor.settle()
+        for check in (SMALL, CUT_OFF, NAMELESS):
+            assert page.evaluate(check) == [], f"{part} at {size}"
+        assert page.evaluate(SIDEWAYS) <= 0, f"{part} at {size}"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pages.ui.charts import chart
-from pages.ui.presenting import LEAST, SCALE, enlarged
+from pages.ui.presenting import EXPONENT, LEAST, POWER, SCALE, enlarged
 from transformer.figures import head_map
 
 TOKENS = ("a", "b", "c")
@@ -35,3 +35,10 @@ def test_small_letters_of_notes_and_titles_as_text_are_readable() -> None:
     assert layout["xaxis"]["title"]["text"] == "token"
     assert layout["font"]["size"] == LEAST
     assert enlarged(spec)["data"][0]["textfont"]["size"] == LEAST
+    assert enlarged(spec)["data"][0]["constraintext"] == "none"  # or Plotly shrinks them again
+
+
+def test_exponents_on_a_logarithmic_axis_are_readable() -> None:
+    layout = enlarged({"layout": {"xaxis": {"type": "log"}, "yaxis": {"type": "linear"}}})["layout"]
+    assert layout["xaxis"]["tickfont"]["size"] * POWER * EXPONENT >= LEAST
+    assert layout["yaxis"]["tickfont"]["size"] == LEAST

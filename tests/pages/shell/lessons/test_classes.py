@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 import segno
 from markupsafe import escape
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.session import Session
@@ -23,6 +24,7 @@ from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
 from tests.pages.apps import HOME, on_page, shown, unfold
+from tests.pages.conftest import Visitor
 from tests.pages.shell.lessons.test_player import bar
 from tests.pages.shell.test_body import At
 
@@ -428,3 +430,14 @@ def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None
     assert rows(shown_to_teacher) == rows(shown_to_student) == counted
     changed = sum(one != other for one, other in zip(first, last, strict=True))
     assert f"30 of 30 answered; {changed} changed" in shown_to_teacher
+
+
+@pytest.mark.browser
+def test_a_class_that_cannot_be_joined_is_said_at_the_first_stop_of_its_lesson(visitor: Visitor) -> None:
+    page = visitor.open("?class=ABCDEF&lesson=first-look")
+    page.wait_for_url("**source=**")  # the stop has opened its own view
+    visitor.settle()
+    problem = page.get_by_text("There is no class ABCDEF here")
+    expect(problem).to_be_visible()
+    page.locator(".st-key-lesson_bar a.next").click()
+    expect(problem).to_have_count(0)

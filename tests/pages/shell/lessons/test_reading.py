@@ -99,7 +99,7 @@ WRONG: list[tuple[Any, str]] = [
     (lesson({"view": {"lesson": "x"}}), "has the parameter 'lesson', which a view cannot have"),
     (lesson({"view": {"a&b": "x"}}), "has the parameter 'a&b'"),
     (lesson({"view": {"source": ["x"]}}), "source is ['x']; it must be a text"),
-    (lesson({"view": {"source": "x" * 2000}}), "source has 2,000 characters"),
+    (lesson({"view": {"source": "x" * 5000}}), "source has 5,000 characters"),
     (lesson({"view": dict.fromkeys(map(chr, range(65, 65 + 26)), "") | dict.fromkeys("abcdefgh", "")}), "has 34 parameters"),
     (asked(kind="essay"), "kind is 'essay'; allowed are choose, tokens, order, number"),
     (asked(options=["a"]), "has fewer than two options"),
@@ -118,7 +118,7 @@ WRONG: list[tuple[Any, str]] = [
     (asked(kind="order", answer=1), "neither answer nor truth"),
     (asked(truth={"name": "import os"}, answer=None), "name is 'import os'; allowed are attention-weight"),
     (asked(truth={"name": "attention-row", "query": "a", "kind": "x"}, answer=None), "kind is 'x'; allowed are encoder"),
-    (asked(truth={"name": "attention-row"}, answer=None), "query is None; it must be a text"),
+    (asked(truth={"name": "attention-row"}, answer=None), "query is missing; it must be a text"),
     (asked(truth={"name": "token-count", "side": "both"}, answer=None), "side is 'both'"),
     (asked(truth={"name": "head-count", "code": "1"}, answer=None), "has 'code', which is not a name"),
 ]
