@@ -2,7 +2,8 @@
 
 import { moveToTap, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 
-const QUIET = 300; // ms without a change of the page before it is looked through
+const PAUSE = 300; // ms from a change of the page until it is looked through; also while it goes on changing
+const SCROLLS = ["auto", "scroll"]; // what is hidden beyond a side cannot be reached by scrolling
 
 /**
  * Keep every page of this window so that it can be used without a mouse and without seeing it.
@@ -13,17 +14,26 @@ export function keepAccessible(scrollable) {
   // Streamlit may load this file again in the same window.
   if ("keptAccessible" in document) return;
   Object.assign(document, { keptAccessible: true });
-  let timer = 0;
+  let waits = false;
+  // Another size of the letters or of the screen changes no element, only sizes.
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) letFocus(/** @type {HTMLElement} */ (target), scrollable);
+  });
   const look = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    if (waits) return;
+    waits = true;
+    setTimeout(() => {
+      waits = false;
       // Else a screen reader is told of a list without items, and of items without a list.
       for (const part of navigationLists()) part.setAttribute("role", "presentation");
-      for (const box of scrollBoxes()) letFocus(box, scrollable);
-    }, QUIET);
+      for (const box of scrollBoxes()) {
+        letFocus(box, scrollable);
+        sizes.observe(box);
+      }
+    }, PAUSE);
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  addEventListener("resize", look);
+  document.fonts.addEventListener("loadingdone", look); // letters of another width, which may change the size of no box
   addEventListener("pointerdown", moveToTap, { capture: true, passive: true });
   keepUnfoldedInView();
   look();
@@ -56,8 +66,10 @@ function keepUnfoldedInView() {
  * @param {string} label
  */
 function letFocus(box, label) {
-  const larger = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-  const scrolls = larger && getComputedStyle(box).overflowX !== "visible";
+  const { overflowX, overflowY } = getComputedStyle(box);
+  const scrolls =
+    (box.scrollWidth > box.clientWidth && SCROLLS.includes(overflowX)) ||
+    (box.scrollHeight > box.clientHeight && SCROLLS.includes(overflowY));
   if (scrolls === box.hasAttribute("tabindex")) return;
   for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": label })) {
     if (scrolls) box.setAttribute(name, value);
