@@ -12,6 +12,7 @@ from pages.shell.folders import folder_models, folders, hub_allowed, is_open, op
 from pages.shell.glossary import explain_terms
 from pages.shell.history import keep_history
 from pages.shell.hub_box import arrived, show_hub
+from pages.shell.lessons.open_lesson import lesson_is_open
 from pages.shell.models import about_folder, accepts, open_description
 from pages.shell.next_words import CHIPS, show_next_words
 from pages.shell.own_models import PREFIX, own_models
@@ -158,7 +159,10 @@ def _examples(offered: tuple[Start, ...]) -> None:
 
 @st.fragment(key=LOOK_FOR)
 def _look_for(offered: tuple[Start, ...]) -> None:
-    """Draw what to look for in the example that the boxes hold, if they do and this page shows it."""
+    """Draw what to look for in the example that the boxes hold, if they do and this page shows it; nothing in a lesson, which
+    may ask for that."""
+    if lesson_is_open():
+        return
     for start in offered:
         if start.now and st.session_state.get("page") in start.pages:
             st.info(start.look_for, icon=":material/visibility:")

@@ -25,6 +25,7 @@ from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
+from tests.pages.conftest import Visitor
 
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
@@ -338,3 +339,13 @@ def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
     assert app.button(key="start my-mine")
     app.get("file_uploader")[0].upload("wrong.toml", b"title = 5", "application/toml").run()
     assert "title is 5; it must be a text" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.browser
+def test_nothing_is_printed_after_the_sheet(visitor: Visitor) -> None:
+    """Room below it could fill a page of its own."""
+    page = visitor.open("lessons?sheet=pre", whole=True)
+    page.emulate_media(media="print")
+    end = page.locator(".lesson-sheet").evaluate("sheet => sheet.getBoundingClientRect().bottom")
+    assert abs(page.evaluate("document.querySelector('.stApp').scrollHeight") - end) < 20
+    page.emulate_media(media="screen")

@@ -9,7 +9,7 @@ from pages.shell.sidebar import FIRST_SIZES
 from pages.shell.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
 from pages.ui.text import text
-from tests.pages.apps import LINKED, shown, shown_errors, unfold
+from tests.pages.apps import LINKED, on_page, shown, shown_errors, unfold
 from transformer import PRESETS, Pipeline
 from transformer.pipeline.untrained import LARGEST_ID, LONGEST, Untrained
 from transformer.tracing.phrases import interventions
@@ -251,6 +251,12 @@ def test_hint_belongs_to_the_pages_that_show_what_it_speaks_of() -> None:
     assert not app.sidebar.info
     app.session_state["page"] = "attention"
     assert [info.value for info in app.run().sidebar.info] == [starts("reverse")[0].look_for]
+
+
+def test_a_lesson_gets_no_hint_which_would_answer_its_questions() -> None:
+    view = {"model": "reverse", "source": starts("reverse")[0].source}
+    lesson = {"lesson": "first-look", "lesson_stop": "3"}
+    assert [bool(on_page("pages/attention/page.py", **view, **more).sidebar.info) for more in ({}, lesson)] == [True, False]
 
 
 def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
