@@ -99,10 +99,12 @@ function question() {
 }
 
 /**
- * Where the part that the address names begins, in px of the page; null while it is not drawn.
+ * Where the part that the address names begins, in px of the page: its heading, or until that is drawn, the box that keeps its place
+ * (parts.py); null while neither is there.
  */
 function part() {
-  const element = document.getElementById(location.hash.slice(1));
+  const name = location.hash.slice(1);
+  const element = document.getElementById(name) ?? document.querySelector(`.unseen[data-part="${CSS.escape(name)}"]`);
   return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
 }
 

@@ -6,9 +6,11 @@ import { arriveAtParts } from "./arrival.js";
 import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
+const LASTING = ["answers"]; // of a lesson: what was answered stays answered
+
 /** @param {import("../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
 export default function mount({ data }) {
-  addEntryForEachChoice();
+  addEntryForEachChoice(LASTING);
   arriveAtParts();
   showUndo(data.undo, data.undo_help);
   keepAccessible(data.scrollable);

@@ -9,6 +9,8 @@ const AIR = 16; // px above a part that is stepped to
 const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
 const SIDEBAR = "data-sidebar"; // of the document while the sidebar lies over the page: present_page.css
 const BEGUN = 24; // px that a part may have moved past that place and still be the present one
+// What a person types into. A switch or a slider that was moved keeps the focus, and the keys are the bar's all the same.
+const TYPED = "textarea, [contenteditable], input:not([type='checkbox'], [type='radio'], [type='range'])";
 const SCREEN = 0.8; // of a screen: how far a step goes down in a part that is taller than one
 
 /** @typedef {{ text: Record<string, string> }} Data */
@@ -137,7 +139,7 @@ class Presenting {
   press(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const target = event.composedPath()[0];
-    const typing = target instanceof Element && target.matches("input, textarea, [contenteditable]");
+    const typing = target instanceof Element && target.matches(TYPED);
     const key = event.key.toLowerCase();
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => this.escape() };

@@ -194,12 +194,19 @@ export function saveChart(chart, format, filename, background) {
  * with all it holds, and without what an earlier visit chose.
  *
  * @param {string} href
+ * @param {boolean} [instead] whether it takes the place of the present address, because no person asked for it: Back does not lead
+ *   to where the present one was
  */
-export function openInSession(href) {
+export function openInSession(href, instead = false) {
   // Streamlit first sends what was typed before the click: sent later, it would lead back here.
   setTimeout(() => {
-    dispatchEvent(new Event(CHOICE_EVENT));
-    history.pushState({}, "", withPresenting(href));
+    if (instead) {
+      history.replaceState({}, "", withPresenting(href));
+      dispatchEvent(new Event(ENTRY_EVENT));
+    } else {
+      dispatchEvent(new Event(CHOICE_EVENT));
+      history.pushState({}, "", withPresenting(href));
+    }
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
 }
@@ -239,10 +246,14 @@ const PRESSED = "button, a, input, label, summary, canvas, [role='option'], [rol
  * each one, half of them mixtures of before and after. Here the first change of the address after a person has acted adds an
  * entry, and all that the app changes after it belongs to it.
  *
+ * A change of the parameters that `lasting` names adds none: Back could not undo it.
+ *
  * On the way to another page Streamlit first takes what was chosen on the old one out of its address. Here that address is
  * put back before the next is added, so Back leads to the page as it was left.
+ *
+ * @param {string[]} [lasting] names of parameters
  */
-export function addEntryForEachChoice() {
+export function addEntryForEachChoice(lasting = []) {
   // Streamlit may load this file again in the same window.
   if ("addsEntries" in history) return;
   Object.assign(history, { addsEntries: true });
@@ -272,6 +283,10 @@ export function addEntryForEachChoice() {
    */
   const isChoice = (names) => {
     const now = performance.now();
+    if (names.split(",").some((name) => lasting.includes(name))) {
+      typed = acted = 0;
+      return false;
+    }
     if (leaving || !names || now - Math.max(typed, acted) > ACT_LASTS || !(typed || acted)) return false;
     const goesOn = !typed && byKey && names === last.names && now - last.time < BETWEEN_KEYS;
     if (!typed) last = byKey ? { names, time: now } : { names: "", time: 0 };

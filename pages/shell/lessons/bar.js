@@ -204,12 +204,12 @@ class Bar {
   opened() {
     if (this.data.started) {
       moving = true;
-      openInSession(this.data.here);
+      openInSession(this.data.here, true);
       return true;
     }
     const others = [...new URLSearchParams(location.search).keys()].filter((name) => !PARAMETERS.includes(name));
     if (others.length || new URL(this.data.here, location.href).search === location.search) return false;
-    openInSession(this.data.here);
+    openInSession(this.data.here, true);
     return true;
   }
 

@@ -32,6 +32,11 @@ def test_a_link_opens_at_the_part_it_names(visitor: Visitor) -> None:
     assert page.evaluate(TOP, "forcing") > 200  # what a person scrolls to is left alone
 
 
+def test_a_link_opens_at_a_part_whose_heading_is_not_drawn_before_it_is_on_screen(visitor: Visitor) -> None:
+    page = visitor.open("turning#english-french-static")
+    wait_at(page, "english-french-static")
+
+
 def test_a_link_opens_the_part_that_has_the_anchor_it_names(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=headlight#padding")
     page.locator("#padding").wait_for()

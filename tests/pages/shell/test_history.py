@@ -113,6 +113,25 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     assert not undo.is_visible()
 
 
+def test_back_in_a_lesson_leads_to_no_address_that_nobody_chose(visitor: Visitor) -> None:
+    page = visitor.open("?lesson=first-look&lesson_stop=2")
+    page.wait_for_url("**/attention?**")  # the view of the stop takes the place of an address without one
+    visitor.settle()
+    undo = page.get_by_role("button", name=text("common")["undo"])
+    assert page.evaluate("history.state.entry") == 0
+    assert not undo.is_visible()
+    visitor.open("lessons")
+    page.get_by_role("button", name="Start First look").click()
+    page.wait_for_url("**numbered=true**")
+    visitor.settle()
+    page.locator(".st-key-lesson_bar .question button").first.click()
+    page.wait_for_url("**answers=**")
+    visitor.settle()
+    undo.click()  # an answer stays, so this undoes the start
+    page.get_by_role("heading", name="Lessons", level=1).wait_for()
+    page.wait_for_url("**/lessons")
+
+
 def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     page = visitor.open("positions?computed=true")
     go(visitor, "Masks")

@@ -153,6 +153,17 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
         page.keyboard.press("PageUp")
     page.wait_for_function(f"{SCROLL} === 0")
     words = text("present")["bar"]
+    # Neither a text box nor a list lets a key of the bar through; a switch that was pressed does.
+    for control, covers in (("<textarea>", 0), ("<input>", 0), ("<input role='combobox'>", 0), ("<input type='checkbox'>", 1)):
+        page.evaluate(
+            "control => { document.querySelector('#typed')?.remove(); const box = document.createElement('div');"
+            "box.id = 'typed'; box.innerHTML = control; document.body.append(box); box.firstChild.focus(); }",
+            control,
+        )
+        page.keyboard.press("b")
+        expect(page.get_by_text(words["black"])).to_have_count(covers)
+    page.keyboard.press("b")
+    page.evaluate("document.querySelector('#typed').remove()")
     page.keyboard.press("b")
     expect(page.get_by_text(words["black"])).to_be_attached()
     page.keyboard.press(".")

@@ -187,6 +187,10 @@ def test_open_in_session(page: Page) -> None:
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     assert page.evaluate("window.sameSession")
     assert page.evaluate("window.opened") == [False, True]
+    place = page.evaluate("[history.length, history.state.entry]")
+    returned(page, "compat.openInSession('tokens?model=reverse&source=torch', true)")
+    page.get_by_role("heading", name="Tokens", level=1).wait_for()
+    assert page.evaluate("[history.length, history.state.entry]") == place
 
 
 def test_only_compat_js_uses_internals() -> None:
