@@ -1,4 +1,4 @@
-// What a keyboard, a screen reader or a finger needs and Streamlit leaves out.
+// Adds what Streamlit lacks for people who use a keyboard, a screen reader or a finger.
 
 import { moveToTap, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 

@@ -1,4 +1,4 @@
-// Reports the anchor of the address where another part of the page has it (parts.py), so that that part is opened.
+// Reports the anchor of the address to the server if another part of the page has it, so that this part is opened (parts.py).
 
 import { rootOf, viewOf } from "../ui/component.js";
 
@@ -17,7 +17,7 @@ export default function mount({ data, parentElement, setTriggerValue }) {
       setTriggerValue("anchor", anchor);
       return;
     }
-    // A person has picked another part since: the address names that part now.
+    // The person has picked another part since then, so the address must name that part.
     const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
     if (own) history.replaceState(history.state, "", `#${own}`);
   }

@@ -12,14 +12,15 @@ KEY = "edits"
 
 
 def follow_edits() -> None:
-    """Forget the edits of before when an address without any is opened, such as the next stop of a lesson. A page can have run
-    edited before its list is drawn, or never draw it. Call it once in a run of the app, before the page."""
+    """Remove the edits when an address without edits is opened, such as the next stop of a lesson. The list of edits cannot do
+    this, because a page may run the edited model before it draws the list, or may not draw the list at all. Call this once in a
+    run of the app, before the page."""
     if opens_from_history() and KEY not in st.query_params:
         st.session_state[KEY] = []
 
 
 def show_edit_list() -> list[str]:
-    """Draw the edits in force, to remove or to add by typing; returns them as phrases."""
+    """Draw the list of edits in force, in which edits can be removed, or added by typing. Returns them as phrases."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")

@@ -71,7 +71,7 @@ _FAILED: dict[FolderModel, CheckpointError] = {}
 
 
 def folders() -> Mapping[str, Folder]:
-    """The folders by name, those too that cannot be opened: the operator's, and those of models that were downloaded."""
+    """Name → folder: the operator's folders, and those of downloaded models. Includes folders that cannot be opened."""
     named = _folders(os.environ.get(VARIABLE, ""))
     return named | _downloaded(hub.store(), hub.changed()) if hub_allowed() else named
 
@@ -82,8 +82,9 @@ def hub_allowed() -> bool:
 
 
 def folder_models() -> dict[str, FolderModel]:
-    """The models that can be opened as far as their files tell, by name. A Marian is there twice: it runs in the classes of
-    Hugging Face, where its logits are the same bit for bit, or in our own network, which can compute each step again."""
+    """Name → model, for the models that can be opened, as far as their files tell. A Marian is in it twice. One entry runs in
+    the classes of Hugging Face and gives the same logits bit for bit. The other runs in our own network, which can compute
+    each step again."""
     models = {name: folder.model for name, folder in folders().items() if folder.model}
     own = {}
     for name, model in models.items():
@@ -99,16 +100,16 @@ def own_network_name(name: str) -> str:
 
 
 def problem_of(name: str) -> HeadlightError | None:
-    """Why a folder cannot be opened; None for one that can, or that nobody has tried to open."""
+    """Why a folder cannot be opened; None if it can, or if this process has not tried it yet."""
     folder, model = folders().get(name), folder_models().get(name)
     return (folder and folder.problem) or (_FAILED.get(model) if model else None)
 
 
 def open_folder(key: FolderModel) -> TextPipeline:
-    """The pipeline of a model; it stays open until others need its memory.
+    """The pipeline of a model. It stays in memory until other models need the memory.
 
     Raises:
-        CheckpointError: it cannot be opened. It is not tried again.
+        CheckpointError: the model cannot be opened. Later calls raise the same error without trying again.
     """
     if key in _FAILED:
         raise _FAILED[key].anew()
@@ -116,12 +117,12 @@ def open_folder(key: FolderModel) -> TextPipeline:
 
 
 def is_open(key: FolderModel) -> bool:
-    """Whether `open_folder` has it at hand."""
+    """Whether `open_folder` returns, or raises, at once."""
     return key in _FAILED or OPEN.has(_opened, key)
 
 
 def kept_folder(key: FolderModel) -> TextPipeline | Literal[Absent.ABSENT]:
-    """The pipeline of a model that is open; `ABSENT` if it would have to be opened."""
+    """The pipeline of a model that is in memory; `ABSENT` if the model would have to be opened first."""
     return OPEN.kept(_opened, key)
 
 
@@ -149,7 +150,7 @@ def _unreadable(name: str, error: OSError) -> CheckpointError:
 
 @cache
 def _folders(written: str) -> dict[str, Folder]:
-    """The folders in a value of the variable. The first of several with one name is taken."""
+    """Name → folder, for the folders that the value of the variable lists. If two have the same name, the first one wins."""
     taken: dict[str, Folder] = {}
     absent = _absent()
     for path in _paths(written):
@@ -177,7 +178,7 @@ def _folders(written: str) -> dict[str, Folder]:
 
 @lru_cache(maxsize=1)
 def _downloaded(store: Path, changed: int) -> dict[str, Folder]:  # noqa: ARG001 (keys of the cache)
-    """The models of the hub that are in a folder, which last changed at a time."""
+    """Name → folder, for the downloaded models in `store`. `changed` is the time of the last change there."""
     taken: dict[str, Folder] = {}
     for name, path in hub.downloaded().items():
         try:

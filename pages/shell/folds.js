@@ -1,6 +1,6 @@
-// Opens and closes a fold at once. Streamlit takes half a second, in which all that is below moves under a reader.
+// Opens and closes a fold at once. Streamlit takes half a second to do so, and everything below the fold moves for that time.
 
-const FRAMES = 5; // after a click in which the movement can begin
+const FRAMES = 5; // the movement begins within so many frames after the click
 
 /** Follow the clicks in this window from now on. */
 export function foldAtOnce() {
@@ -14,10 +14,10 @@ export function foldAtOnce() {
 }
 
 /**
- * Bring what moves of an element to its end.
+ * End all animations of an element at once.
  *
  * @param {Element} element
- * @param {number} frames for which to look whether anything moves
+ * @param {number} frames number of further frames in which to do this again
  */
 function finish(element, frames) {
   for (const animation of element.getAnimations()) animation.finish();

@@ -14,8 +14,8 @@ from pages.ui.text import text
 def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
     """Draw a part to unfold: words, formulas and the source lines of this app that computed the page.
 
-    Each page remembers whether its part is open. A closed part has no content: it would be sent with every click, and the first
-    source on a page costs a visitor the 1.6 MB of Streamlit's highlighter.
+    Each page remembers whether the part is open. A closed part has no content, because the content would be sent with every
+    click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
 
     Args:
         explanation: Markdown.

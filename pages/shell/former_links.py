@@ -33,7 +33,7 @@ class Row(NamedTuple):
     Attributes:
         name: today's name.
         value: converts a former value to today's.
-        only: a pattern that former values match, for a name with another meaning today.
+        only: a pattern that all former values match. It tells former values from today's if the name has another meaning now.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     only: str = ".*"
 
 
-# Page → former name → its translation. Includes names of which only the values changed.
+# Page → former name → its translation. Includes names that stayed the same, but whose values changed.
 FORMER: dict[str, dict[str, Row]] = {
     "attention": {
         "attention_computed": Row("computed"),
@@ -111,8 +111,8 @@ FORMER: dict[str, dict[str, Row]] = {
     "home": {"home_computed": Row("computed")},
     "turning": {"turning_computed": Row("computed")},
 }
-# Page → part → the parameters of its widgets. Links made before the page was drawn in parts, or before that part ceased to be
-# its first, do not name the part.
+# Page → part → the parameters of the widgets in that part. Old links do not name the part: the page had no parts then, or this
+# part was the first one, which a link does not name.
 PARTS: dict[str, dict[str, frozenset[str]]] = {
     "tokens": {"alike": frozenset({"word"}), "vocabulary": frozenset({"search"})},
     "positions": {
@@ -125,7 +125,7 @@ EVERYWHERE = {"model": Row("model", option_id, only="own sizes")}
 
 
 def translated(page: str, query: Query) -> dict[str, list[str]]:
-    """A link's query in today's names and values. If it has both a former and today's name, the value of today's name wins."""
+    """The query of a link with today's names and values. If it has both a former name and today's, today's value wins."""
     rows = {**EVERYWHERE, **FORMER.get(page, {})}
     current: dict[str, list[str]] = {}
     renamed: dict[str, list[str]] = {}
@@ -139,18 +139,18 @@ def translated(page: str, query: Query) -> dict[str, list[str]]:
 
 
 def with_part(page: str, query: Query) -> Query:
-    """A link's query with the part of the page that its widgets are in, where it names none."""
+    """The query of a link. If it names no part of the page, the part that has its widgets is added."""
     part = next((part for part, names in PARTS.get(page, {}).items() if names & query.keys()), None)
     return query if part is None or "part" in query else {**query, "part": [part]}
 
 
 def read_former_link() -> None:
-    """Rewrite an address of an earlier version in today's names and values, and rerun. Call it when the page is known and
-    before any widget is drawn."""
+    """If the address is one of an earlier version, rewrite it with today's names and values and run the app again. Call it once
+    the page is known, before any widget is drawn."""
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     page = st.session_state["page"]
     today: Query = translated(page, query)
-    # A page that is open already is without its part in the address only while that is its first.
+    # If the page was open already, an address without a part means the first part.
     if st.session_state.get(PAGE) != page or opens_from_history():
         today = with_part(page, today)
     if today == query:

@@ -1,4 +1,4 @@
-"""The box in the sidebar for a model of a hub, where the operator allows one: its id, the download, and what went wrong."""
+"""The box in the sidebar that opens a model of a hub: its id, the download, errors. Drawn only if the operator allows it."""
 
 import streamlit as st
 
@@ -20,11 +20,11 @@ PACE, LONGEST = 1.0, 250
 
 
 def show_hub() -> None:
-    """Draw the menu with the box, and below it the download of this session, or the one that its link needs."""
+    """Draw the menu with the box. Below it, draw the download of this session, or the offer of one that the link needs."""
     if not hub_allowed():
         return
     words, state = text("hub"), st.session_state
-    # Filled only while open, as the other menus of the sidebar.
+    # Like the other menus of the sidebar, it has content only while it is open.
     menu = st.popover(words["menu"], icon=":material/cloud_download:", width="stretch", key=MENU, on_change="rerun")
     if menu.open:
         with menu:
@@ -43,8 +43,8 @@ def show_hub() -> None:
 
 
 def arrived() -> str | None:
-    """The model that this session waited for, once; None if there is none. Call it before the picker of models is drawn, which
-    takes a name that it does not have out of the address."""
+    """The name of the model whose download has just ended for this session; None if there is none. Each name is returned once.
+    Call it before the picker of models is drawn, because the picker removes an unknown name from the address."""
     asked = st.query_params.get("model", "")
     if "/" in asked and hub_allowed() and asked not in folders() and asked not in folder_models():
         st.session_state[LINKED] = asked.removesuffix(IN_OWN_NETWORK)
@@ -88,12 +88,12 @@ def _leave() -> None:
 
 
 def _visitor() -> object:
-    """This session, among all that wait."""
+    """An object that identifies this session among all that wait for a download."""
     return st.session_state.setdefault("hub_visitor", object())
 
 
 def _progress() -> None:
-    """Draw how far the download is; when it is over, run the app again."""
+    """Draw the progress of the download. When it has ended, run the app again."""
     one: Download | None = st.session_state.get(DOWNLOAD)
     if one is None:
         return

@@ -12,17 +12,17 @@ LOG = logging.getLogger("headlight")
 
 
 class Download:
-    """A download of a model, which may be over.
+    """A download of a model. It may still run, or have ended.
 
     Args:
-        model: with the revision that was asked for.
+        model: the model and the revision that was asked for.
 
     Attributes:
         model: as given.
-        done, total: bytes; both 0 until the hub has listed the files.
-        name: of the model in links and in the picker, once it is there; else empty.
-        problem: why it failed; None if it did not.
-        cancelled: whether nobody waits for it any more.
+        done, total: bytes that have arrived, and bytes in all; both are 0 until the hub has listed the files.
+        name: the name of the model in links and in the picker; empty until the download has succeeded.
+        problem: why the download failed; None if it did not fail.
+        cancelled: True if no session waits for it any more.
     """
 
     def __init__(self, model: HubId) -> None:
@@ -36,7 +36,7 @@ class Download:
 
     @property
     def alive(self) -> bool:
-        """Whether it goes on, or waits for another one."""
+        """Whether it runs, or waits until another download has ended."""
         return self.thread.is_alive()
 
     def _run(self) -> None:
@@ -63,11 +63,11 @@ _RUNNING: list[Download] = []
 
 
 def start(model: HubId, visitor: object) -> Download:
-    """The download of a model, which is started unless it runs already.
+    """The download of a model. Starts it, unless it runs already.
 
     Args:
-        model: with any revision.
-        visitor: who waits for it, to be given to `leave`.
+        model: the model, and perhaps a revision.
+        visitor: identifies the session that waits. Give the same object to `leave`.
 
     Raises:
         CheckpointError: too many others wait.
@@ -86,7 +86,7 @@ def start(model: HubId, visitor: object) -> Download:
 
 
 def leave(one: Download, visitor: object) -> None:
-    """Cancel a download for one who waits; it goes on if others wait for it."""
+    """Stop waiting for a download. It is cancelled if no other session waits for it."""
     with _LOCK:
         one.waiting.discard(visitor)
         one.cancelled = not one.waiting

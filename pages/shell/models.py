@@ -16,7 +16,8 @@ UNTRAINED = "untrained"
 
 
 def description(model: str) -> str:
-    """One line on what a trained model does; of a snapshot, which one it is; of a model of one's own, where it comes from."""
+    """One line about a model of the picker. It says what a trained model does, which snapshot it is, or where a model of the
+    session comes from."""
     if model in own_models():
         return about_own(model)
     if model in folder_models():
@@ -30,18 +31,19 @@ def description(model: str) -> str:
 
 
 def open_description(model: str) -> str:
-    """As `description`, but without what the page The head that turns asks of this model, until it is answered there."""
+    """Like `description`, but it does not tell the answer to the question that the page *The head that turns* asks about this
+    model. Once that question is answered, it is the same as `description`."""
     undecided = _of_language(model, "undecided")
     return undecided if undecided and not was_shown("turning", question_of(model)) else description(model)
 
 
 def question_of(model: str) -> str:
-    """The name of the question what silencing a head does in one of the models that the page The head that turns compares."""
+    """The name of a question of the page *The head that turns*: what does silencing the head do in this model?"""
     return f"silence{'abc'[COMPARED.index(model)]}"
 
 
 def about_folder(model: FolderModel) -> str:
-    """The family of a model in a folder of the server, its parameters, and the memory that it takes."""
+    """A sentence about a model in a folder of the server: its family, its parameters and the memory that it takes."""
     family, parameters, nbytes = model.about
     sentence = text("sidebar")["folder_model_own" if model.own_network else "folder_model"]
     return sentence.format(family=family, parameters=amount(parameters), memory=byte_size(nbytes))

@@ -20,7 +20,7 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 
 def start_presenting() -> None:
-    """Read from the address whether to present, or keep what the session does. Call it before anything is drawn."""
+    """Present if the address asks for it, or if the session presents already. Call it before anything is drawn."""
     state, asked = st.session_state, st.query_params.get(PRESENT) == "1"
     state[PRESENT] = asked or (presenting() and not opens_from_history())
     if state[PRESENT] and not asked:

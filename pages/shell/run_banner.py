@@ -36,7 +36,8 @@ class Texts(NamedTuple):
 
     Attributes:
         view: the model and texts.
-        sources, targets: one for each text that the learner typed; a target is None if the decoder reads the answer.
+        sources, targets: one of each for every text that the learner typed. A target is None if the decoder reads the model's
+            own answer.
     """
 
     view: View
@@ -49,7 +50,7 @@ class Run(NamedTuple):
 
     Attributes:
         texts: what the model reads.
-        answers: the texts the model writes; in place of one, the reason why it writes none.
+        answers: what the model writes for each text, or the error that says why it writes nothing.
         trace: trace of one forward pass.
     """
 
@@ -67,8 +68,9 @@ def show_run(
 
     Args:
         batch: show and trace every sentence, instead of the first alone.
-        with_answer: whether the banner tells what the model answers; not while the learner guesses it.
-        beside: gives a view with texts of the page's own after those of a view. They are traced, and not in the banner.
+        with_answer: whether the banner tells the answer. False while the learner guesses it.
+        beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
+            banner does not show them.
 
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
@@ -82,12 +84,11 @@ def show_run(
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
-    """Draw the banner of a page that needs no trace of the view: the warnings about its first text. Otherwise as `show_run`;
-    returns the view.
+    """Draw the banner of a page that needs no trace: only the warnings about the first text. Returns the view. In all else it
+    does the same as `show_run`.
 
     Args:
-        compute: what the page computes of a view first. If it raises a `HeadlightError`, the text counts as one that cannot be
-            read.
+        compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.
     """
     texts = _of_view_or_last(partial(_first_text, compute=compute))
     _show_warnings(texts)
@@ -95,15 +96,15 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
 
 
 def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
-    """What is computed of the present view. If its text cannot be read, the error is shown, and the view that was drawn last is
-    taken.
+    """The result of `compute` for the present view. If a text cannot be read, the error is shown, and the result is that for
+    the view that was drawn last.
 
     Raises:
         HeadlightError: a text cannot be read, and nothing was drawn before.
     """
     view = current_view()
-    # Before the run, which may take seconds: what comes late pushes the page down under a reader. Kept for a trained model,
-    # too, so that what follows is not mounted anew when another model is chosen.
+    # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
+    # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
     note = st.empty()
     with note:
         _note_untrained(view)
@@ -162,7 +163,7 @@ def _texts(view: View, batch: bool) -> Texts:
 
 
 def answer_of(view: View, item: int = 0) -> Answer | InputError:
-    """The answer to a text; of a model that only fills in masks, an error if there are none."""
+    """The answer to a text. For a model that only fills in masks, an error if the text has no mask."""
     try:
         return view.answer(item=item)
     except InputError as error:
@@ -199,8 +200,7 @@ def _show_warnings(texts: Texts) -> None:
 
 
 def show_agreement(view: View) -> None:
-    """Say of a model of a folder whether its run, in which every tensor was recorded, gave the logits of the model in
-    `transformers`, untraced."""
+    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`."""
     if not isinstance(view.key, FolderModel):
         return
     words, agreement = text("common"), view.agreement()
@@ -215,9 +215,8 @@ def show_agreement(view: View) -> None:
 def _warn(texts: Texts, item: int, number: int | None) -> None:
     """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
     words, pipeline, target = text("common"), texts.view.pipeline, texts.targets[item]
-    read = (
-        accepts(texts.view.model) if pipeline.card.accepts else ""
-    )  # of a model of others, nobody knows what it was trained on
+    # The training texts of a model from a folder are not known.
+    read = accepts(texts.view.model) if pipeline.card.accepts else ""
     if not (pipeline.trained and _remark_names_unknown(texts, item)):
         warn_unknown("source", _with_fitting(pipeline, texts.sources[item]), read, number)
     if target is not None:
@@ -239,7 +238,7 @@ def _remark_names_unknown(texts: Texts, item: int) -> bool:
 
 
 def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ...]:
-    """The unknown tokens of a source, each with known words that may stand in its place, as far as the model's world tells."""
+    """The unknown tokens of a source. Each gets known words that could replace it, if the model's world can suggest some."""
     if pipeline.card.world not in WORLDS:
         return reading.unknown
     closest = world(pipeline.card.world).closest
@@ -262,12 +261,13 @@ def _show_answer(run: Run, item: int) -> None:
 def show_answer(
     view: View, answer: Answer | InputError, probabilities: Float[np.ndarray, "row vocab"] | None = None, item: int = 0
 ) -> None:
-    """Draw what a banner says of the answer to a text.
+    """Draw the part of the banner that is about the answer to a text.
 
     Args:
-        view: of the texts.
-        answer: to the text; or the reason why the model writes none.
-        probabilities: of the next token, a row for each token of the answer, `<eos>` included; None if they are not known.
+        view: the view with the text.
+        answer: the answer to the text, or the error that says why the model writes none.
+        probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
+            not known.
         item: index of the text in the batch.
     """
     words, target = text("common"), view.targets[item]
@@ -275,11 +275,11 @@ def show_answer(
         st.caption(literal(sentence(answer)))
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
-    # Each in an element of its own: in bold they are not words of the page, of which terms.js explains some.
+    # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
     st.markdown(words["answer"].format(source=span(source), answer=span(written)))
     if view.pipeline.trained:
         warn_wrong(view.pipeline.card.world, view.sources[item], answer.text)
-    # A decoder alone goes on as long as it may.
+    # A decoder alone always writes as many tokens as it may.
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
     if view.pipeline.trained and probabilities is not None:
@@ -289,7 +289,7 @@ def show_answer(
 
 
 def warn_wrong(world_name: str, source: str, written: str) -> None:
-    """Say what the right answer is if a model wrote another one; nothing if its world has no rule for the text."""
+    """Say what the right answer is if the model wrote another one. Says nothing if its world has no rule for the text."""
     right = right_answer(world_name, source)
     if right is not None and written != right:
         words = text("common")
@@ -297,7 +297,7 @@ def warn_wrong(world_name: str, source: str, written: str) -> None:
 
 
 def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
-    """Say of which token of the answer the model was not sure, if there is one."""
+    """Name the token of the answer that the model was least sure of, if it was unsure of any."""
     unsure = hesitation(probabilities) if len(probabilities) else None
     if unsure is not None:
         vocabulary = view.pipeline.vocabulary("target")

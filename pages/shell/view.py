@@ -35,8 +35,8 @@ class View:
         sources: the texts as typed: the first, and up to three more that form a batch with it.
         targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own.
         key: the cache key of the model in `runs`.
-        problem: the error of the batch, which is then left out; None if it can be read.
-        examples: how many of the texts, the last ones, are examples of a page and not typed.
+        problem: the error of the batch, which is left out of the view; None if the batch can be read.
+        examples: how many texts at the end of `sources` are examples of the page, not typed by the person.
     """
 
     model: str
@@ -60,33 +60,33 @@ class View:
         return self.targets[0]
 
     def first_row(self, item: int = 0) -> int:
-        """The row of the logits that gives the first token after the source: 0, but in a decoder alone, which reads the source
-        itself, that of its last token."""
+        """The row of the logits that predicts the first token of the answer. It is row 0. A decoder alone reads the source
+        itself, so there it is the row of the last source token."""
         return len(self.reading("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def expected(self, trace: Trace) -> list[int]:
-        """The token that each row of a trace of the first text should predict: the one after it, at last the end of an answer.
-        The last row is left out where nothing ends an answer."""
+        """The token that each row of a trace of the first text should predict: the next token of the target, or `<eos>` for
+        the last row. If the vocabulary has no `<eos>`, the last row is left out."""
         eos = self.pipeline.vocabulary("target").eos
         return [*trace.target_ids[0][1:], *(() if eos is None else (eos,))]
 
     def work(self) -> AbstractContextManager[None]:
-        """A context in which to compute with the model, in the line of heavy work if it is large."""
+        """A context for computing with the model. A large model waits in the line of heavy work first."""
         return aside() if self.heavy else nullcontext()
 
     def enter_line(self) -> None:
-        """Wait until no other run draws a large model, if this one is large. Call it before anything is computed with it."""
+        """If the model is large, wait until no other run draws a large model. Call it before the first computation."""
         if self.heavy:
             enter_line(text("common")["line"])
 
     @property
     def heavy(self) -> bool:
-        """Whether work on this model is heavy: others run first (`turns.aside`)."""
+        """Whether the model is so large that runs of small models go first (`turns.aside`)."""
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def computed(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """The result of a cached function that runs the model. A large model waits in the line of heavy work; beside all but a
-        shipped one, which is done before anybody could read it, stands that it runs.
+        """The result of a cached function that runs the model. A large model waits in the line of heavy work. The page says
+        while the model waits and runs. A shipped model is so fast that nobody could read that, so the page says nothing.
 
         Args:
             function: made by `caches.cached`, with none of its arguments ignored.
@@ -98,8 +98,8 @@ class View:
 
     @property
     def pipeline(self) -> TextPipeline:
-        """The pipeline of the model. A large one is built in the line of heavy work, because to draw its weights takes longer
-        than to run it. Never read it while a cache computes a result (`turns.aside`)."""
+        """The pipeline of the model. A large model is built in the line of heavy work, because drawing its random weights takes
+        longer than running it. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
         if not self.heavy:
             return runs().pipeline(self.key)
         pipeline = runs().kept_pipeline(self.key)
@@ -140,7 +140,7 @@ class View:
         return self._left_aside(runs().answer, self.key, self.sources[item], edits)
 
     def _left_aside(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """The result of a cached function. A large model may have to be built for it, in the line of heavy work."""
+        """The result of a cached function. If the model is large, it may have to be built first, in the line of heavy work."""
         if not self.heavy:
             return function(*arguments)
         return waited_aside(text("common")["running"], function, *arguments)
@@ -159,8 +159,8 @@ class View:
             return runs().agreement(self.key, self.sources[:1], self.targets[:1])
 
     def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
-        """What a run with edits gives to the wanted tokens of the first sentence, from the shared cache. The decoder reads the
-        same as without edits."""
+        """The predictions of a run with edits for the wanted tokens of the first sentence, from the shared cache. The decoder
+        reads the same target as without edits."""
         return self.computed(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
@@ -230,5 +230,5 @@ def _view(sources: Sources, targets: Targets) -> View:
 
 
 def sizes_of(model: str) -> dict[str, Any]:
-    """The values of the boxes of `own-sizes`, by their names in a link; empty for any other model."""
+    """The values of the inputs of `own-sizes`, by their names in a link; empty for any other model."""
     return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}

@@ -1,4 +1,4 @@
-"""The start of the server: what the first visitors would wait for is done before them."""
+"""Work that is done when the server starts, so that the first visitors do not wait for it."""
 
 import asyncio
 import importlib
