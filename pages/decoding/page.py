@@ -29,7 +29,7 @@ from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.analysis.words import Group
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
-from transformer.pipeline.decoding.methods import Beam
+from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.write import write as write_steps
 
 words = text("decoding")
@@ -69,6 +69,10 @@ with explained():
             st.caption(f":material/join: {words['joined']}")
     if not hides:
         show_player(view, shown, of)
+        # Below the picture: on a phone, the picture is to be on the first screen.
+        st.markdown(words["later"])
+        if not isinstance(settings.method, Sample):
+            st.caption(words["beam_controls" if isinstance(settings.method, Beam) else "greedy_controls"])
         if not shown.written.ended and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
 

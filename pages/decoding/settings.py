@@ -55,14 +55,12 @@ def pick_settings() -> Settings:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = pick(words["method"], METHODS, "method", help=words["method_help"])
         if method == "greedy":
-            st.caption(words["greedy_controls"], width=420)
             return PLAIN
         if method == "beam":
             with st.container(width=160):
                 width = slide(words["width"], 1, WIDEST, 4, 1, "width", words["width_help"])
             with st.container(width=160):
                 penalty = slide(words["penalty"], 0.0, min(2.0, LARGEST_PENALTY), 0.0, 0.1, "penalty", words["penalty_help"])
-            st.caption(words["beam_controls"], width=290)
             return Settings(Beam(int(width), penalty))
         seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, 1, help=words["seed_help"], width=110)
         with st.container(width=270):

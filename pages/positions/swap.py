@@ -42,19 +42,22 @@ def show_swap(view: View, trace: Trace) -> None:
         st.info(words["swap_short"])
         return
     one, other = _first_pair(view.pipeline, tokens, typed)
+    # What is set stands below the picture: on a phone, the picture is to be on the first screen.
+    picture = st.container()
     with st.container(horizontal=True):
         first = pick_position(words["swap_first"], tokens, "first", typed, one)
         second = pick_position(words["swap_second"], tokens, "second", typed, other)
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]
-    st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
-    if tokens[first] == tokens[second]:
-        st.info(words["swap_same"], icon=":material/info:")
     ids = trace.source_ids[0]
     effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
-    show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+    with picture:
+        st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
+        if tokens[first] == tokens[second]:
+            st.info(words["swap_same"], icon=":material/info:")
+        show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
         with place:

@@ -50,5 +50,5 @@ def show_which(view: View) -> Frames | None:
                     st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
         return None
     if source != view.model and snapshot_of(view.model) is None:
-        st.info(words["fine_tuned"].format(model=view.model, start=source), icon=":material/fork_right:")
+        st.caption(f":material/fork_right: {words['fine_tuned'].format(model=view.model, start=source)}")
     return frames_of(source)

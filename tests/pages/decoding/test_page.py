@@ -281,7 +281,7 @@ def test_the_reason_is_that_of_the_step(method: Method) -> None:
 @pytest.mark.parametrize(
     ("method", "told"), [("greedy", "greedy writes the same"), ("beam", "own probabilities"), ("sampling", "")]
 )
-def test_what_the_controls_act_on_is_said_beside_the_method(method: str, told: str) -> None:
+def test_what_the_controls_act_on_is_said_below_the_player(method: str, told: str) -> None:
     app = check(on_page("pages/decoding/page.py", model="reverse", source="ab", method=method))
     said = [caption.value for caption in app.caption if "belong to *sampling*" in caption.value]
     assert len(said) == bool(told)

@@ -72,19 +72,39 @@ def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> Non
 
 
 @pytest.mark.parametrize(
-    ("link", "shown", "width", "height"),
+    "shown",
     [
-        ("masks", '[data-testid="stMetricValue"] >> nth=0', 1024, 768),  # how far a prediction moves without the causal mask
-        ("masks", ".st-key-leak-future-off", 1024, 768),
-        ("masks", ".st-key-leak-future-off", 390, 844),
-        ("training", ".film figure svg >> nth=0", 390, 844),
+        '[data-testid="stMetricValue"] >> nth=0',  # how far a prediction moves without the causal mask
+        ".st-key-leak-future-off",
     ],
 )
-def test_what_a_page_is_about_is_on_its_first_screen(visitor: Visitor, link: str, shown: str, width: int, height: int) -> None:
-    visitor.page.set_viewport_size({"width": width, "height": height})
-    box = visitor.open(link).locator(shown).bounding_box()
+def test_the_leak_is_on_the_first_screen_of_masks_on_a_projector(visitor: Visitor, shown: str) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    box = visitor.open("masks").locator(shown).bounding_box()
     assert box is not None
-    assert box["y"] + min(box["height"], 100) <= height
+    assert box["y"] + min(box["height"], 100) <= 768
+
+
+# The picture that each page is about.
+PICTURES = {
+    "": ".st-key-map",
+    "tokens": "ol.tokens",
+    "positions": ".st-key-positions-swap",
+    "masks": ".st-key-leak-future-off",
+    "attention": ".st-key-overview",
+    "layers": ".st-key-walk_picture",
+    "turning": ".st-key-turning-english-french",
+    "decoding": ".player .bars",
+    "training": ".film figure svg >> nth=0",
+}
+
+
+@pytest.mark.parametrize("link", PICTURES)
+def test_a_phone_shows_the_picture_of_a_page_on_its_first_screen(visitor: Visitor, link: str) -> None:
+    visitor.page.set_viewport_size({"width": 360, "height": 740})
+    box = visitor.open(link).locator(PICTURES[link]).bounding_box()
+    assert box is not None
+    assert box["y"] + min(box["height"], 120) <= 740
 
 
 # Texts that are read to their end, at any size of letters.

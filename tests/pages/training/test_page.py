@@ -150,7 +150,7 @@ def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_
         start = Pipeline.load(name).card.recipe["start"]
         if Pipeline.snapshots(start) and not Pipeline.snapshots(name):
             app = check(on_page(PAGE, 240, model=name))
-            assert any(f"`{start}`" in shown(info.value) for info in app.info)
+            assert any(f"`{start}`" in shown(caption.value) for caption in app.caption)
             assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
             turning = [Pipeline.load(each).card.measures.get("pronouns") for each in (name, start)]
             if turning[0] and turning[1] and all(turning[0][place] == turning[1][place] for place in ("layer", "head")):
