@@ -63,8 +63,8 @@ with explained():
             show_silence(view, trace, kind, layer, head)
         if look == "map":
             show_map(view, trace, shown, kind, layer, head)
-            show_silence(view, trace, kind, layer, head)
-            if view.pipeline.trained:
+            waits = show_silence(view, trace, kind, layer, head)
+            if view.pipeline.trained and not waits:
                 show_other_need(view, trace, kind, layer, head)
         elif look == "lines":
             show_lines(view, shown, kind, layer, head)

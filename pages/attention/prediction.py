@@ -20,9 +20,11 @@ from transformer.tracing.paths import Kind, Side
 # The second question is asked once the first is answered: where a head looks, then whether the answer depends on it.
 ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
-# A share of the largest possible one from which a prediction has found where the head looks; and how far the largest weights
-# must be above equal ones for a row to have anything to find.
-FOUND, FLAT = 0.75, 0.1
+# A share of the largest possible one from which a prediction has found where the head looks; how far the largest weights must
+# be above equal ones for a row to have anything to find; and how far a prediction must be above chance.
+FOUND, FLAT, CHANCE = 0.75, 0.1, 0.01
+# The head looks at more cells than are marked, where as many can catch no more than this share.
+SPREAD = 0.5
 
 
 class Question(NamedTuple):
@@ -166,12 +168,14 @@ def caught_of(question: Question, answer: Cells) -> CaughtAttention:
 def difference_of(caught: CaughtAttention) -> str:
     """The name of the sentence on the difference between a prediction and the truth."""
     if caught.missed is None:
-        return "all"
+        return "all" if caught.count > 1 else "only"
     if caught.lead < FLAT:
         return "even_row"
     if caught.share <= caught.even:
         return "as_even"
-    return "found" if caught.share >= FOUND * caught.most else "more"
+    if caught.share < FOUND * caught.most:
+        return "as_even" if caught.share < caught.even + CHANCE else "more"
+    return "found" if caught.most >= SPREAD else "found_part"
 
 
 def _where(question: Question, caught: CaughtAttention) -> str:

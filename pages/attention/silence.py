@@ -19,15 +19,16 @@ from transformer.tracing.paths import Kind
 CLEAR = 0.6
 
 
-def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
+def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
+    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes; or
+    ask first. Returns whether the page must not tell it yet.
 
     Args:
         view, trace: the run shown; an encoder alone, or an untrained model, whose answer means nothing, gets none.
         kind, layer, head: the head; layer and head counted from 0.
     """
     if not view.pipeline.trained or not trace.target_ids:
-        return
+        return False
     question = None
     if view.target is None:
         question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)
@@ -35,13 +36,14 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
         st.markdown(text("prediction")["silence"]["ask"])
         pick_yes_or_no(SILENCE, question)
         show_buttons(SILENCE, question)
-        return
+        return True
     lost, same = _without(view, trace, kind, layer, (head,))
     if question is not None:
         lost = f"{verdict(question, not same)}\n\n{lost}"
     st.markdown(f":material/volume_off: {lost}", help=text("silence")["help"])
     if question is not None:
         show_buttons(SILENCE, question)
+    return False
 
 
 def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, ...]) -> tuple[str, bool]:

@@ -18,7 +18,7 @@ class CaughtAttention(NamedTuple):
         share: of the marked cells.
         even: of the same cells, if every query spread its attention equally over the keys that it may attend to.
         most: the largest share that as many cells can have.
-        lead: how far the largest weights, as many or fewer, are above equal weights; 0 if all weights are equal.
+        lead: how far the largest weights of one row, as many or fewer, are above equal weights; 0 if all weights are equal.
         missed: (query, key) of the largest weight that is not marked; None if every cell is marked.
         missed_weight: that weight, a share of its row; 0 if nothing is missed.
     """
@@ -106,7 +106,7 @@ def caught_attention(
     even = np.divide(allowed, keys, out=np.zeros_like(weights), where=keys > 0)
     count = int(marked.sum())
     largest = np.argsort(-np.where(allowed, weights, -1.0), axis=None, kind="stable")[:count]
-    leads = np.cumsum((weights - even).flat[largest])
+    leads = np.cumsum(-np.sort(even - weights, axis=1)[:, :count], axis=1)
     left = np.where(allowed & ~marked, weights, -1.0)
     missed = _place(left.argmax(), left.shape) if left.max() >= 0 else None
     return CaughtAttention(
@@ -114,7 +114,7 @@ def caught_attention(
         float(weights[marked].sum()) / total,
         float(even[marked].sum()) / (float(even.sum()) or 1.0),
         float(weights.flat[largest].sum()) / total,
-        max(0.0, float(leads.max(initial=0.0))) / total,
+        float(leads.max(initial=0.0)),
         missed,
         0.0 if missed is None else float(weights[missed]),
     )

@@ -123,6 +123,23 @@ def test_the_map_can_be_asked_about_and_masked_cells_cannot_be_marked() -> None:
     assert re.findall(r"(\d+)%", sentence)[:2] == [f"{100 * caught.share:.0f}", f"{100 * caught.even:.0f}"]
 
 
+@pytest.mark.parametrize(
+    ("head", "predict", "says"),
+    [
+        # Every row of this head looks at one key.
+        ({"kind": "cross", "layer": "2", "head": "4"}, "map:{best}~shown", "as many marks can catch at most 17%"),
+        # The first token that a decoder reads has only itself to look at.
+        ({"kind": "decoder"}, "attention.0:0~shown", "This query may attend to no other key."),
+    ],
+)
+def test_what_cannot_be_caught_is_not_held_against_the_marks(head: dict[str, str], predict: str, says: str) -> None:
+    trace = runs().trace("reverse", (SOURCE,), (None,), ())
+    best = int(trace.weights("cross", 1)[0, 3].numpy().argmax())
+    app = on_page(ATTENTION, **(HEAD | head), predict=predict.format(best=best))
+    (sentence,) = [markdown.value for markdown in app.markdown if "of the attention" in markdown.value]
+    assert says in shown(sentence)
+
+
 def test_another_head_asks_anew() -> None:
     app = opened(predict="attention.2:0.3~shown")
     app.session_state["head"] = 1

@@ -69,6 +69,11 @@ def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
     assert f"First answer: **You said Yes: {yes}.**\n\nSecond answer: **You said No: {no}.**" in sentence
 
 
+def test_nothing_tells_the_answer_while_the_question_waits() -> None:
+    app = on_page(ATTENTION, model="english-french", source=TIRED, silenced="2", predict="silence:1")
+    assert not any("**Silenced**" in markdown.value or "Why several heads" in markdown.value for markdown in app.markdown)
+
+
 def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
     app = on_page(ATTENTION, model="english-french", source=TIRED)
     named = runs().pipeline("english-french").card.measures["pronouns"]

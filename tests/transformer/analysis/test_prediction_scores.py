@@ -30,16 +30,15 @@ def test_marks_catch_the_weights_under_them(case: tuple[np.ndarray, np.ndarray, 
     caught = caught_attention(weights, allowed, marked)
     cells = [cell for cell in np.ndindex(weights.shape) if allowed[cell]]
     hit = [cell for cell in cells if marked[cell]]
-    full = [row for row in allowed if row.any()]
+    full = [query for query, row in enumerate(allowed) if row.any()]
     assert caught.count == len(hit)
     assert caught.share == pytest.approx(sum(weights[cell] for cell in hit) / max(1, len(full)))
     assert caught.even == pytest.approx(sum(1 / allowed[query].sum() for query, _ in hit) / max(1, len(full)))
     best = max((sum(weights[cell] for cell in choice) for choice in combinations(cells, len(hit))), default=0)
     assert caught.most == pytest.approx(best / max(1, len(full)))
-    ordered = sorted((weights[query, key] - 1 / allowed[query].sum() for query, key in cells), reverse=True)
-    if len(full) == 1:  # the cells of several rows are not in one order
-        leads = [sum(ordered[:number]) for number in range(len(hit) + 1)]
-        assert caught.lead == pytest.approx(max(leads))
+    above = [sorted((weights[row] - 1 / allowed[row].sum())[allowed[row]].tolist(), reverse=True) for row in full]
+    leads = [sum(row[:number]) for row in above for number in range(len(hit) + 1)]
+    assert caught.lead == pytest.approx(max(leads, default=0))
     left = [cell for cell in cells if not marked[cell]]
     assert (caught.missed is None) == (not left)
     if left:
@@ -59,6 +58,12 @@ def test_one_large_weight_leads_however_many_cells_are_marked() -> None:
     for count in (1, 6, 12):
         caught = caught_attention(weights, allowed, np.arange(13)[None] < count)
         assert caught.lead == pytest.approx(0.97 - 1 / 13)
+
+
+def test_a_map_whose_rows_each_look_at_one_key_is_not_even() -> None:
+    caught = caught_attention(np.eye(14), np.ones((14, 14), bool), np.eye(14) * np.arange(14) == 3)
+    assert (caught.count, caught.share, caught.most) == (1, pytest.approx(1 / 14), pytest.approx(1 / 14))
+    assert caught.lead == pytest.approx(1 - 1 / 14)
 
 
 def test_a_drawn_mask_is_compared_cell_by_cell() -> None:
