@@ -39,7 +39,7 @@ class DrawnMask(NamedTuple):
         right: number of cells that are open in both.
         missed: (query, key) of cells that are open but were not drawn so.
         too_many: (query, key) of cells that were drawn open but are hidden.
-        future: those of `too_many` whose key comes later than the query.
+        future: those of `too_many` whose key comes later than the query and is no padding.
         padding: those of `too_many` whose key is padding.
     """
 
@@ -142,7 +142,7 @@ def drawn_mask(
         int((drawn & allowed).sum()),
         _places(allowed & ~drawn),
         too_many,
-        tuple((query, key) for query, key in too_many if key > query),
+        tuple((query, key) for query, key in too_many if key > query and real[key]),
         tuple((query, key) for query, key in too_many if not real[key]),
     )
 

@@ -76,6 +76,9 @@ def test_a_drawn_mask_is_compared_cell_by_cell() -> None:
     assert score.too_many == ((0, 1), (2, 2))
     assert score.future == ((0, 1),)
     assert score.padding == ((2, 2),)
+    # Padding after the query is no future to read.
+    late = drawn_mask(allowed, np.triu(np.ones((3, 3), bool), 2), real)
+    assert (late.future, late.padding) == ((), ((0, 2),))
     perfect = drawn_mask(allowed, allowed, real)
     assert (perfect.right, perfect.missed, perfect.too_many) == (5, (), ())
 
