@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 
+from pages.shell.prediction_link import ROW
 from pages.shell.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
@@ -18,7 +19,7 @@ from transformer.analysis.query_to_show import query_to_show
 from transformer.tracing.paths import Kind, Side
 
 # The second question is asked once the first is answered: where a head looks, then whether the answer depends on it.
-ROW, MAP, SILENCE, PICKED_ROW = "attention", "map", "silence", "predict-row"
+MAP, SILENCE, PICKED_ROW = "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
 # A share of the largest possible one from which a prediction has found where the head looks; how far the largest weights must
 # be above equal ones for a row to have anything to find; and how far a prediction must be above chance.

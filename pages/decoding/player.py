@@ -9,11 +9,12 @@ from typing import Any
 import streamlit as st
 
 from pages.decoding.forced import force
-from pages.decoding.settings import Settings, written
+from pages.decoding.settings import PLAIN, Settings, written
 from pages.decoding.steps import Run, as_json, player_steps, table
 from pages.decoding.words import joined_tokens
 from pages.decoding.written import run_of
 from pages.shell.parts import put_away
+from pages.shell.prediction_link import show_prediction_link
 from pages.shell.runs import Key, runs
 from pages.shell.training_link import show_training_link
 from pages.shell.view import View
@@ -50,10 +51,14 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
         layers, heads = run.heads(kind)
         layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
+        step = picked_step(count)
         if head != "mean":
+            if run.settings == PLAIN:  # the answer that the other pages draw
+                made = run.chain[step]
+                row = len(run.step(made).read[made.row]) - 1
+                show_prediction_link(view.model, view.source, None, kind, layer, int(head) - 1, row)
             show_training_link(view.model, view.source, view.target, kind, layer, int(head) - 1)
         _save(view, run)
-    step = picked_step(count)
     with place:
         crossed = kind == Kind.CROSS
         texts = words["player"] | ({} if crossed else words["player_alone"])

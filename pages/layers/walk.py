@@ -12,6 +12,7 @@ from pages.layers.details import show_details
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensors import numbers, outline, picture
 from pages.layers.views import in_one_scale, inputs, tensor_of
+from pages.shell.prediction_link import show_prediction_link
 from pages.shell.training_link import show_training_link
 from pages.shell.view import View
 from pages.ui.caches import cached
@@ -215,8 +216,12 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
 
     saving(PICTURE, current.path, lambda: numbers(result), page)
     path = TensorPath.parse(current.path)
-    if head is not None and path.layer is not None and path.kind is not None:
-        show_training_link(view.model, view.sources[item], view.targets[item], path.kind, path.layer, head)
+    if path.layer is not None and path.kind is not None:
+        texts = view.model, view.sources[item], view.targets[item]
+        with st.container(horizontal=True):
+            show_prediction_link(*texts, path.kind, path.layer, head or 0)
+            if head is not None:
+                show_training_link(*texts, path.kind, path.layer, head)
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:

@@ -278,6 +278,17 @@ def test_the_reason_is_that_of_the_step(method: Method) -> None:
     assert reason(forced, forced.chain[1]).startswith(f"“{forced.tokens[1]}” was forced. The model gave it ")
 
 
+def test_a_picked_head_leads_to_the_question_where_the_row_of_the_step_looks() -> None:
+    def asks(**query: str) -> list[str]:
+        app = check(on_page(PAGE, model="reverse", source="abc", step="2", **query))
+        return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("attention?")]
+
+    head = {"shown_layer": "1", "shown_head": "4"}
+    # Step 2 is written from row 1, counted from 0: the decoder has read the start and one token.
+    assert asks(**head) == ["attention?model=reverse&source=abc&kind=cross&layer=1&head=4&predict=attention.1%3A"]
+    assert asks() == asks(**head, method="beam") == []
+
+
 @pytest.mark.parametrize(
     ("method", "told"), [("greedy", "greedy writes the same"), ("beam", "own probabilities"), ("sampling", "")]
 )

@@ -66,6 +66,18 @@ def test_one_head_leads_to_its_training() -> None:
     assert links(stop=f"{cross}scores") == links(stop="decoder.layers.1.feed_forward.hidden", head="3") == []
 
 
+def test_attention_leads_to_the_question_where_a_head_looks() -> None:
+    def links(**query: str) -> list[str]:
+        app = opened(model="reverse", source="abc", **query)
+        return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("attention?")]
+
+    cross = "decoder.layers.1.cross_attention."
+    asks = "attention?model=reverse&source=abc&kind=cross&layer=2&head={}&predict=attention%3A"
+    assert links(stop=f"{cross}scores", head="3") == [asks.format(3)]
+    assert links(stop=f"{cross}weights") == [asks.format(1)]
+    assert links(stop="decoder.layers.1.feed_forward.hidden") == []
+
+
 def test_a_button_goes_to_an_input() -> None:
     app = opened(model="reverse", source="abcd")
     at_stop(app, "encoder.layers.0.self_attention.masked_scores")
