@@ -3,10 +3,8 @@
 import { make } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
 import { ascending, Echoes } from "../../ui/marking_cells.js";
-import { moved, toggled } from "./bar_moves.js";
+import { moved, numberIn, toggled } from "./bar_moves.js";
 import { blocks, runs } from "./bar_words.js";
-
-const NUMBER = /^[-−]?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})$/; // answers.py
 
 /** @typedef {import("./bar_words.js").Blocks} Blocks */
 /** @typedef {import("./bar_words.js").Runs} Runs */
@@ -222,7 +220,8 @@ export class Questions {
     if (!open) return [box];
     const refusal = make("p", { class: "quiet", role: "status" });
     const check = () => {
-      if (NUMBER.test(box.value.trim())) this.answer(question, box.value);
+      const number = numberIn(box.value);
+      if (number) this.answer(question, number);
       else refusal.textContent = text.no_number;
     };
     box.addEventListener("input", () => this.drafts.set(question.stop, box.value));
