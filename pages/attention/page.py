@@ -8,6 +8,7 @@ from pages.attention.prediction import SILENCE, head_question, show_question
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.steps import show_steps
 from pages.attention.whatif import show_whatif
+from pages.shell.card_heads import head_to_show
 from pages.shell.error_boundary import explained
 from pages.shell.footer import show_computed, show_next
 from pages.shell.parts import seen
@@ -30,12 +31,12 @@ with explained():
     view, trace = show_run()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # At first the head that turns, where the card names one.
-        turning = view.pipeline.card.measures.get("pronouns", {})
-        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if turning else None)
-        layers, heads, turning = trace.layers(kind), trace.heads(kind), turning if kind == "cross" else {}
-        layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", 1)) - 1
-        head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
+        # At first a head that the model's card names.
+        named = head_to_show(view.pipeline.card.measures, trace)
+        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if named else None)
+        layers, heads, named = trace.layers(kind), trace.heads(kind), named if kind == "cross" else None
+        layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
+        head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
     # The picture comes first; what is asked and said about it stands below.
     picture, below = st.container(), st.container()
     with below:

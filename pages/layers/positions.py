@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pages.shell.card_heads import head_to_show
 from transformer import Trace
 from transformer.analysis.query_to_show import cell_to_show
 from transformer.tracing.paths import Kind
@@ -18,7 +19,6 @@ def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item:
         side: `source` or `target`.
         item: the text of the batch, counted from 0.
     """
-    named = measures.get("pronouns", {})
-    kind = "cross" if named else str(trace.kinds[-1])
-    query, key = cell_to_show(trace, kind, named.get("layer", 1) - 1, named.get("head", 1) - 1, item)
+    kind, layer, head = head_to_show(measures, trace) or (str(trace.kinds[-1]), 1, 1)
+    query, key = cell_to_show(trace, kind, layer - 1, head - 1, item)
     return query if Kind.of(kind).queries == side else key

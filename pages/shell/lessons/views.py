@@ -3,19 +3,12 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from pages.shell.card_heads import CardHead
 from pages.shell.examples import starts
 from pages.shell.lessons.lesson import LessonError, Stop
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import Key, available, runs, trained, trained_key
 from pages.ui.text import text
-
-
-class CardHead(NamedTuple):
-    """A head that a model's card names; layer and head counted from 1."""
-
-    kind: str
-    layer: int
-    head: int
 
 
 class StopRun(NamedTuple):

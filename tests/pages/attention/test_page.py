@@ -17,7 +17,7 @@ MAP = 0
 
 
 def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse", whole=True)
+    page = visitor.open("attention?model=reverse&kind=encoder", whole=True)
     visitor.type("Source text", "cab")
     assert visitor.ticks(MAP, "x") == ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(MAP, "y") == ["<sos>", "c", "a", "b", "<eos>"]
@@ -132,7 +132,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, st
 def test_hovering_over_the_lines_sends_nothing_to_the_server(visitor: Visitor) -> None:
     sent: list[object] = []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
+    page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     before, lines = len(sent), page.locator(".lines")
     every = int(lines.get_attribute("data-lines") or 0)
     page.get_by_role("button", name=re.compile("query 1, c")).hover()
@@ -151,9 +151,9 @@ def heads_on(page: Page) -> list[int]:
 
 
 def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines&heads=2&head=1", whole=True)
+    page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines&heads=2", whole=True)
     assert heads_on(page) == [1, 2]
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
+    page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     visitor.choose("Head", "2")
     assert heads_on(page) == [2]  # it alone, because the head before was on alone
     assert "heads=" not in page.url
@@ -192,7 +192,7 @@ def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor)
 
 
 def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, stranger: BrowserContext) -> None:
-    page = visitor.open("attention?model=reverse&kind=cross&source=abc&part=lines", whole=True)
+    page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     page.get_by_role("button", name="Head 3", exact=True).click()
     slider = page.get_by_role("slider", name="Hide lines below")
     slider.fill("0.3")
@@ -235,7 +235,7 @@ def words(svg: bytes) -> list[str]:
 
 
 def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path) -> None:
-    visitor.open("attention?model=reverse&kind=cross&source=abc", whole=True)
+    visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc", whole=True)
     for picture, name, label in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
         for ending in ("png", "svg", "csv"):
             choice = {"csv": "Numbers as CSV"}.get(ending, f"Picture as {ending.upper()}")
@@ -292,7 +292,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
 
 def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open(f"attention?model=reverse&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
+    page = visitor.open(f"attention?model=reverse&kind=encoder&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".st-key-head-map").evaluate("map => map.scrollWidth > map.clientWidth + 100")
     overview = page.locator(".head_grid canvas").bounding_box()
@@ -311,7 +311,7 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
 
 def test_titles_of_the_steps_do_not_overlap_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    page = visitor.open("attention?model=reverse&source=abc&part=steps", whole=True)
+    page = visitor.open("attention?model=reverse&kind=encoder&source=abc&part=steps", whole=True)
     titles = page.locator(".st-key-steps .annotation-text")
     boxes = titles.evaluate_all("all => all.map((title) => title.getBoundingClientRect().toJSON())")
     assert len(boxes) == 11

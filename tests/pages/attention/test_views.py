@@ -55,6 +55,13 @@ def test_the_page_opens_on_the_head_that_the_card_names_and_its_picture_is_told_
     assert len(set(told)) == 1  # the small map beside all heads, and the large one
 
 
+@pytest.mark.parametrize("model", [name for name in Pipeline.available() if not name.startswith("english-french")])
+def test_the_page_opens_on_the_head_that_finds_what_its_task_needs(model: str) -> None:
+    aligned = Pipeline.load(model).card.measures["strongest"]["cross"]["alignment"]
+    place = text("attention")["head_title"].format(kind="Cross-attention", layer=aligned["layer"], head=aligned["head"])
+    assert place in headings(on_page(PAGE, model=model))
+
+
 def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened()
     for typed, answer in UNREADABLE.items():

@@ -320,7 +320,7 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
     else:
         pytest.fail("Tab does not reach the cross-attention")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Cross-attention, layer 1, head 1").wait_for()
+    page.get_by_role("heading", name="Cross-attention, layer 1, head 2").wait_for()
 
 
 @pytest.mark.browser

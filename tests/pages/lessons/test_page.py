@@ -196,7 +196,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
 
 
 def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None:
-    app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2")
+    app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2", head="1")
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     app.button_group(key="own_stop_0_kind").set_value("tokens").run()

@@ -47,10 +47,10 @@ def answers(url: str, page: str, *clicks: dict[str, Any], **query: str) -> list[
 
 
 def test_a_click_in_the_page_sends_the_page_alone(url: str) -> None:
-    (run,) = answers(url, "attention", {"layer": "2"}, model="reverse", source="abc")
+    (run,) = answers(url, "attention", {"layer": "1"}, model="reverse", source="abc")
     assert {place[0] for place in run.elements} == {MAIN}
     assert "page_link" not in {element.kind for element in run.elements.values()}
-    assert run.query["layer"] == "2"
+    assert run.query["layer"] == "1"
 
 
 def test_another_text_sends_the_page_and_what_to_look_for(url: str) -> None:

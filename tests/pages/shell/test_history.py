@@ -75,7 +75,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     addresses.append(page.url)
     go(visitor, "Attention")
     addresses.append(page.url)
-    visitor.choose("cross", "cross")
+    visitor.choose("encoder", "encoder")
     addresses.append(page.url)
     # The press that ends typing sends the text; what it presses is a choice of its own.
     page.get_by_label("Source text", exact=True).fill("lamp")
@@ -83,7 +83,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     assert "source=lamp" in page.url
     assert "kind=decoder" in page.url
     page.go_back()
-    page.wait_for_url(lambda url: "kind=cross" in url and "source=lamp" in url)
+    page.wait_for_url(lambda url: "kind=encoder" in url and "source=lamp" in url)
     undo.click()
     page.wait_for_url(addresses[-1])
     visitor.settle()
@@ -100,16 +100,16 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     addresses.append(page.url)
     page.keyboard.press("ArrowRight")
     visitor.settle()
-    assert ["part=three" in addresses[1], "kind=cross" in addresses[3], "stop=" in page.url] == [True] * 3
+    assert ["part=three" in addresses[1], "kind=encoder" in addresses[3], "stop=" in page.url] == [True] * 3
     titles = ("Masks", "Masks", "Attention", "Attention", "Layers")
     for address, title in zip(reversed(addresses), reversed(titles), strict=True):
         page.go_back()
         page.get_by_role("heading", name=title, level=1).wait_for()
         visitor.settle()
         assert page.url == address
-        if title == "Attention" and "cross" in address:
+        if title == "Attention" and "encoder" in address:
             page.wait_for_function(f"left => Math.abs({SCROLL} - left) < 3", arg=left)
-            assert page.get_by_role("heading", name="Cross-attention, layer 1, head 1").count() == 1
+            assert page.get_by_role("heading", name="Encoder self-attention, layer 1, head 1").count() == 1
     assert not undo.is_visible()
 
 
