@@ -19,7 +19,7 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
     its peak instead, which a bounded cache of traces has anyway. Does nothing where the C library is not glibc.
 
     Args:
-        largest: bytes of a block from which it is given back at once all the same; glibc takes up to 32 MB.
+        largest: blocks of at least so many bytes are still given back at once; glibc allows up to 32 MB.
     """
     if not _has_glibc():
         return
@@ -32,8 +32,8 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
 
 
 def return_freed_memory() -> None:
-    """Give the memory that is free now back to the kernel; call it after work that took very much of it. Takes some
-    milliseconds. Does nothing where the C library is not glibc."""
+    """Give free memory back to the kernel. Call it after work that used much memory; it takes some milliseconds. Does nothing
+    where the C library is not glibc."""
     if _has_glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -43,10 +43,10 @@ def _has_glibc() -> bool:
 
 
 def ignore_present_objects() -> None:
-    """Leave all objects that exist now out of Python's garbage collection, and let them live as long as the process.
+    """Exclude all objects that exist now from Python's garbage collection. They live as long as the process.
 
-    Call it when everything is imported. A full collection looks at each object of torch and Plotly: 160 ms, about once in a
-    hundred clicks, in which nobody is served.
+    Call it when everything is imported. A full collection visits each object of torch and Plotly: 160 ms, about once in a
+    hundred clicks, in which no request is served.
     """
     gc.collect()
     gc.freeze()
@@ -58,9 +58,9 @@ def use_threads(count: int) -> None:
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the limit on open files and connections to this number, or as far as this process may; never lower it.
+    """Raise the limit on open files and connections to this number, or as far as this process may. Never lowers it.
 
-    A session of a server takes four of them, and many systems allow 1,024 until a program asks for more. Does nothing on
+    A session of a server needs four of them, and many systems allow 1,024 until a program asks for more. Does nothing on
     Windows, which has no such limit.
     """
     if sys.platform == "win32":

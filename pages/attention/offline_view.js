@@ -6,7 +6,7 @@ import { fillIn } from "../ui/format.js";
 /**
  * @typedef {{
  *   layer: number, head: number, heading: string, grid: object, levels: string, lines: object, weights: string[],
- * }} View what is seen at first, and the data of both components; `weights` for each layer
+ * }} View the head that is shown first, and the data of both components; `weights` has an entry for each layer
  */
 
 /** @typedef {(mount: import("../ui/component.js").Mount<any>) => unknown} Component */

@@ -26,7 +26,7 @@ BODY = Markup("""<h1>{title}</h1>
 
 
 def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
-    """The page.
+    """The HTML of the picked view.
 
     Args:
         view: of the sidebar.

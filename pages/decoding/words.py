@@ -1,5 +1,5 @@
-"""The words of the text that the model reads, where its tokens are pieces of words and they are to be joined. What the model
-writes stays in pieces: it is written piece by piece."""
+"""Joins the pieces of the text that the model reads into words. The answer stays in pieces, because it is written piece by
+piece."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ from transformer.text.pieces import joined_label
 
 
 def text_words(reading: Reading) -> tuple[Group, ...]:
-    """The positions of each word of a text, if its tokens are pieces of words and the person wants them joined; the switch is
-    drawn only for pieces. Else nothing."""
+    """The positions of each word of a text; empty unless its tokens are pieces of words and the person wants them joined. Draws
+    the switch that joins them, for pieces only."""
     of = groups(reading.words)
     return of if any(len(group) > 1 for group in of) and joins_pieces() else ()
 

@@ -15,10 +15,10 @@ def run_of(view: View, settings: Settings) -> Run:
 
 
 def show_plain_answer(view: View) -> None:
-    """Draw what the banner of every page says of the answer, from the steps that wrote it."""
+    """Draw the answer as the banner of every page does, but from the steps of this page, so that it is not computed again."""
     run = run_of(view, PLAIN)
     ids = run.written.ids()
-    # Into its text, an answer copies the unknown words of the source.
+    # The text of an answer contains the unknown words of the source; the steps have `<unk>` in their place.
     answer = view.answer() if run.reading.unknown else Answer(run.text, run.tokens_of(ids), run.written.ended)
     rows = run.chain[: len(ids) + run.written.ended]
     show_answer(view, answer, np.stack([run.own(made) for made in rows]) if rows else None)

@@ -19,8 +19,8 @@ from pages.ui.compat import opens_from_history
 
 Value = TypeVar("Value")
 
-# Names that every page has in its address, and that are not drawn again after a click in the page: the language of the sidebar,
-# and the training of the session.
+# Names whose widgets are outside of the page, so that a click in the page does not draw them again: the language of the
+# sidebar, and the training of the session.
 OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
@@ -38,7 +38,7 @@ class Memory:
         defaults: name → the default that its widget showed in the previous run.
         known: names drawn since the page was opened.
         drawn: names that the page has drawn in this run.
-        drawn_before: names drawn before that can still be in the address.
+        drawn_before: names that earlier runs have drawn and that can still be in the address.
     """
 
     page: str = ""
@@ -65,15 +65,15 @@ def start_run() -> None:
         links.chosen, links.defaults = {}, {}
     if links.page != page:
         links.page, links.known = page, set()
-        # The address is that of the new page, which may draw late what has a name that the page before used, too.
+        # The address is already that of the new page: a name in it that both pages use must not be removed before it is drawn.
         links.drawn_before, links.drawn = set(), set()
 
 
 def start_page() -> None:
-    """Begin to note which names the page draws. Call it before the first widget of the page, outside of which are those of
-    `OUTSIDE_PAGE`."""
+    """Begin to note which names the page draws. Call it before the first widget of the page; the widgets of
+    `OUTSIDE_PAGE` are not among them."""
     links = memory()
-    # A run that was interrupted has not come to its `end_page`: what was drawn before it is still in the address.
+    # An interrupted run has not called `end_page`, so the names that were drawn before it are still in the address.
     links.drawn_before, links.drawn = links.drawn_before | links.drawn, set()
 
 

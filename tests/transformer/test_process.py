@@ -58,7 +58,7 @@ def test_threads_hold_in_every_thread() -> None:
     assert counts == [2]
 
 
-def test_objects_that_are_there_are_not_looked_at_by_a_collection() -> None:
+def test_a_collection_skips_objects_that_existed_before() -> None:
     before = gc.get_freeze_count()
     try:
         process.ignore_present_objects()

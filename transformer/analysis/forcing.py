@@ -14,10 +14,10 @@ from transformer.tracing.trace import Trace
 
 
 class Forcing(NamedTuple):
-    """What each row of a decoder that read a given target says of the token that comes next in it.
+    """How probable each token of a target is to a decoder that has read the tokens before it.
 
     Attributes:
-        ids: the tokens of the target that are to be predicted, the end of an answer last, where there is one.
+        ids: the predicted tokens of the target, then the token that ends an answer, if the vocabulary has one.
         losses: −log of the probability of each, in nats.
         probabilities: of each.
         best: the most probable token of each row.
@@ -38,8 +38,8 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
     """The losses of a traced pass for its first text.
 
     Args:
-        pipeline: that was traced.
-        trace: of a source with a target.
+        pipeline: the one that was traced.
+        trace: a trace of a source with a target.
         first: the first row whose token is counted. A decoder alone reads the text and the target in one row after another;
             there it is the row of the last token of the text.
 

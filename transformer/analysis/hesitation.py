@@ -15,7 +15,7 @@ class Hesitation(NamedTuple):
     """A token that the model wrote with little probability.
 
     Attributes:
-        row: of the answer, counted from 0: which of its tokens.
+        row: the place of the token in the answer, counted from 0.
         token, probability: what it wrote, and how probable that was, 0 to 1.
         other, other_probability: the next most probable token.
     """
@@ -34,7 +34,7 @@ def hesitation(probabilities: Float[np.ndarray, "row vocab"]) -> Hesitation | No
         probabilities: of the next token, a row for each token of the answer, `<eos>` included.
 
     Raises:
-        InputError: not an array of numbers with a row, or a vocabulary of one token.
+        InputError: the probabilities are not an array of numbers with at least one row and two tokens.
     """
     check_filled_array("probabilities", probabilities, "row vocab")
     if probabilities.shape[1] < 2:

@@ -116,7 +116,7 @@ def lengths_of(trace: Trace) -> Lengths:
 
 
 def _memory(step: Step, owners: dict[int, str]) -> tuple[int, str]:
-    """`held` and `shares` of a step. `owners`, memory address → path of the first step that uses it, is filled step by step."""
+    """`held` and `shares` of a step. Adds the step to `owners` (memory address → path of the first step that uses it)."""
     owner = owners.setdefault(step.values.untyped_storage().data_ptr(), step.path)
     return (step.values.nbytes, "") if owner == step.path else (0, owner)
 
@@ -146,15 +146,15 @@ def counted(
 ) -> dict[str, int]:
     """The FLOPs of each step, as `torch.utils.flop_counter` counts them in a forward pass. Steps without any are left out.
 
-    PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to see which one runs. This uses its formulas in the
-    calling thread alone, and counts each operation for the next tensor that a tap keeps.
+    PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to know which module runs. This function uses the same
+    formulas in the calling thread only. It adds the FLOPs of each operation to the next tensor that a tap records.
 
     Args:
         model: only run, never changed.
         source, target: token ids, as `Transformer.forward` takes them.
 
     Raises:
-        InputError: ids or lengths the model has no row for.
+        InputError: an id or a length is too large for the model.
     """
     check_model(model)
     with torch.no_grad(), tracing(model) as values, _FlopCounter(values) as counter:
@@ -174,13 +174,13 @@ class _FlopCounter(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # By default each call is hidden from PyTorch's compiler, which is loaded for that: 80 MB of a server.
+        # The default hides each call from PyTorch's compiler, and loads the compiler to do so: 80 MB of memory.
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, formula = kwargs or {}, flop_registry.get(func.overloadpacket)
         if formula is None:
-            # An operation without a formula may be made of others that have one; PyTorch's counter decomposes it likewise.
+            # An operation without a formula may consist of others that have one. PyTorch's counter decomposes it, too.
             with self:
                 result = func.decompose(*args, **kwargs)
             return func(*args, **kwargs) if result is NotImplemented else result
@@ -211,7 +211,7 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _listed(name: str, given: Any) -> list[Any]:
-    """The items of anything with an order but a text, which a person meant as one item."""
+    """The items of a list, a tuple or the like. A text is refused, although Python can iterate over its characters."""
     listed = None if isinstance(given, str) else as_list(given)
     if listed is None:
         raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)

@@ -41,7 +41,7 @@ class Tap:
 
     Attributes:
         path: the tap's place in the model, such as `encoder.layers.0.self_attention.weights`; empty until `name_taps` sets it.
-        taps: path → tap, for the whole model. A scope compares it with its own to ignore the taps of other models.
+        taps: path → tap, for the whole model. A scope ignores taps whose `taps` is not the object of its own model.
     """
 
     def __init__(self, axes: str, heads: int | None = None) -> None:
@@ -77,8 +77,8 @@ class MaskTap(Tap):
 
 
 class Taps(dict[str, Tap]):
-    """Path → tap, for a whole model. A class of its own because `torch.export` replaces every plain dictionary of a model by a
-    copy, and a scope recognises its model by this very object.
+    """Path → tap, for a whole model. It is not a plain dictionary, because `torch.export` copies those, and a scope identifies
+    its model by this object.
 
     Attributes:
         of_masks: path → tap of each attention's mask.
@@ -132,16 +132,16 @@ class Recording(Mapping[str, Tensor]):
         return len(self.stored)
 
     def shape(self, path: str) -> tuple[int, ...]:
-        """The shape of a tensor, which is not computed for that."""
+        """The shape of a tensor. The tensor is not computed."""
         return tuple(self.stored[path].shape)
 
     def copy(self) -> "Recording":
-        """A recording of its own, which later passes of the scope do not change."""
+        """A copy that later passes of the scope do not change."""
         return Recording(self.stored, self.masks)
 
 
 def read(stored: Stored) -> Tensor:
-    """The tensor of which this was kept."""
+    """The kept tensor, or the tensor computed again."""
     if isinstance(stored, Tensor):
         return stored
     with torch.inference_mode():
@@ -162,7 +162,7 @@ class Traceable(Protocol):
 
 @runtime_checkable
 class Edit(Protocol):
-    """What a scope needs to know of an intervention (`transformer.tracing.interventions`)."""
+    """The methods that a scope calls on an intervention (`transformer.tracing.interventions`)."""
 
     def place(self, model: Traceable) -> str:
         """The path of the tap it acts on. Raises `PathError` where it does not fit the model."""
@@ -265,10 +265,10 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[Recording]:
-    """Within this context, every tap of `model` applies `edits` and hands over its tensor.
+    """Within this context, every tap of `model` applies `edits` and records its tensor.
 
-    Other threads do not see it, unless they run in a copy of this context, as those of `asyncio.to_thread` do. A scope inside
-    another takes its place until it ends; edits do not add up.
+    Other threads are not affected, unless they run in a copy of this context, as those of `asyncio.to_thread` do. An inner
+    scope replaces the outer one until it ends; their edits do not add up.
 
     Args:
         model: the model to trace.
@@ -316,9 +316,9 @@ def watched() -> bool:
 
 
 def name_taps(model: nn.Module) -> dict[str, Tap]:
-    """Path → tap, for every tap of `model`; each tap is told its path.
+    """Path → tap, for every tap of `model`. Sets the path of each tap.
 
-    Call it again after a layer was exchanged or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.
+    Call it again after a layer was replaced or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.
     """
     taps = Taps()
     for owner, module in model.named_modules():

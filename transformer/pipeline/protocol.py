@@ -1,4 +1,4 @@
-"""What every pipeline gives, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
+"""The methods of every pipeline, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
@@ -76,7 +76,7 @@ class Tokens(Protocol):
         ...
 
     def closest_to(self, token: str) -> tuple[str, ...]:
-        """Known tokens of similar spelling; none where nobody compares them."""
+        """Tokens of the vocabulary with a similar spelling; empty for a vocabulary that does not compare spellings."""
         ...
 
 
@@ -106,7 +106,7 @@ class TextPipeline(Protocol):
 
     @property
     def note(self) -> str:
-        """What is different from our own network, in a sentence or two; may be empty."""
+        """How the network differs from our own, in a sentence or two; may be empty."""
         ...
 
     @property
@@ -116,14 +116,13 @@ class TextPipeline(Protocol):
 
     @property
     def model(self) -> Transformer | None:
-        """Our own network, of which every step can be computed again; None for a network of others, of which there is only what
-        a trace recorded."""
+        """Our own network, of which every step can be computed again; None for a network of others, of which only recorded
+        tensors are available."""
         ...
 
     @property
     def readout(self) -> Readout | None:
-        """How the logits of its decoder are read from the residual stream; None for an encoder alone, and where that could not
-        be found out."""
+        """How the logits of its decoder are read from the residual stream; None for an encoder alone, or if this is unknown."""
         ...
 
     @property
@@ -161,7 +160,7 @@ class TextPipeline(Protocol):
         ...
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side; None where none are. Do not write to it."""
+        """The vectors that are added to the tokens of a side; None if none are added. Do not write to it."""
         ...
 
     def longest(self, side: Side) -> int:

@@ -35,7 +35,7 @@ class Written:
         for step in self.steps:
             kept = (values for values in step.values.stored.values() if isinstance(values, Tensor))
             tensors += [step.read, *(stage.logits for stage in step.stages), *kept, *step.masks.values()]
-        # Views of what is kept start at the same place, and the longest comes last: it grows from step to step.
+        # Views of the same memory have the same address. They grow from step to step, so the last one is the longest.
         return sum({values.data_ptr(): values.nbytes for values in tensors}.values())
 
     @classmethod
@@ -45,7 +45,7 @@ class Written:
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses, each at the index that is its number."""
+        """All hypotheses. The index of each is its number."""
         return tuple(hypothesis for step in self.steps for hypothesis in step.hypotheses)
 
     @cached_property
@@ -73,7 +73,7 @@ class Written:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The tokens of a hypothesis (by default of the best) without `<eos>`, and without one for which there was no room."""
+        """The tokens of a hypothesis, by default the best. `<eos>` and a token for which there was no room are left out."""
         chain = self.chain(hypothesis or self.best)
         return tuple(made.token for made in chain if not made.ended and self.steps[made.step].room)
 

@@ -1,4 +1,4 @@
-"""Sentences in which a pronoun refers back, and only what is said of it decides to which noun.
+"""Sentences in which a pronoun refers to an earlier noun, and only the adjective after it decides to which one.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide` it
 becomes `… parce qu'elle était trop large`.
@@ -21,7 +21,7 @@ KINDS = ("animal", "animal", "person", "friend", "family", "job", "place", "plac
 THINGS = tuple(kind for kind in KINDS if kind not in PEOPLE)
 # These verbs fit any two nouns, so that neither the verb nor the order of the nouns reveals what a pronoun refers to.
 _ANY = ("cross", "touch", "follow", "block", "hide", "avoid", "push", "cover", "see", "watch", "look at", "find")
-# These only somebody can do; the sentences that people write.
+# The subject of these verbs is a person or an animal.
 _SOMEBODY = ("like", "love", "buy", "want", "have", "sell", "wash", "take", "open", "clean", "read", "carry", "break", "hate")
 _VERBS = [v for v in VERBS if v.base in (*_ANY, *_SOMEBODY) and v.takes_object]
 
@@ -42,7 +42,7 @@ IT_THEY = ("he", "she", "it", "they")
 
 @dataclass(frozen=True)
 class Said:
-    """What is said of somebody or something: an adjective, or a feeling that one has in French."""
+    """An adjective that is said of a noun, or a feeling, which French says with *avoir*."""
 
     english: str
     kinds: frozenset[str]
@@ -51,7 +51,7 @@ class Said:
 
     @property
     def is_of_any(self) -> bool:
-        """Whether it can be said of so many things that it seldom decides: a colour, a nationality."""
+        """Whether it fits so many nouns that it seldom decides which one is meant: a colour, a nationality."""
         return self.adjective is not None and (not self.adjective.graded and len(self.kinds) > 5)
 
     def french(self, degree: str | None, agreement: Agreement, past: bool) -> list[str]:
@@ -68,7 +68,7 @@ SAYINGS += [Said(e, ANIMATE, feeling=f) for e, f in STATES.items() if e in ("hun
 SAYING_TABLE = Table([(s.english, s) for s in SAYINGS])
 # `nice` and `short` are two French words each.
 KINDS_OF_WORD = {s.english: frozenset().union(*(t.kinds for t in SAYINGS if t.english == s.english)) for s in SAYINGS}
-# What can be said of one kind only comes first in the draws: the rest seldom decides anything.
+# Sayings that fit few kinds of nouns are drawn more often, because the others seldom decide which noun is meant.
 SAYINGS_OF = {
     kind: Table([(s.english, s) for s in chosen], [1.0 if len(s.kinds) < 8 else 0.1 for s in chosen])
     for kind in dict.fromkeys(KINDS)
