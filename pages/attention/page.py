@@ -53,7 +53,7 @@ with explained():
     if not hides:
         st.header(title, anchor="head")
     # A link that names a look is scrolled to it: below the overview it would not be drawn, and so not be found.
-    if not hides and (is_open(SILENCE) or "part" in st.query_params or seen("head", 920)):
+    if not hides and seen("head", 920, at_once=is_open(SILENCE) or "part" in st.query_params):
         show_training_link(view.model, view.source, view.target, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")
         st.caption(words["looks"][look])

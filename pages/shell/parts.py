@@ -47,14 +47,17 @@ def start_parts() -> None:
     state[UNSEEN], state[PICKED] = [], None
 
 
-def seen(part: str, height: int) -> bool:
+def seen(part: str, height: int, at_once: bool = False) -> bool:
     """Whether to draw a part of the page; if not, an empty box takes its place. Without `start_parts`, outside the app, every
     part is drawn.
 
     Args:
         part: its name, one for each part of a page.
         height: about its height in px, so that what follows hardly moves when it is drawn.
+        at_once: whether to draw it before it is on screen. Then it stays, too: or a press in it could take it away.
     """
+    if at_once and SEEN in st.session_state:
+        st.session_state[SEEN].add(part)
     return _begin(part, height)
 
 

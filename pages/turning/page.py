@@ -35,7 +35,7 @@ with explained():
     first, second = (text.strip() or example.source for text, example in zip(typed, examples, strict=False))
     st.caption(words["fixed"])
     for place, model in enumerate(COMPARED):
-        if place == 0 or is_open(question_of(model)) or seen(model, 900):
+        if seen(model, 900, at_once=place == 0 or is_open(question_of(model))):
             show_turning(model, first, second)
     show_overview()
     if all(map(is_told, COMPARED)):

@@ -60,6 +60,9 @@ def test_a_link_opens_at_the_look_it_names(visitor: Visitor, look: str) -> None:
     visitor.settle()
     wait_at(page, "head")
     assert ("part=" in page.url) == (look == "steps")
+    # It was drawn before it was on screen. The first press in it is not lost.
+    page.locator(".st-key-part").get_by_text("lines", exact=True).click()
+    page.wait_for_url("**part=lines*")
 
 
 def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None:

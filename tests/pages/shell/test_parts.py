@@ -49,6 +49,18 @@ def test_the_box_of_a_section_holds_its_heading() -> None:
         assert f'<h2 id="{anchor}">{headings[anchor]}</h2>' in boxes
 
 
+def test_a_part_that_is_drawn_at_once_stays() -> None:
+    app = on_page("pages/attention/page.py", model="reverse", source="abc", kind="cross")
+    del app.session_state[ALL]
+    app.session_state[SEEN] = set()
+    app.run()
+    assert "head" in app.session_state[UNSEEN]
+    app.query_params["part"] = "map"
+    app.run()
+    assert app.session_state[SEEN] == {"head"}
+    assert "head" not in app.run().session_state[UNSEEN]
+
+
 def test_another_page_forgets_what_was_seen() -> None:
     app = on_page(WRITING, model="reverse", source="abc")
     del app.session_state[ALL]
