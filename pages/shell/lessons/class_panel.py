@@ -21,6 +21,7 @@ from pages.shell.lessons.truths import filled, truth_of
 from pages.shell.turns import turn
 from pages.ui.escaping import literal
 from pages.ui.format import number, token_at
+from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.style import style
 from pages.ui.text import text
@@ -74,10 +75,13 @@ def _show(place: Seat, stop: Stop | None, index: int, was_open: bool) -> None:
             if was_open:
                 st.rerun()  # ends the calls by Streamlit
             st.caption(words["over"].format(code=place.code))
-        elif place.secret:
+            return
+        if place.secret:
             _show_teacher(place, stop, index, tally)
         else:
             _show_student(place, stop, tally)
+        if tally.full:
+            st.caption(words["full"].format(most=CLASS_ANSWERS))
 
 
 def _show_student(place: Seat, stop: Stop | None, tally: Tally) -> None:

@@ -33,6 +33,7 @@ class Tally(NamedTuple):
         changed: those whose last answer is not their first.
         shown: whether the teacher shows the answers to everybody.
         first, last: answer → how many gave it first, and last. Empty for a student until the teacher shows them.
+        full: whether the class has as many answers as it can: new ones are not counted.
     """
 
     joined: int
@@ -41,6 +42,7 @@ class Tally(NamedTuple):
     shown: bool
     first: Mapping[str, int]
     last: Mapping[str, int]
+    full: bool = False
 
 
 class Given(NamedTuple):
@@ -195,6 +197,7 @@ class Classes:
                 shown=shown,
                 first=Counter(answers.first for answers in seen),
                 last=Counter(answers.last for answers in seen),
+                full=asked.answers >= CLASS_ANSWERS,
             )
 
     # --- with the lock held

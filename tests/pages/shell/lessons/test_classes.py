@@ -112,6 +112,7 @@ def test_many_classes_students_and_answers_are_refused_and_change_nothing(store:
     store.join(code, "0")
     taken = [store.answer(code, str(number), stop, "1") for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
     assert sum(taken) == CLASS_ANSWERS < len(taken)
+    assert tally_of(store, code, 0).full
     assert store.answer(code, "0", 0, "2")  # an answer can still be changed
     assert tally_of(store, code, 0, secret).last == {"1": CLASS_STUDENTS - 1, "2": 1}
     for student, stop, given in [("x", 0, "1"), ("0", -1, "1"), ("0", LESSON_STOPS, "1"), ("0", 0, ""), ("0", 0, "1" * 41)]:
@@ -236,6 +237,13 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     full = on_page(HOME, **{"class": code})
     assert f"class {code} is full" in shown(full.warning[0].value)
     assert bar(full)["lesson"] == lesson.title  # which goes on without the class
+
+    full_says = WORDS["full"].format(most=2)
+    assert full_says not in panel(on_stop.run()) + panel(again.run())
+    monkeypatch.setattr(class_panel, "CLASS_ANSWERS", 2)
+    monkeypatch.setattr(classes, "CLASS_ANSWERS", 1)
+    assert full_says in panel(on_stop.run())
+    assert full_says in panel(again.run())
 
     teacher.switch_page(PAGE).run()
     teacher.button(key="open_class").click().run()
