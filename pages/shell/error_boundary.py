@@ -1,4 +1,4 @@
-"""Errors and warnings on a page: every message on what went wrong is drawn here."""
+"""Draws the errors and warnings of all pages."""
 
 import logging
 import secrets
@@ -18,15 +18,16 @@ from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
 
-# Unknown tokens named one by one; of the rest, only the number is shown.
+# So many unknown tokens are named one by one. Of the others, only the number is shown.
 MOST_UNKNOWN = 4
 LOG = logging.getLogger("headlight")
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """A context that shows an error on the page and ends the page. A HeadlightError is shown with its own sentence; any other
-    exception is a bug of the app: the page shows an apology with a number, and the log has the stack trace under it.
+    """A context that shows an error on the page and ends the page. A `HeadlightError` is shown with its own sentence. Any other
+    exception is a bug of the app. The page then shows an apology with a number, and the log has the stack trace with the same
+    number.
 
     Raises `PageEnd` instead of calling `st.stop`, which would stop the whole run before the rest of the app is drawn.
     """
@@ -51,7 +52,7 @@ def sentence(error: Sentence) -> str:
 
 
 def warn_remark(world_name: str, source: str) -> None:
-    """Draw what a person should know before they trust the answer to a text; nothing if there is nothing to say."""
+    """Draw the remark of the model's world on a text: why its answer should not be trusted. Draws nothing if there is none."""
     remark = remark_on(world_name, source)
     if remark is not None:
         st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
@@ -59,7 +60,7 @@ def warn_remark(world_name: str, source: str) -> None:
 
 @cached
 def remark_on(world_name: str, source: str) -> Remark | None:
-    """What `warn_remark` draws."""
+    """The remark that `warn_remark` draws; None if there is none."""
     return world(world_name).remark(source) if world_name in WORLDS else None
 
 
@@ -69,7 +70,7 @@ def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number:
     Args:
         side: `source` or `target`.
         unknown: the tokens of the text that are not in the vocabulary.
-        accepts: the texts the model was trained on, as a clause; empty if nobody knows.
+        accepts: the texts the model was trained on, as a clause; empty if that is not known.
         number: the number of the text, counted from 1; None if it is the only one.
     """
     words = text("common")

@@ -23,10 +23,11 @@ from transformer.pipeline.pipeline import NO_PACKAGE
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import SIGN
 
-# Environment variable with the folders, with `os.pathsep` between them. Each is a model, or has models in it.
+# Environment variable that lists folders, separated by `os.pathsep`. Each is the folder of a model, or contains such folders.
 VARIABLE = "HEADLIGHT_MODELS"
 PACKAGES = ("transformers", "tokenizers")
-# The family that our own network holds (`transformer.huggingface.own_network`), and the end of its second name.
+# The family that can run in our own network (`transformer.huggingface.own_network`). Such a model is in the picker twice; this
+# is added to the name of the second entry.
 OWN_FAMILY, IN_OWN_NETWORK = "marian", " (own network)"
 
 
@@ -35,9 +36,9 @@ class FolderModel:
     """The cache key of a model in a folder.
 
     Attributes:
-        name: of the folder, in the picker and in links.
-        path: of the folder.
-        about: its family and size, from its files.
+        name: name of the model in the picker and in links; it is that of the folder.
+        path: path of the folder.
+        about: family and size of the model, read from its files.
         own_network: whether its weights run in our own network.
     """
 

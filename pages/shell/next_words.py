@@ -1,4 +1,4 @@
-"""Words that fit next after the typed text, as chips below the box: nobody has to guess what a model knows."""
+"""Words that may follow the typed text, as buttons below the text box, so that nobody must guess which words a model knows."""
 
 import pandas as pd
 import streamlit as st
@@ -10,13 +10,13 @@ from transformer.worlds import WORLDS, world
 
 MOST = 8  # chips
 KEY = "next_word"
-# Key of the fragment: drawn anew when a text is typed, without the rest of the sidebar.
+# Key of the fragment. When a text is typed, it is drawn again without the rest of the sidebar.
 CHIPS = "next_words"
 
 
 @cached
 def next_words(world_name: str, source: str) -> tuple[str, ...]:
-    """The first words that may follow a text in the language of a world; none if it has no grammar."""
+    """The first words that may follow a text in the language of a world; empty if the world has no grammar."""
     return tuple(world(world_name).next_words(source)[:MOST]) if world_name in WORLDS else ()
 
 
@@ -33,7 +33,7 @@ def show_next_words(model: str) -> None:
     if vocabulary.tokenizer_name == "english":
         known = vocabulary.words
         label = words["all_words"].format(count=len(known))
-        # Filled only while open: a closed table would still be sent with every click.
+        # The menu has content only while it is open. Otherwise the table would be sent with every click.
         menu = st.popover(label, icon=":material/menu_book:", width="stretch", key="all_words", on_change="rerun")
         if menu.open:
             classes = [world(pipeline.card.world).word_class(word, "source") for word in known]
@@ -46,4 +46,4 @@ def _append() -> None:
     if word is not None:
         st.session_state["source"] = f"{st.session_state['source']} {word}".strip()
     st.session_state[KEY] = None
-    st.rerun()  # all of the app: the box is not in this fragment
+    st.rerun()  # the whole app, because the text box is not in this fragment

@@ -1,7 +1,8 @@
-"""Models that one session alone has: trained or uploaded in it. Its sidebar lists them beside the shipped ones.
+"""Models that belong to one session because they were trained or uploaded in it. Its sidebar lists them after the shipped ones.
 
-The contents of their files are in the session, and go with it, except for some minutes in which the browser may come back
-(`keep_left`). The process finds them by their digest, to load them again when they were dropped from the caches.
+The session keeps the contents of their files. They are dropped when it ends, but only after some minutes, in which the browser
+may come back (`keep_left`). If a model was dropped from the caches, the process loads it again from these contents, which it
+finds by their digest.
 """
 
 import hashlib
@@ -23,20 +24,20 @@ from transformer.worlds import WORLDS
 OWN = "own_models"
 PREFIX = "my-"
 LONGEST_NAME = 40
-# Sessions that have ended, whose models are kept for those who have only loaded the page again; for how many seconds.
+# The models of so many ended sessions are kept for so many seconds, for people who only reload the page.
 LEFT_SESSIONS, LEFT_SECONDS = 16, 300
-# Fields of the configuration whose other values the texts and formulas of the pages do not cover.
+# Field of the configuration → the only value that the texts and formulas of the pages explain.
 EXPLAINED = {"activation": "relu", "sinusoid_order": "alternating"}
 
 
 @dataclass(frozen=True)
 class OwnModel:
-    """The cache key of such a model. Another step of the same training has another digest, and so results of its own.
+    """The cache key of a model of a session. Each step of a training has its own digest, and therefore its own results.
 
     Attributes:
-        name: in the picker and in links of this session.
-        digest: of the contents of its file.
-        parameters: how many it has.
+        name: name of the model in the picker and in links of this session.
+        digest: digest of the contents of its file.
+        parameters: number of its parameters.
     """
 
     name: str
@@ -45,7 +46,7 @@ class OwnModel:
 
 
 class _Contents:
-    """The contents of a file, to which there can be weak references."""
+    """The contents of a file, in an object to which weak references are possible."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -58,31 +59,38 @@ class _Own(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """The models of a session whose browser has gone, and when it went, of the clock `time.monotonic`."""
+    """The models of a session whose browser has disconnected, and the time of that by `time.monotonic`."""
 
     models: dict[str, _Own]
     time: float
 
 
-# Digest → contents. It keeps nothing alive: what no session has any more is gone.
+# Digest → contents. The references are weak: contents that no session keeps are removed.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
-# Name of a session in its address → its models; the session that ended last comes last.
+# Name of a session, which its address contains → its models. The session that ended last comes last.
 _LEFT: dict[str, _Left] = {}
 _LEFT_LOCK = threading.Lock()
 
 
 def own_models() -> dict[str, OwnModel]:
-    """The models that this session alone has, by name."""
+    """Name → model, for the models of this session."""
     return {name: own.key for name, own in st.session_state.get(OWN, {}).items()}
 
 
 def own_store() -> dict[str, _Own]:
-    """All that is kept of the models of this session, for `keep_left`; the same object as long as the session lasts."""
+    """What the session keeps of its models, for `keep_left`. It is the same object as long as the session lasts."""
     return st.session_state.setdefault(OWN, {})
 
 
 def keep_left(session: str, models: dict[str, _Own]) -> None:
-    """Keep the models of a session whose browser has gone, under the name that its address has. Called outside of any run."""
+    """Keep the models of a session whose browser has disconnected.
+
+    Called outside of any run.
+
+    Args:
+        session: name of the session, which its address contains.
+        models: its `own_store`.
+    """
     with _LEFT_LOCK:
         _LEFT.pop(session, None)
         if models:
@@ -91,7 +99,7 @@ def keep_left(session: str, models: dict[str, _Own]) -> None:
 
 
 def take_left(session: str) -> bool:
-    """Give this session the models that were kept under a name; they are then not kept any more. Whether there were any."""
+    """Move the models that were kept under this name into the present session. Returns whether there were any."""
     with _LEFT_LOCK:
         _drop_left(LEFT_SESSIONS)
         left = _LEFT.pop(session, None)
@@ -104,7 +112,7 @@ def take_left(session: str) -> bool:
 
 
 def _drop_left(most: int) -> None:
-    """Drop the models of sessions that went long ago, and of the first of the others until there are at most so many."""
+    """Drop the models of sessions that ended more than `LEFT_SECONDS` ago. Of the others, keep the `most` that ended last."""
     oldest = time.monotonic() - LEFT_SECONDS
     recent = [session for session, left in _LEFT.items() if left.time >= oldest]
     for session in set(_LEFT) - set(recent[max(0, len(recent) - most) :]):
@@ -112,21 +120,22 @@ def _drop_left(most: int) -> None:
 
 
 def about_own(name: str) -> str:
-    """One line on where such a model comes from; empty if the session has no model of that name."""
+    """One line on where a model of the session comes from; empty if the session has no model of that name."""
     own = st.session_state.get(OWN, {}).get(name)
     return own.about if own else ""
 
 
 def add_own(name: str, data: bytes, about: str) -> OwnModel:
-    """Give this session a model; one of the same name is replaced.
+    """Add a model to this session. It replaces a model with the same name.
 
     Args:
-        name: made by `own_name`.
-        data: the contents of a checkpoint file, from anywhere.
-        about: one line on where it comes from.
+        name: a name that `own_name` returned.
+        data: the contents of a checkpoint file. They are not trusted.
+        about: one line on where the model comes from.
 
     Raises:
-        CheckpointError: it is not a checkpoint of one of our worlds, or the server has no room for it. Then nothing changes.
+        CheckpointError: it is not a checkpoint of one of our worlds, or the server has no room for it. The session is not
+            changed.
     """
     pipeline = Pipeline.from_bytes(data, name)
     world = WORLDS.get(pipeline.card.world)
@@ -148,7 +157,7 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
         with _LEFT_LOCK:
             if not _LEFT:
                 raise CheckpointError("The server has no room for more models of its visitors; try again later.")
-            _drop_left(len(_LEFT) - 1)  # those whose browser has gone make room
+            _drop_left(len(_LEFT) - 1)  # the models of ended sessions make room first
     contents = _CONTENTS.setdefault(digest, _Contents(data))
     models[name] = _Own(OwnModel(name, digest, parameters(pipeline.config)), contents, about)
     return models[name].key
@@ -159,10 +168,10 @@ def _bytes_of_all() -> int:
 
 
 def load_own(key: OwnModel) -> Pipeline:
-    """The model of a key.
+    """Load the model of a key.
 
     Raises:
-        CheckpointError: its session has replaced it or has ended.
+        CheckpointError: the session has replaced the model, or has ended.
     """
     contents = _CONTENTS.get(key.digest)
     if contents is None:
@@ -171,6 +180,7 @@ def load_own(key: OwnModel) -> Pipeline:
 
 
 def own_name(wanted: str) -> str:
-    """The name for a model of one's own: lower-case letters, digits and hyphens after `my-`."""
+    """The name for a model of the session, from the name that the person typed: `my-`, then lower-case letters, digits and
+    hyphens."""
     plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return PREFIX + (plain.removeprefix(PREFIX) or "model")

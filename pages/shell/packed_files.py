@@ -1,8 +1,8 @@
-"""Streamlit's scripts and styles and the components' scripts, sent compressed: a third of the bytes, for a class that opens the
-app in one minute.
+"""Sends the scripts and styles of Streamlit and of the components compressed. This takes a third of the bytes, which matters
+when a whole class opens the app in one minute.
 
-Streamlit sends its files as they are, because its own compression would do the same work for every visitor. Here each file is
-compressed once and kept.
+Streamlit's own compression is off, because it would compress every file again for every visitor. Here each file is compressed
+once and kept.
 """
 
 import gzip
@@ -17,14 +17,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pages.ui.caches import cached
 from pages.ui.compat import SCRIPT_PATH, SCRIPTS, static_folder
 
-# Their names have a digest of what is in them, so a browser may keep them for a year.
+# The name of such a file contains a digest of its content, so a browser may keep the file for a year.
 FILE = re.compile(r"/static/((?:js|css)/[\w.-]+\.(?:js|css))")
 KEEP = "public, immutable, max-age=31536000"
 
 
 class PackedFiles:
-    """ASGI middleware: a browser that reads gzip gets scripts and styles in it, and every browser the scripts of components.
-    Everything else is answered as before."""
+    """ASGI middleware that answers requests for scripts and styles, with gzip if the browser reads it, and requests for the
+    scripts of components. The app answers all other requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -33,7 +33,7 @@ class PackedFiles:
         path = below_base(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
         packs = path != "" and reads_gzip(dict(scope["headers"]))
         body, script = None, SCRIPT_PATH.fullmatch(path)
-        # A script that is asked for before its component is mounted must not be kept as missing.
+        # Only scripts of mounted components: `packed` would remember a script that is not there yet as missing.
         if (script and script[1] in SCRIPTS) or (packs and FILE.fullmatch(path)):
             body = await run_in_threadpool(packed if packs else content, path)
         if body is None:
@@ -45,27 +45,27 @@ class PackedFiles:
 
 
 def below_base(path: str) -> str:
-    """A request's path without `server.baseUrlPath`, below which an operator can put the app; the path itself if it is not
-    below."""
+    """A request's path without `server.baseUrlPath`, the path under which an operator can put the app. A path outside of it is
+    returned unchanged."""
     base = st.get_option("server.baseUrlPath").strip("/")
     return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a request with these headers, their names in lower case, asks for a whole file and may get it in gzip."""
+    """Whether a request asks for a whole file and accepts gzip. The names of the headers are in lower case."""
     accepted = [coding.replace(b" ", b"") for coding in headers.get(b"accept-encoding", b"").split(b",")]
     return b"range" not in headers and any(re.fullmatch(rb"gzip(;q=(1(\.0*)?|0?\.\d*[1-9]\d*))?", each) for each in accepted)
 
 
 @cached
 def packed(path: str) -> bytes | None:
-    """What `content` returns, in gzip."""
+    """The result of `content`, compressed with gzip; None if that is None."""
     body = content(path)
     return None if body is None else gzip.compress(body, mtime=0)
 
 
 def content(path: str) -> bytes | None:
-    """The script of a component, or a file of Streamlit's static folder; None if there is none at that path."""
+    """The script of a component, or a file of Streamlit's static folder; None if the path names neither."""
     if script := SCRIPT_PATH.fullmatch(path):
         text = SCRIPTS.get(script[1])
         return None if text is None else text.encode()

@@ -1,4 +1,4 @@
-"""The one switch that joins pieces of words to words, on every page that draws tokens."""
+"""The switch that joins the pieces of a word into the word. Every page that draws tokens uses this one switch."""
 
 import streamlit as st
 
@@ -11,13 +11,13 @@ JOIN = "join"
 
 
 def pick_words(trace: Trace) -> Trace:
-    """What to draw: the trace, or where its tokens are pieces of words and the person wants it, the trace between words. The
-    switch is drawn only for pieces; it stands in the address, and is kept on other pages."""
+    """The trace to draw. If its tokens are pieces of words, this draws the switch, and if that is on, returns a trace between
+    whole words. The address contains the state of the switch, and other pages keep it."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 
 def joins_pieces() -> bool:
-    """Draw the switch; whether it is on."""
+    """Draw the switch, and return whether it is on."""
     words = text("common")
     seed(JOIN, lambda asked: asked == "true", bool)
     joins = st.toggle(words["join"], key=JOIN, help=words["joined"])
@@ -26,6 +26,6 @@ def joins_pieces() -> bool:
 
 
 def say_joined(shown: Trace) -> None:
-    """Say that the pictures show words, and how their numbers were made."""
+    """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces."""
     if isinstance(shown, WordTrace):
         st.caption(f":material/join: {text('common')['joined']}")

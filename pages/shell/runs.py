@@ -25,36 +25,36 @@ from transformer.tracing.trace import Ids
 from transformer.training.recipe import RECIPES
 from transformer.worlds import WORLDS, world
 
-# Of a parameter.
+# Bytes of a parameter.
 BYTES_EACH = 4
-# Untrained models that stay built, of each preset and sizes; beside the weights that they share, each has a few megabytes.
+# So many untrained models of a preset and sizes are kept. They share most weights, and each has a few megabytes of its own.
 BUILT = 4
-# Cache key of a model: the name of a shipped one or of a snapshot, the description of an untrained one, or of a model that one
-# session alone has its digest, or of one in a folder of the server its path.
+# Cache key of a model: the name of a shipped model or of a snapshot, the description of an untrained model, the digest of a
+# model of one session, or the path of a model in a folder of the server.
 Key = str | Untrained | OwnModel | FolderModel
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
-# An answer stands for itself: as text it may be read as other tokens.
+# An answer is passed as an `Answer`, because its text may be split into other tokens.
 Targets = tuple[str | Answer | None, ...]
 Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
 
-# Preset and sizes → the weights of such models that are in memory anywhere, and model → its weights: a model that is in use
-# when the cache drops it is not drawn a second time beside itself.
+# Preset and sizes → the weights of such models that are still in memory; and model → its weights. If the cache drops a model
+# that is in use, its weights are found here, so that they are not drawn a second time.
 _WEIGHTS: WeakValueDictionary[tuple[str, tuple[tuple[str, int], ...]], Weights] = WeakValueDictionary()
 _WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
 
 
 class UntrainedModels:
-    """The untrained models of one preset and sizes, which share all weights but those of their vocabularies. Without that, each
-    new text would build 44 million parameters anew, and drop what is cached for everybody else.
+    """The untrained models of one preset and sizes. They share all weights except those that depend on the vocabulary. Without
+    sharing, each new text would draw 44 million parameters again, and push other people's results out of the cache.
 
     Args:
         preset, sizes: as in `Untrained`.
 
     Attributes:
-        nbytes: the most memory that they take.
+        nbytes: the largest number of bytes that they can take.
     """
 
     def __init__(self, preset: str, sizes: tuple[tuple[str, int], ...]) -> None:

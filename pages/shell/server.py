@@ -1,4 +1,4 @@
-"""How the server of the app answers requests, beside what Streamlit does: given to `st.App` when the server starts."""
+"""What the app's server does with requests before Streamlit sees them. `app.py` gives it to `st.App`."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -12,18 +12,18 @@ from pages.shell.navigation import name_of, page_files
 from pages.shell.packed_files import PackedFiles
 from pages.ui.compat import failing_pings
 
-# Names of this machine that Streamlit takes for its own beside the host that was asked for.
+# Streamlit accepts pages from these names of the machine, too, whatever the requested host is.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
 # Codes of the websocket protocol: a page of another site, to which the server answers 403; a message of the wrong kind.
 POLICY_VIOLATION, UNSUPPORTED_DATA = 1008, 1003
 
 
 class OwnPagesOnly:
-    """ASGI middleware: pages of other sites can neither open a session nor read an answer.
+    """ASGI middleware that keeps pages of other sites from opening a session and from reading an answer.
 
-    Streamlit decides the same, but compares the other site with this machine's public address too, which it asks another host
-    for, during up to 2 seconds in which nobody is served. Here a machine that is opened under its public address must be asked
-    for under that address, or be named in `server.corsAllowedOrigins`.
+    Streamlit does the same, but it also compares the other site with the public address of this machine. To find that address
+    it asks another host, and for up to 2 seconds no request is served. This class does not ask. So a browser must request the
+    app under its public address, or that address must be in `server.corsAllowedOrigins`.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -34,14 +34,14 @@ class OwnPagesOnly:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": POLICY_VIOLATION})
                 return
-            # Without the header, the answer has no leave for the other site to read it.
+            # Without this header in the request, the answer does not allow the other site to read it.
             scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]}
         await self.app(scope, receive, send)
 
 
 class BytesOnly:
-    """ASGI middleware: a websocket that sends text instead of bytes is closed. Streamlit's browser side sends bytes, and its
-    server would raise on anything else."""
+    """ASGI middleware that closes a websocket if it sends text. Streamlit's own page sends only bytes, and its server would
+    raise an error on text."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,17 +1,17 @@
-// A still picture of the page: what was on screen, while the page itself goes on beneath it.
+// Covers the page with a still picture of it. The page under the picture can go on changing.
 
 const NAME = "still"; // of the element
 const TOP = "999990"; // above everything of the page
 
 /**
- * A copy of an element with all it holds: pictures on a canvas, what was typed, and what is in shadow roots, too.
+ * A copy of an element and of all its content, with the pictures of canvases, typed texts and shadow roots.
  *
  * @param {Element} element
  * @returns {Element}
  */
 function copyOf(element) {
   const copy = /** @type {HTMLElement} */ (element.cloneNode(false));
-  // What looks for a place of the page must not find the picture of it.
+  // Scripts that search the page for these elements must not find their copies.
   copy.classList.remove("unseen");
   copy.removeAttribute("data-stale");
   if (element instanceof HTMLCanvasElement && copy instanceof HTMLCanvasElement && element.width && element.height) {
@@ -35,7 +35,7 @@ function copies(place) {
 }
 
 /**
- * Scroll a copy as its original is, with all that scrolls within.
+ * Give a copy and everything in it the scroll positions of the original.
  *
  * @param {ParentNode & Node} original
  * @param {ParentNode & Node} copy
@@ -50,11 +50,12 @@ function scrollAs(original, copy) {
 }
 
 /**
- * Put a picture of the page over it. Nothing in it reacts, but the strip of the page above `open` px, which is not covered.
+ * Put a picture of the page over the page. Nothing in the picture reacts to a click or a key. A strip at the top of the page stays
+ * uncovered and usable.
  *
  * @param {Element} page what scrolls the page
  * @param {Element} label shown in a corner
- * @param {() => number} open the height of the strip now, in px
+ * @param {() => number} open returns the present height of that strip in px
  */
 export function freeze(page, label, open) {
   thaw(page);
@@ -65,7 +66,7 @@ export function freeze(page, label, open) {
   const picture = document.createElement("div");
   picture.inert = true;
   picture.ariaHidden = "true";
-  // Styles of the page are for elements within its own; each of these is copied without what else it holds.
+  // The styles of the page depend on the elements around it, so these are copied, too, but without their other content.
   let inner = copyOf(page);
   for (let around = page.parentElement; around && around !== document.body; around = around.parentElement) {
     const shell = /** @type {Element} */ (around.cloneNode(false));
@@ -87,7 +88,7 @@ export function freeze(page, label, open) {
 }
 
 /**
- * Take the picture away. The same view of the page is scrolled as it was before.
+ * Take the picture away. If the same view of the page is still open, it gets the scroll position that it had before.
  *
  * @param {Element} page what scrolls the page
  */
@@ -103,10 +104,10 @@ export function topAfterThaw() {
 }
 
 /**
- * Scroll the page elsewhere when the picture is taken away.
+ * Set another scroll position, which the page gets when the picture is taken away.
  *
  * @param {number} top in px
- * @param {string} says for the label of the picture
+ * @param {string} says the new text of the label on the picture
  */
 export function thawAt(top, says) {
   const cover = document.getElementById(NAME);
@@ -120,7 +121,7 @@ export function isFrozen() {
   return document.getElementById(NAME) !== null;
 }
 
-/** The page, and the stop of the lesson, that are open. */
+/** A text that names the open page and the open stop of the lesson. */
 function placeOf() {
   return `${location.pathname} ${new URLSearchParams(location.search).get("lesson_stop")}`;
 }

@@ -10,21 +10,21 @@ from pages.ui.text import linked_language, text
 
 
 def show_training_link(model: str, source: str, target: object, kind: str, layer: int, head: int) -> None:
-    """Draw a link to the training of a head, on the same text; nothing for a model of which no snapshots show it. Arguments as
-    for `training_address`."""
+    """Draw a link to the training of a head, with the same text. Draws nothing if the model's training has no snapshots. The
+    arguments are those of `training_address`."""
     address = training_address(model, source, target, kind, layer, head)
     if address:
         st.link_button(text("common")["being_learnt"], address, icon=":material/movie:", type="tertiary")
 
 
 def training_address(model: str, source: str, target: object, kind: str, layer: int, head: int | None) -> str:
-    """The address of the training of a head, or of all heads of a layer; empty for a model of which no snapshots show it.
+    """The address that shows the training of a head, or of all heads of a layer; empty if the training has no snapshots.
 
     Args:
-        model: of the picker.
+        model: name of the model in the picker.
         source: the text.
-        target: of the link if it is a text; otherwise the model's own answer.
-        kind, layer, head: the head; layer and head counted from 0. With None for the head, all heads of the layer.
+        target: the target text for the link. If it is not a text, the link has none, and the page uses the model's own answer.
+        kind, layer, head: the head. Layer and head are counted from 0. If `head` is None, all heads of the layer.
     """
     if filmed(model) is None:
         return ""

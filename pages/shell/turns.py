@@ -1,13 +1,14 @@
 """Turns: a few runs of the app at a time; the others wait in line.
 
-Python runs one thread at a time, so twenty runs at once are done no sooner than one after another: all of them end late, and
-they lose time by passing the interpreter round. Measured with 80 sessions, each with a click every 3 seconds: 95 of 100 clicks
-were done in 0.14 s with two runs at a time. Without a limit it was 1.7 s, and 1.6 times the processor time.
+Python executes one thread at a time. So twenty runs at once end no sooner than twenty runs in a row: all of them end late, and
+time is lost because the interpreter switches between them. Measured with 80 sessions, each with a click every 3 seconds. With
+two runs at a time, 95 of 100 clicks were answered within 0.14 s. Without a limit it was 1.7 s, with 1.6 times the processor
+time.
 
-A run that comes to heavy work, on a large model, gives up its turn until the work is done: `aside`. Of the runs that draw a
-large model, one goes on at a time (`enter_line`): while others waited in the middle of theirs, each held a model of its own in
-memory, and 100 sessions on random links took 2.4 GB. That run keeps its turn: as a third beside the two, it made the clicks of
-60 others take 47 ms instead of 21.
+A run that starts heavy work on a large model gives up its turn until the work is done (`aside`). Only one run at a time may
+draw a large model (`enter_line`), because each such run has a model of its own in memory: without this rule, many of them
+waited half-way, and 100 sessions on random links took 2.4 GB. The run that draws keeps its turn. If it ran as a third one
+beside the two, the clicks of 60 other sessions would take 47 ms instead of 21.
 """
 
 import threading
@@ -28,21 +29,21 @@ Result = TypeVar("Result")
 _TURNS = threading.BoundedSemaphore(RUNS)
 # One heavy work at a time, because each takes hundreds of megabytes.
 _HEAVY = threading.Lock()
-# Held by the run that draws a large model.
+# The run that draws a large model holds this lock.
 _LINE = threading.Lock()
-# Seconds between two times that freed memory is given back. It takes 2 to 15 ms, and the next runs ask for new pages; never
-# giving back what runs on large models have freed made a server of 100 visitors up to 70 MB larger.
+# Freed memory is given back to the system at most once in so many seconds. This takes 2 to 15 ms, and later runs must then ask
+# for memory again. Without it, a server with 100 visitors was up to 70 MB larger, by the freed memory of large models.
 RETURN_SECONDS = 2.0
 
 
 class _Returns:
-    """Gives freed memory back to the system now and then."""
+    """Gives freed memory back to the system, but not too often."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def give_back(self) -> None:
-        """Give it back if the last time is long enough ago."""
+        """Give the memory back, unless that was done less than `RETURN_SECONDS` ago."""
         now = time.monotonic()
         if now - self._last >= RETURN_SECONDS:
             self._last = now
@@ -53,7 +54,7 @@ _RETURNS = _Returns()
 
 
 class _OfThread(threading.local):
-    """Whether the run in this thread has a turn, whether it is at heavy work, and whether it draws a large model."""
+    """The state of the run in this thread: whether it has a turn, does heavy work, and draws a large model."""
 
     turn = False
     heavy = False
@@ -65,7 +66,7 @@ _OF_THREAD = _OfThread()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """A context that waits for a turn, and gives it back at the end. Within another turn it does nothing."""
+    """A context that waits for a turn and gives it back at its end. Inside another turn it does nothing."""
     if _OF_THREAD.turn:
         yield
         return
@@ -81,11 +82,11 @@ def turn() -> Iterator[None]:
 
 
 def enter_line(label: str) -> None:
-    """Wait until no other run draws a large model; this one does until the end of its turn. Call it before anything of such a
-    model is in memory. Without a turn it does nothing.
+    """Wait until no other run draws a large model. From then to the end of its turn, only this run may draw one. Call it before
+    any part of such a model is in memory. Does nothing if this run has no turn.
 
     Args:
-        label: text beside a spinner, while others have to be waited for.
+        label: text beside the spinner that is shown while this run waits.
     """
     if _OF_THREAD.line or not _OF_THREAD.turn:
         return
@@ -97,10 +98,11 @@ def enter_line(label: str) -> None:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """A context for heavy work. It waits for the heavy work of others, and leaves its turn to somebody else meanwhile. Within
-    another such context it does nothing.
+    """A context for heavy work. It waits until the heavy work of other runs is done. Meanwhile another run can have its turn.
+    Inside another such context it does nothing.
 
-    Never enter it while a cache computes a result: others may wait for that with a turn of theirs, and this run for a turn.
+    Never enter it inside a function that a cache is computing. Other runs may have a turn and wait for that result, while this
+    run waits for a turn: none of them would go on.
     """
     if _OF_THREAD.heavy:
         yield
@@ -115,8 +117,8 @@ def aside() -> Iterator[None]:
 
 
 def waited_aside(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a cached function whose work is heavy. While it is computed, a spinner turns beside a label, and somebody
-    else has the turn.
+    """The result of a cached function whose work is heavy. While it is computed, the page shows a spinner, and another run can
+    have the turn.
 
     Args:
         label: text beside the spinner.
@@ -132,7 +134,7 @@ def waited_aside(label: str, function: Callable[..., Result], *arguments: object
 
 @contextmanager
 def _without_turn() -> Iterator[None]:
-    """A context in which somebody else can have the turn of this run, if it has one."""
+    """A context in which another run can have the turn of this run. Does nothing if this run has no turn."""
     if not _OF_THREAD.turn:
         yield
         return
