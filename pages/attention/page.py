@@ -32,7 +32,7 @@ with explained():
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # At first a head that the model's card names.
-        named = head_to_show(view.pipeline.card.measures, trace)
+        named = head_to_show(view.pipeline.card.measures, trace.kinds)
         kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if named else None)
         layers, heads, named = trace.layers(kind), trace.heads(kind), named if kind == "cross" else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1

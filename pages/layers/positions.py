@@ -19,6 +19,6 @@ def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item:
         side: `source` or `target`.
         item: the text of the batch, counted from 0.
     """
-    kind, layer, head = head_to_show(measures, trace) or (str(trace.kinds[-1]), 1, 1)
+    kind, layer, head = head_to_show(measures, trace.kinds) or (str(trace.kinds[-1]), 1, 1)
     query, key = cell_to_show(trace, kind, layer - 1, head - 1, item)
     return query if Kind.of(kind).queries == side else key

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from pages.shell.card_heads import CardHead
+from pages.shell.card_heads import CardHead, head_to_show
 from pages.shell.examples import starts
-from pages.shell.lessons.lesson import LessonError, Stop
+from pages.shell.lessons.lesson import KINDS, LessonError, Stop
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import Key, available, runs, trained, trained_key
 from pages.ui.text import text
@@ -51,17 +51,28 @@ def card_head(model: str, name: str) -> CardHead:
 
 def view_of(stop: Stop) -> dict[str, str]:
     """The parameters of a stop's link. A head of the card fills `{kind}`, `{layer}` and `{head}` in them, and is what the page
-    opens on.
+    opens on. On Attention, they always name a head of a shipped model: without one, that on which the page opens.
 
     Raises:
         LessonError: the card names no such head.
     """
     view = dict(stop.view)
     if not stop.head:
-        return view
+        return _first_head(stop) | view if stop.page == "attention" else view
     head = card_head(view.get("model", ""), stop.head)
     named = {name: str(value) for name, value in head._asdict().items()}
     return named | {name: _filled(value, named) for name, value in view.items()}
+
+
+def _first_head(stop: Stop) -> dict[str, str]:
+    """The head on which Attention opens the model of a stop, as parameters; empty if the stop is about another kind of
+    attention, or its model is not a shipped one."""
+    view, truth = dict(stop.view), stop.question and stop.question.truth
+    model = view.get("model") or next(iter(available()))
+    head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
+    if head is None or head.kind != (view.get("kind") or (truth and truth.kind) or head.kind):
+        return {}
+    return {name: str(value) for name, value in head._asdict().items()}
 
 
 def words_of(stop: Stop, words: str) -> str:

@@ -18,7 +18,7 @@ from pages.shell.lessons.library import lesson_of, shipped
 from pages.shell.lessons.packing import pack
 from pages.shell.lessons.player import new_terms
 from pages.shell.lessons.question_data import as_words, question_data
-from pages.shell.lessons.truths import Value, filled, truth_of
+from pages.shell.lessons.truths import Value, filled, head_of, truth_of
 from pages.shell.lessons.views import card_head, view_of, words_of
 from pages.shell.navigation import name_of, page_files
 from pages.shell.runs import available, runs, snapshots
@@ -175,6 +175,18 @@ def asked(**truth: Any) -> Stop:
     question = Question(kind="number", ask="?", truth=Truth(**truth))
     view = (("model", "reverse"), ("source", "cab"), ("kind", "cross"), ("layer", "2"), ("head", "1"))
     return Stop(title="a", say="b", page="attention", view=view, question=question)
+
+
+def test_a_question_is_about_the_head_that_the_page_opens_on() -> None:
+    """A lesson that is written by hand need not name a head."""
+    question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="<sos>"))
+    for model in ("reverse", "english-french"):
+        stop = Stop(title="t", say="s", page="attention", view=(("model", model), ("source", "abc")), question=question)
+        app = on_page(SCRIPTS["attention"], model=model, source="abc")
+        kind, layer, head = head_of(stop)
+        assert [str(app.session_state[name]) for name in ("kind", "layer", "head")] == [kind, str(layer + 1), str(head + 1)]
+    of_encoder = replace(stop, question=replace(question, truth=Truth(name="attention-row", query="<sos>", kind="encoder")))
+    assert head_of(of_encoder) == ("encoder", 0, 0)
 
 
 def test_truths_are_those_of_the_trace() -> None:
