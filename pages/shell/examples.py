@@ -19,9 +19,9 @@ class Start(NamedTuple):
     """An example: texts for the sidebar, and one sentence on what to look for.
 
     Attributes:
-        source, target: texts for the boxes of those names; an empty target is the model's own answer.
-        batch, batch_targets: further sentences and their targets, one a line.
-        pages: names of the pages on which that sentence stands in the sidebar: those that show what it speaks of.
+        source, target: texts for the sidebar's boxes of these names. An empty target means the model's own answer.
+        batch, batch_targets: further sentences and their targets, one on each line.
+        pages: names of the pages that show what `look_for` is about. Only there the sidebar shows that sentence.
     """
 
     source: str
@@ -62,7 +62,7 @@ def starts(model: str) -> tuple[Start, ...]:
 
 @cached
 def _fitting(world_name: str, longest: int) -> tuple[Example, ...]:
-    """The examples of a world that are no longer than what a model was trained on; if all are longer, all of them."""
+    """The examples of a world that are not longer than the texts a model was trained on. If all are longer, all examples."""
     examples, split = world(world_name).examples, world(world_name).source_vocabulary.split
     return tuple(example for example in examples if len(split(example.source)) <= longest) or examples
 

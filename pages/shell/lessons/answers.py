@@ -1,7 +1,8 @@
 """Answers to the questions of a lesson, as the address has them: `3~2~1_5~0.95`.
 
-For each stop, counted from 1: its number, the first answer, the answer after discussion (empty if the first was kept), and the
-answer at the end of the lesson. An answer is the number of an option, positions of tokens, an order, or a number.
+Each entry has the number of a stop, counted from 1, the first answer, the answer after discussion (empty if the first one was
+kept), and the answer at the end of the lesson. An answer is the number of an option, positions of tokens, an order, or a
+number.
 """
 
 import math
@@ -13,7 +14,7 @@ from pages.shell.lessons.lesson import Question
 from pages.ui.limits import LESSON_STOPS
 
 ONE = r"[-0-9.,]{1,40}"
-# The stop, the first answer, the second one, and the one at the end; the last two may be missing.
+# The stop, the first answer, the second answer, and the answer at the end. The last two may be missing.
 ENTRY = re.compile(rf"([1-9]\d?\d?)~({ONE})(?:~((?:{ONE})?)(?:~({ONE}))?)?")
 
 
@@ -21,9 +22,9 @@ class Answer(NamedTuple):
     """The answers to one question.
 
     Attributes:
-        first: the first.
-        second: the one after discussion; empty if the first was kept, None while that is open.
-        again: the one at the end of the lesson, None without.
+        first: the first answer.
+        second: the answer after discussion. Empty if the first answer was kept, None if that is not decided yet.
+        again: the answer at the end of the lesson; None if the question was not asked again.
     """
 
     first: str
@@ -45,7 +46,7 @@ Answers = Mapping[int, Answer]
 
 
 def parse(written: str) -> dict[int, Answer]:
-    """The answers in an address, by stop counted from 0; what cannot be read is left out."""
+    """Stop, counted from 0 → its answers in an address. Entries that cannot be read are left out."""
     answers: dict[int, Answer] = {}
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)
@@ -69,7 +70,7 @@ def write(answers: Answers) -> str:
 
 
 def places(written: str) -> list[int] | None:
-    """The positions or options in an answer; None if it has none."""
+    """The positions or options that an answer names; None if it is not a list of them."""
     if not re.fullmatch(r"\d{1,3}(-\d{1,3})*", written, re.ASCII):
         return None
     return [int(part) for part in written.split("-")]

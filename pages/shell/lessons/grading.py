@@ -1,4 +1,4 @@
-"""Judge an answer: whether it is right, and in one sentence why."""
+"""Judges an answer: whether it is right, and one sentence that says why."""
 
 from typing import NamedTuple
 
@@ -16,8 +16,8 @@ class Verdict(NamedTuple):
 
     Attributes:
         right: whether it is right.
-        says: why, in plain text.
-        caught: of a choice of tokens, the share of the attention that they have.
+        says: why it is right or wrong, in plain text.
+        caught: the share of the attention that the chosen tokens have together; 0 for other questions.
     """
 
     right: bool
@@ -26,12 +26,12 @@ class Verdict(NamedTuple):
 
 
 def judge(question: Question, written: str, truth: Value | None) -> Verdict:
-    """The judgement of an answer that fits its question (`answers.fits`).
+    """Judge an answer. It must fit its question (`answers.fits`).
 
     Args:
         question: the question.
-        written: the answer.
-        truth: of the question; None if it has its answer in the lesson.
+        written: the answer, as in the address.
+        truth: the value of the question's truth; None if the lesson itself contains the right answer.
     """
     if question.kind == "choose":
         return _choice(question, places(written) or [0], truth)
@@ -101,7 +101,7 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
 
 
 def right_answer(question: Question, truth: Value | None) -> str:
-    """What is right, in plain text; empty for an order, which has it in its options."""
+    """The right answer in plain text. Empty for an order, whose options are in the right order."""
     if question.kind == "order" or (truth is None and question.kind != "choose"):
         return ""
     if question.kind == "choose":

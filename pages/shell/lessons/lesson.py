@@ -1,4 +1,4 @@
-"""What a lesson is: stops, each a view of a page with words and perhaps a question. Values only; `reading` checks them."""
+"""The data of a lesson: its stops, each a view of a page with words and perhaps a question. `reading` checks the values."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,12 +17,12 @@ class LessonError(HeadlightError):
 
 @dataclass(frozen=True)
 class TruthForm:
-    """What a truth gives, and which of its settings it reads.
+    """The kind of value that a truth has, and the settings that it reads.
 
     Attributes:
         gives: `number`, `row` (a number for each token), `yes or no`, or `option` (which of the question's options is right).
-        needs: settings that must be given.
-        may: settings that may be given.
+        needs: settings that a lesson must give.
+        may: settings that a lesson may give.
     """
 
     gives: Literal["number", "row", "yes or no", "option"]
@@ -54,15 +54,17 @@ TRUTHS: dict[str, TruthForm] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """A truth to compute from the run of a stop's view.
+    """The right answer to a question, as something to compute from the run of the stop's view.
 
     Attributes:
-        name: of `TRUTHS`.
-        kind, layer, head: of the attention; layer and head counted from 1. Empty or 0: those of the view.
-        query, key: a token, of which the first is taken, or a position counted from 0; empty if the truth has none.
+        name: a name in `TRUTHS`.
+        kind, layer, head: the attention head that is meant. Layer and head are counted from 1. Empty or 0 means that of the
+            view.
+        query, key: a token, or a position counted from 0. If a token occurs several times, the first one is meant. Empty if the
+            truth does not need it.
         side: `source` or `target`.
-        token: of the output; empty for the most probable one.
-        edit: phrases of `transformer.tracing.phrases`, such as `no positions`; `; ` between several.
+        token: a token of the output; empty for the most probable one.
+        edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
     """
 
     name: str
@@ -81,14 +83,16 @@ class Question:
     """A question.
 
     Attributes:
-        kind: choose one option; choose tokens of a row; put the options in order; fill in a number.
-        ask: its words.
-        options: to choose from; of `order`, in the right order.
-        reasons: of `choose`, for each option why it is right or wrong; otherwise none, or one for any wrong answer.
-        answer: the right option of `choose`, counted from 1; 0 where a truth decides, such as between no (1) and yes (2).
-        truth: of `tokens` and `number`, and of `choose` without `answer`.
-        tolerance: how far a number may be off.
-        enough: of a row of attention, the share that the chosen tokens must have.
+        kind: what the learner does: `choose` one option, choose `tokens` of a row, put the options in `order`, or fill in a
+            `number`.
+        ask: the words of the question.
+        options: the options to choose from. For `order`, they are in the right order.
+        reasons: for `choose`, why each option is right or wrong. For other kinds, at most one, for any wrong answer.
+        answer: for `choose`, the right option, counted from 1. It is 0 if the truth decides, for example between no (1) and
+            yes (2).
+        truth: the right answer of `tokens`, of `number`, and of `choose` without `answer`.
+        tolerance: the largest difference at which a number still counts as right.
+        enough: the share of a row of attention that the chosen tokens must have together.
         most: how many tokens may be chosen.
     """
 
@@ -108,16 +112,16 @@ class Stop:
     """A stop of a lesson.
 
     Attributes:
-        title, say: what is read first.
-        page: the name of the page it opens.
+        title, say: the words at the beginning of the stop.
+        page: the name of the page that the stop opens.
         view: the parameters of its link, as (name, value) pairs.
-        head: a head that the model's card names, whose kind, layer and head the view gets; empty for none.
+        head: a head that the model's card names. The view gets its kind, layer and head. Empty for none.
         place: the part of the page to scroll to; empty for the top.
-        cover: whether the page is hidden until the question is answered, because it shows the answer.
-        question: asked after `say`.
-        reveal: shown after the answer; at once in a stop without a question.
-        notes: for the teacher.
-        minutes: how long it takes.
+        cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
+        question: the question, which is asked after `say`.
+        reveal: the words after the answer. A stop without a question shows them at once.
+        notes: notes for the teacher.
+        minutes: the planned minutes.
     """
 
     title: str
@@ -138,11 +142,11 @@ class Lesson:
     """A lesson.
 
     Attributes:
-        title, about: its name, and one or two sentences on it.
-        audience: for whom it is.
-        stops: at least one.
-        discuss: whether an answer can be discussed and changed before it is judged, as in a class.
-        order: its place in the list of lessons.
+        title, about: the name of the lesson, and one or two sentences about it.
+        audience: who the lesson is for.
+        stops: one stop or more.
+        discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
+        order: place in the list of lessons.
     """
 
     title: str
@@ -154,7 +158,7 @@ class Lesson:
 
     @property
     def minutes(self) -> float:
-        """How long it takes."""
+        """The planned minutes of all stops together."""
         return sum(stop.minutes for stop in self.stops)
 
     @property

@@ -1,4 +1,4 @@
-"""The lessons that ship with the app, and those that a visitor opens from a file or a link."""
+"""The shipped lessons, and the lessons that a visitor opens from a file or a link."""
 
 import logging
 from functools import cache
@@ -14,18 +14,18 @@ from pages.ui.text import ENGLISH, language
 
 LOG = logging.getLogger("headlight")
 FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
-# Session key of a dict: the lessons of this session alone, by name.
+# Session key of a dict: name → lesson, for the lessons of this session.
 OWN = "own_lessons"
 OWN_PREFIX = "my-"
 
 
 def shipped() -> dict[str, Lesson]:
-    """The lessons that ship with the app, in the language of the session, by the names of their files, in order;
-    without those that exceed the limits of this server."""
+    """Name of the file → lesson, for the shipped lessons in the language of the session, in their order. Lessons that exceed
+    the limits of this server are left out."""
     return _shipped(FOLDER, language())
 
 
-# Not the common cache: these are files of the app, which no visitor can change.
+# The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
 def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
     files = {file.stem: file for name in (ENGLISH, language) for file in sorted((folder / name).glob("*.toml"))}
@@ -39,10 +39,10 @@ def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
 
 
 def lesson_of(name: str) -> Lesson:
-    """A lesson by its name in a link: a shipped one, one of this session, or one that is in the link itself.
+    """A lesson by its name in a link. It is a shipped one, one of this session, or one that the name itself contains.
 
     Raises:
-        LessonError: no lesson has this name, or the link does not hold a whole one.
+        LessonError: no lesson has this name, or the link contains only a part of a lesson.
     """
     if name in shipped():
         return shipped()[name]
@@ -64,11 +64,11 @@ def _unpacked(name: str) -> Lesson:
 
 
 def own_lessons() -> dict[str, Lesson]:
-    """The lessons of this session alone, by name."""
+    """Name → lesson, for the lessons of this session."""
     return dict(st.session_state.get(OWN, {}))
 
 
 def add_own(name: str, lesson: Lesson) -> str:
-    """Give this session a lesson; returns its name in links of this session."""
+    """Add a lesson to this session. Returns its name in links of this session."""
     st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
     return OWN_PREFIX + name

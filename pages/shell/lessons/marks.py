@@ -1,4 +1,4 @@
-"""The marks of an answer on the page's own picture."""
+"""Draws the tokens of an answer as marks on the page's own picture."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from transformer import HeadlightError
 
 
 class Marks(NamedTuple):
-    """The tokens that were marked in the question of the stop that is open, once their row may be seen.
+    """The tokens that the learner marked at the open stop, from when the row may be seen.
 
     Attributes:
-        query: the row, by the position of its token.
+        query: position of the token whose row was asked for.
         keys: positions of the marked tokens.
-        earlier: those of the first answer, if it was changed; otherwise empty.
+        earlier: positions in the first answer, if it was changed; otherwise empty.
     """
 
     query: int
@@ -25,11 +25,11 @@ class Marks(NamedTuple):
 
 
 def marks_on(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
-    """The marks that belong on the map of a head; None if the open stop does not ask about this head, or is not settled.
+    """The marks for the map of a head; None if the open stop does not ask about this head, or its answer may still change.
 
     Args:
         queries, keys: the tokens of the map.
-        kind, layer, head: of the map; layer and head counted from 0.
+        kind, layer, head: the head of the map. Layer and head are counted from 0.
     """
     opened = open_lesson()
     if opened is None:

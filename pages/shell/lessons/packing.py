@@ -1,4 +1,4 @@
-"""A whole lesson in a link: as JSON, compressed, in the letters that an address can have."""
+"""Packs a whole lesson into a link: as compressed JSON, written in characters that an address may contain."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ from pages.shell.lessons.lesson import Lesson, LessonError
 from pages.shell.lessons.reading import as_table, read_lesson
 from pages.ui.limits import LESSON_BYTES, LESSON_LINK
 
-# What a packed lesson begins with, so that it is not taken for a name.
+# Every packed lesson begins with this, so that it cannot be mistaken for a name.
 PACKED = "z."
 
 

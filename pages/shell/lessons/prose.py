@@ -1,5 +1,5 @@
-"""The words of a lesson: paragraphs and lists, with **bold**, *italic* and `code`. Everything else is plain text: a lesson can
-come from anybody, so it has no HTML, no links and no pictures."""
+"""The words of a lesson: paragraphs and lists, with **bold**, *italic* and `code`. Everything else is shown as plain text. A
+lesson can come from anybody, so it has no HTML, no links and no pictures."""
 
 import itertools
 import re
@@ -15,8 +15,8 @@ class Block(NamedTuple):
     """A paragraph (`p`) or an item of a list (`li`).
 
     Attributes:
-        tag: which of the two.
-        runs: its words, as (style, text) pairs.
+        tag: `p` or `li`.
+        runs: the words of the block, as (style, text) pairs.
     """
 
     tag: Literal["p", "li"]
@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
 
 def prose(text: str) -> list[Block]:
-    """The blocks of a text. Blocks are apart by an empty line; a line that begins with `- ` is an item of a list."""
+    """The blocks of a text. An empty line separates blocks. A line that begins with `- ` is an item of a list."""
     blocks: list[Block] = []
     for part in re.split(r"\n\s*\n", text.strip()):
         words: list[str] = []
@@ -62,7 +62,7 @@ def inline(text: str) -> tuple[tuple[Style, str], ...]:
 
 
 def plain(text: str) -> str:
-    """A text without the signs of its styles, for where words have none."""
+    """A text without the characters that mark styles, for places that show plain text only."""
     return "".join(words for _, words in inline(text))
 
 

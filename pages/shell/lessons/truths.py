@@ -1,4 +1,4 @@
-"""Truths: what the answers to questions are compared with, each computed from the run of the stop's own view."""
+"""Truths: the right answers to questions, each computed from the run of the stop's own view."""
 
 import re
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions
 
-# A number of the run in a lesson's words, `{scaled-score <sos> h}`: of a query and a key of the head in view. How many a text
-# can have, which comes from anybody.
+# A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: of a query and a key of the head in view. A text
+# may come from anybody, so the number of such places is limited.
 NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
 # A size of the model in a lesson's words, such as `{d_head}`.
 SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
@@ -32,11 +32,11 @@ class Value(NamedTuple):
     """The value of a truth, computed on the run of a stop.
 
     Attributes:
-        number: the number; of yes or no, 1 or 0; of options, the place of the right one, counted from 0.
+        number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.
         row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
             vector, or its probability.
         tokens: the tokens of that row.
-        words: further texts for the sentence on it, by name.
+        words: texts to fill into the sentence about the value, as (name, text) pairs.
     """
 
     number: float = 0.0
@@ -46,7 +46,7 @@ class Value(NamedTuple):
 
 
 def truth_of(stop: Stop) -> Value | None:
-    """The truth of a stop's question; None if the question has its answer in the lesson.
+    """The value of the truth of a stop's question; None if the lesson itself contains the right answer.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or has no such head or token.
@@ -60,7 +60,7 @@ def truth_of(stop: Stop) -> Value | None:
 
 
 def head_of(stop: Stop) -> tuple[str, int, int]:
-    """The kind of attention, the layer and the head that a stop is about, the last two counted from 0; −1 for an invalid one.
+    """The kind of attention, the layer and the head that a stop is about. Layer and head are counted from 0; −1 means invalid.
 
     Raises:
         LessonError: the card names no such head.
@@ -72,8 +72,8 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
 
 
 def filled(stop: Stop, words: str) -> str:
-    """A text of a stop as it is shown: with the head that the card names, and with sizes and numbers of the run. What cannot be
-    computed stays as it is written."""
+    """A text of a stop as it is shown: the head that the card names, and sizes and numbers of the run, are filled in. If they
+    cannot be computed, the text stays unchanged."""
 
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
@@ -94,7 +94,7 @@ def filled(stop: Stop, words: str) -> str:
 
 
 def kind_of(stop: Stop) -> str:
-    """The kind of attention that a stop's view has, encoder without one.
+    """The kind of attention that a stop's view names; encoder if it names none.
 
     Raises:
         LessonError: the card names no such head.
@@ -171,7 +171,7 @@ def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
 
 
 def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...]) -> Value:
-    """Which of the tokens that can be chosen is the most probable after one that the decoder has read."""
+    """Which of the options is the most probable next token after a token that the decoder has read."""
     vocabulary, read = runs().pipeline(run.key).vocabulary("target"), written_tokens(trace)
     query = place_of(truth.query, read)
     probabilities = trace.probabilities[0, query].double().numpy()
@@ -197,7 +197,7 @@ def _mask_row(trace: Trace, truth: Truth) -> Value:
 
 
 def written_tokens(trace: Trace) -> tuple[str, ...]:
-    """The first tokens that the decoder has read, as many as a question can offer.
+    """The first tokens that the decoder has read, at most as many as a question can offer.
 
     Raises:
         LessonError: the model has no decoder.
@@ -208,10 +208,10 @@ def written_tokens(trace: Trace) -> tuple[str, ...]:
 
 
 def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The vectors that are added at the first positions, as many as a question can offer, and the tokens there.
+    """The position vectors of the first positions, at most as many as a question can offer, and the tokens at these positions.
 
     Raises:
-        LessonError: the model adds no vectors for positions, or there is one position only.
+        LessonError: the model adds no position vectors, or the text has only one position.
     """
     side = trace.sides[0]
     path, tokens = f"{side}_embedding.position", tuple(trace.tokens_of(side)[0][:LESSON_OPTIONS])
@@ -222,7 +222,7 @@ def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _alike(trace: Trace, truth: Truth) -> Value:
-    """How alike the vector of each position is to that of one; to itself, 0."""
+    """How similar the vector of each position is to the vector of the asked position. For that position itself it is 0."""
     vectors, tokens = position_vectors(trace)
     names = tuple(token_at(place, token) for place, token in enumerate(tokens))
     position = place_of(truth.query, tokens)
@@ -239,10 +239,10 @@ def _edited(run: StopRun, edits: Edits) -> Value:
 
 
 def place_of(name: str, tokens: tuple[str, ...]) -> int:
-    """The position of a token: of the first that is called so, or the position itself as a number.
+    """The position that a name means: that of the first token with this name, or the name itself if it is a position.
 
     Raises:
-        LessonError: no token has this name, and it is no position.
+        LessonError: no token has this name, and it is not a position.
     """
     if name in tokens:
         return tokens.index(name)
@@ -252,6 +252,6 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
 
 
 def name_of_place(place: int, tokens: Sequence[str]) -> str:
-    """The name that gives a position to `place_of`: that of the token, or the position as a number; empty if neither does."""
+    """The name that `place_of` turns into this position: the token, or the position as a number; empty if neither works."""
     names = (tokens[place], str(place))
     return next((name for name in names if name and len(name) <= 60 and place_of(name, tuple(tokens)) == place), "")
