@@ -94,7 +94,7 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """All predictions, before and after the padding behind the source is replaced by other tokens. The mask still hides these.
+    """All predictions, before and after the padding of the source is replaced by other tokens. The mask still hides these.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
     `append_padding`.

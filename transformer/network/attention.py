@@ -67,13 +67,12 @@ PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
 
 
 class MultiHeadAttention(nn.Module):
-    """Each query gets a weighted average of the values. The weight of a value is how well the query matches its key:
+    """Each query gets a weighted average of the values. The better the query matches a key, the larger is the weight:
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
 
-    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `kept`, the
-    keys and values are the projections of all positions so far in self-attention, and those of the first call in
-    cross-attention (`Kept`).
+    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `kept`,
+    self-attention also uses the keys and values of earlier calls, and cross-attention uses only those of the first call.
     """
 
     def __init__(self, config: TransformerConfig) -> None:

@@ -18,7 +18,7 @@ from transformer.errors import InputError
 from transformer.network.config import LARGEST, LARGEST_TABLE, TransformerConfig
 from transformer.network.model import Transformer
 
-# The sizes that `growth` can vary, and the largest number of tokens, width and number of layers that it computes.
+# The sizes that `growth` can vary, and the largest length (in tokens), width and number of layers that it computes.
 ALONG = ("length", "d_model", "heads", "layers")
 LONGEST, WIDEST, DEEPEST = 4096, 4096, 24
 FLOAT, BOOL = 4, 1  # bytes of a number and of a mask's cell

@@ -55,7 +55,7 @@ class Sinusoidal(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
         """PyTorch calls this when a model is moved or its precision changes (`model.double()`). If the precision changes, the
-        table is computed again, because converting the old table would not bring back the digits that it was rounded by."""
+        table is computed again, because converting the old table would not bring back the digits that rounding removed."""
         before = self.get_buffer("table").dtype
         super()._apply(fn, recurse)
         table = self.get_buffer("table")

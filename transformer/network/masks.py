@@ -21,7 +21,7 @@ class Mask(NamedTuple):
         keep: True where a query may attend to a key. An axis of size 1 means "the same for all".
         hidden: the opposite of `keep`, or None if no key is hidden.
         may_be_empty: True if all keys of a query may be hidden; `attention_softmax` then avoids NaN.
-        closed: in a run with edits, True where the weight must be 0 for any scores that the edits cause; None in other runs.
+        closed: in a run with edits, True where the weight must be 0 even if an edit changes the score; None in other runs.
     """
 
     keep: Bool[Tensor, "batch heads queries keys"]
@@ -122,7 +122,7 @@ def last_scores(config: NetworkConfig) -> str:
 def hidden_keys(
     keep: Bool[Tensor, "batch heads queries key"], scores: Float[Tensor, "batch head query key"]
 ) -> Bool[Tensor, "batch head query key"]:
-    """True where a query may not attend to a key: the mask hides it, or an edit has set its score to −∞.
+    """True where a query may not attend to a key, because the mask hides the key or an edit has set the score to −∞.
 
     Args:
         keep: the mask that the attention used.

@@ -166,7 +166,7 @@ class Transformer(nn.Module):
         return Cache()
 
     def _check_memory(self, memory: object, mask: object) -> None:
-        """Check that the memory has the model's width, and that the mask belongs to the memory. Raises InputError."""
+        """Check that the memory has the model's width, and that the mask has the memory's size. Raises InputError."""
         width = self.config.d_model
         shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
         if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width:

@@ -8,7 +8,7 @@ SPACE = "▁"  # at the start of a label: the piece starts with a space, so it s
 
 def _byte_letters() -> dict[str, int]:
     """Letter → the byte that it stands for in a byte-level tokenizer, such as that of GPT-2. A printable byte is written as
-    itself, and the other bytes are written as the letters from number 256 on."""
+    itself, and the other bytes are written as the characters from code 256 on."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}

@@ -333,7 +333,7 @@ def run_traced(
     source_tokens: Tokens | None = None,
     target_tokens: Tokens | None = None,
 ) -> Trace:
-    """The trace of one forward pass, with the tensor of every tap. The logits are bit for bit those of `model(source, target)`.
+    """The trace of one forward pass, with the tensor of every tap. Its logits equal `model(source, target)` bit for bit.
 
     Args:
         model: the model, in evaluation mode. A trace of a model in training mode shows its dropout.
