@@ -1,1 +1,1 @@
-"""One module for each question asked of a trace or a model."""
+"""Analyses of a trace or a model, one module for each question."""

@@ -1,7 +1,7 @@
-"""Trees of calls: of the constructors that build a model, and of the functions that a forward pass runs.
+"""Trees of calls: the constructors that build a model, and the functions that a forward pass runs.
 
 Both are recorded with the interpreter's profiler (`sys.setprofile`), which reports the calls of one thread only. Nothing is
-registered on the model, which other threads may be running at the same time.
+registered on the model, because other threads may run it at the same time.
 """
 
 import inspect
@@ -24,29 +24,30 @@ from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 
 NETWORK = f"{transformer.network.__name__}."
-# Modules of the network that compute nothing: one names its tensors, the other holds its sizes.
+# Modules of the network that compute nothing: `tap` names its tensors, and `config` contains its sizes.
 MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__)
-MAX_VALUE_LENGTH = 40  # characters of a value that is not a tensor
-INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # functions that set the first values of parameters
+MAX_VALUE_LENGTH = 40  # the most characters of a value that is not a tensor
+INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # functions that set the initial values of parameters
 
-# Path → module, found by identity.
+# id(module) → path of the module, and the module.
 Modules = dict[int, tuple[str, nn.Module]]
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call, and the calls it made.
+    """One call, and the calls that it made.
 
     Attributes:
-        path: of the module it belongs to; "" for the model itself.
-        name: of the class that was built or whose `forward` ran, or of the function.
-        function: the function that ran, for `find`: `module:qualified name`.
-        inputs: name and value of each argument; a tensor as its shape, and its type unless that is float32. Arguments that
-            were left at their defaults are left out.
-        output: the returned value, likewise; "" for a constructor.
+        path: path of the module that the call belongs to; "" for the model itself.
+        name: name of the function, or of the class whose constructor or `forward` ran.
+        function: the function that ran, in the form `module:qualified name` that `find` reads.
+        inputs: name and value of each argument, as text. A tensor is its shape, with its dtype unless that is float32.
+            Arguments equal to their defaults are left out.
+        output: the returned value as text, in the same form; "" for a constructor.
         parameters: number of trainable numbers of the module and all modules in it; 0 for a function.
-        count: number of equal calls in a row, of modules numbered as in `layers.0`, `layers.1`; this call is the first.
-        calls: those it made, in order.
+        count: number of successive equal calls that this call stands for, of numbered modules such as `layers.0`, `layers.1`.
+            This call is the first of them.
+        calls: the calls that this call made, in order.
     """
 
     path: str
@@ -59,7 +60,7 @@ class Call:
     calls: tuple["Call", ...]
 
     def __iter__(self) -> Iterator["Call"]:
-        """This call and all calls in it, in the order they began."""
+        """This call and all calls in it, in the order in which they began."""
         yield self
         for call in self.calls:
             yield from call
@@ -68,29 +69,29 @@ class Call:
 def constructor_calls(model: Transformer) -> Call:
     """The constructor calls of a model: every module with its arguments.
 
-    The model is built again with parameters that have no memory, so this takes little time for a model of any size.
+    The function builds the model again with parameters that have no memory, so it takes little time for a model of any size.
 
     Raises:
-        InputError: not a model.
+        InputError: `model` is not a Transformer.
     """
     check_model(model)
     with _NoMemory(), _Recorder("__init__") as recorder:
         built = type(model)(model.config)
-    # A module has its path only once the whole model is built; numbers of parameters are taken from the given model.
+    # The paths of modules exist only after the whole model is built. The given model has the true numbers of parameters.
     live = dict(model.named_modules())
     return recorder.tree({id(module): (path, live[path]) for path, module in built.named_modules()})
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
     """The calls of one forward pass: every module that runs, and every function of this library. A dropout inside a
-    layer does not run where it drops nothing.
+    layer is missing if it drops nothing, because then it does not run.
 
     Args:
-        model: only run, never changed.
-        source, target: token ids, as `Transformer.forward` takes them.
+        model: the model to run. It is not changed.
+        source, target: token ids, as in `Transformer.forward`.
 
     Raises:
-        InputError: not a model, or ids or lengths the model has no row for.
+        InputError: `model` is not a Transformer, or it has no row for an id or a position.
     """
     check_model(model)
     with torch.inference_mode(), _Recorder("forward") as recorder:
@@ -99,10 +100,13 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
 
 
 def find(function: str) -> Callable[..., Any]:
-    """The function that a call ran, by its `function`.
+    """The function that a call ran.
+
+    Args:
+        function: `Call.function` of the call.
 
     Raises:
-        PathError: there is none.
+        PathError: there is no such function in this library or in torch.
     """
     if not isinstance(function, str):
         raise PathError("The function {function!r} is not that of a recorded call.", function=function)
@@ -116,11 +120,11 @@ def find(function: str) -> Callable[..., Any]:
 
 
 def explanation(call: Call) -> str:
-    """The docstring of the class or the function that a call ran, inherited if it has none of its own.
+    """The docstring of the class or the function that a call ran. It may be inherited from a parent class.
 
     Raises:
-        InputError: not a call.
-        PathError: the call has no function of this library or of torch.
+        InputError: `call` is not a Call.
+        PathError: the function of the call is not in this library or in torch.
     """
     if not isinstance(call, Call):
         raise InputError("The call must be a Call, as `forward_calls` returns it, not {call!r}.", call=call)
@@ -129,11 +133,11 @@ def explanation(call: Call) -> str:
 
 
 def described(value: object) -> str:
-    """A value as a short text: `[1, 9, 512]` for a tensor, with its type unless that is float32."""
+    """A value as a short text: `[1, 9, 512]` for a tensor, with its dtype unless that is float32."""
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
         return f"{list(value.shape)}{kind}"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a mask: its first tensor
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a mask, described by its first tensor
         return f"{type(value).__name__} {described(value[0])}"
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(described, value))})"
@@ -151,7 +155,7 @@ def described(value: object) -> str:
 
 @dataclass(eq=False)
 class _Open:
-    """A call that has begun. `owner` is the module whose method it is; None for a function."""
+    """A call that has begun. `owner` is the module whose method was called; None for a function."""
 
     frame: FrameType
     owner: nn.Module | None
@@ -163,12 +167,12 @@ class _Open:
 
 
 class _Recorder:
-    """Records the calls of this thread within its context: of one method of modules, and of every function of this library."""
+    """Records calls of this thread within its context: of one method of all modules, and of every function of this library."""
 
     def __init__(self, method: str) -> None:
         self.method, self.roots = method, list[_Open]()
         self.stack: list[_Open] = []
-        self.built: dict[int, object] = {}  # id → module whose constructor has begun; kept, so that no other gets its id
+        self.built: dict[int, object] = {}  # id → module whose constructor has begun; kept here, so that its id stays unique
 
     def __enter__(self) -> "_Recorder":
         self.before = sys.getprofile()
@@ -197,7 +201,7 @@ class _Recorder:
         if not (ours or (owner is not None and code.co_name == self.method)):
             return
         if constructs := owner is not None and code.co_name == "__init__":
-            if id(owner) in self.built:  # the constructor of a parent class, called by the class's own
+            if id(owner) in self.built:  # the constructor of a parent class, called by the constructor of the class
                 return
             self.built[id(owner)] = owner
         names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name not in ("self", "cls")]
@@ -216,7 +220,7 @@ class _Recorder:
         self.stack.append(call)
 
     def tree(self, modules: Modules) -> Call:
-        """The recorded calls as a tree; equal calls of numbered modules are folded into one."""
+        """The recorded calls as a tree. Successive equal calls of numbered modules become one call."""
         (root,) = self.roots
         return _placed(root, modules, "")
 
@@ -225,7 +229,7 @@ def _placed(call: _Open, modules: Modules, above: str) -> Call:
     path, module = modules[id(call.owner)] if call.owner is not None else (above, None)
     name, function, parameters = call.name if module is None else call.name.rpartition(".")[2], call.function, 0
     if module is not None and call.name == type(module).__name__:
-        # Named by the class of the module itself, which may have the method from a parent.
+        # The function is named by the class of the module itself, even if the class inherits the method from a parent class.
         name, method = call.name, function.rpartition(".")[2]
         function = f"{type(module).__module__}:{type(module).__qualname__}.{method}"
         parameters = sum(parameter.numel() for parameter in module.parameters())
@@ -234,7 +238,7 @@ def _placed(call: _Open, modules: Modules, above: str) -> Call:
 
 
 def _folded(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """The calls with each run of equal calls of numbered modules as one, with its count."""
+    """The calls, with successive equal calls of numbered modules replaced by their first call and their count."""
     folded: list[Call] = []
     for call in calls:
         last = folded[-1] if folded else None
@@ -246,7 +250,7 @@ def _folded(calls: Sequence[Call]) -> tuple[Call, ...]:
 
 
 def _alike(first: Call, second: Call) -> bool:
-    """Whether two calls differ in their paths alone."""
+    """Whether two calls differ only in their paths."""
     same = all(getattr(first, name) == getattr(second, name) for name in ("name", "inputs", "output", "parameters"))
     return same and len(first.calls) == len(second.calls) and all(map(_alike, first.calls, second.calls))
 
@@ -258,7 +262,7 @@ def _given(called: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, A
 
 
 class _NoMemory(TorchFunctionMode):
-    """Parameters of modules built in this context, and in this thread alone, have shapes but neither memory nor values."""
+    """In this context, and only in this thread, new parameters of modules have shapes, but no memory and no values."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

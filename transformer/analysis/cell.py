@@ -1,10 +1,10 @@
-"""The computation of any single number of one head's attention, repeated from the numbers it was made from.
+"""The computation of any single number of one head's attention, repeated from the numbers that it depends on.
 
     explanation = explain(model, trace, "encoder", 0, 2, "scores", row=3, column=5)
     explanation.terms, explanation.result, explanation.traced
 
-The numbers are computed in double precision from the single-precision numbers of the trace and the model, so they agree up to
-single precision's rounding (`Explanation.agrees`).
+The numbers are computed in double precision from the single-precision numbers of the trace and the model. So they agree with
+the trace up to the rounding of single precision (`Explanation.agrees`).
 """
 
 import math
@@ -27,12 +27,12 @@ TOLERANCE = 1e-5
 
 
 class Term(NamedTuple):
-    """One term of the sum or quotient that gives a number.
+    """One term of the sum or quotient that computes a number.
 
     Attributes:
-        label: the axis of the sum and the index on it, counted from 0: `d_head 3`, `key 5`.
-        left, right: the two numbers it is made from, in the order of the formula.
-        value: what it adds to the sum.
+        label: the axis of the sum and the index on this axis, counted from 0: `d_head 3`, `key 5`.
+        left, right: the two numbers that the term is computed from, in the order of the formula.
+        value: the value of the term.
     """
 
     label: str
@@ -46,19 +46,19 @@ class Explanation:
     """The computation of one number.
 
     Attributes:
-        step, row, column: the step of the number, and its place in the matrix of that step.
+        step, row, column: the step of the number, and its place in the matrix of the step.
         operation: one of these:
-            `given`: none in this attention; the number is an input.
-            `sum of products`: Σ left · right over `terms`, plus `bias` where there is one in `extra`.
-            `quotient`: the one term's left / right.
+            `given`: the number is an input of this attention, so no operation is repeated.
+            `sum of products`: Σ left · right over `terms`, plus the `bias` in `extra`, if there is one.
+            `quotient`: left / right of the only term.
             `kept`, `replaced`: the mask keeps the `score` in `extra`, or replaces it by the `fill`.
-            `softmax`: each term has a score as `left`, that score less the `largest` of its row as `right`, and e to the
-                power of that as `value`; the result is the value at `column` over the `total`.
+            `softmax`: in each term, `left` is a score, `right` is the score minus the `largest` score of the row, and `value`
+                is e to the power of `right`. The result is the value at `column` divided by the `total`.
             `nothing to look at`: every score of the row is −∞, so every weight of the row is 0.
-            `joined`: number `dimension` of the output of head `head`, copied.
-            `recorded`: made by the code of a network of others, which is not repeated here.
-            `biased`: the `score` and the `bias` added up.
-        terms: of the sum, of the quotient or of the softmax; empty for the other operations.
+            `joined`: a copy of number `dimension` of the output of head `head`.
+            `recorded`: computed by the code of another network, which is not repeated here.
+            `biased`: the sum of the `score` and the `bias`.
+        terms: the terms of the sum, of the quotient or of the softmax; empty for the other operations.
         extra: name and value of the other numbers in the formula.
         result: the number computed again.
         traced: the number in the trace.
@@ -74,7 +74,7 @@ class Explanation:
     traced: float
 
     def __getitem__(self, name: str) -> float:
-        """The number of that name in `extra`.
+        """The number called `name` in `extra`.
 
         Raises:
             PathError: no number has that name.
@@ -86,8 +86,8 @@ class Explanation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two numbers are equal up to rounding. False where an intervention changed this tensor."""
-        # The rounding error grows with the size of the terms, even where they cancel in the sum.
+        """Whether `result` and `traced` are equal up to rounding. An intervention on this tensor makes them differ."""
+        # The rounding error grows with the size of the terms, even if they cancel each other in the sum.
         size = sum(abs(term.value) for term in self.terms if math.isfinite(term.value))
         return math.isclose(self.result, self.traced, rel_tol=TOLERANCE, abs_tol=TOLERANCE * max(size, 1e-3))
 
@@ -106,22 +106,22 @@ def explain(
     """The computation of one number of one step.
 
     Args:
-        model: the model that was traced; its weights are read. None for a network of others, of which the trace is read alone.
-        trace: of a model in evaluation mode.
+        model: the model that was traced. Its weights are read. None for another network, for which only the trace is read.
+        trace: a trace of the model in evaluation mode.
         kind: `encoder`, `decoder` or `cross`.
-        layer, head: counted from 0.
+        layer, head: numbers of the layer and the head, counted from 0.
         step_name: one of `step_names(trace, kind)`.
-        row, column: of that step's `values`, counted from 0.
-        item: which text of the batch, counted from 0.
+        row, column: place of the number in the `values` of the step, counted from 0.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: no such kind, the decoder ran alone and has no cross-attention, or the trace is of another model.
-        PathError: no such layer, head, step, row, column or batch item.
+        InputError: there is no such kind, the decoder ran alone and has no cross-attention, or the trace is of another model.
+        PathError: there is no such layer, head, step, row, column or batch item.
     """
     if model is not None:
         check_traced(model, trace)
     elif isinstance(getattr(trace, "config", None), TransformerConfig):
-        check_model(model)  # of our own network, it is needed
+        check_model(model)  # raises, because for our own network the model is needed
     step = attention_step(trace, kind, layer, head, step_name, item)
     check_index("row", row, step.values.shape[0])
     check_index("column", column, step.values.shape[1])
@@ -131,12 +131,12 @@ def explain(
     return Explanation(step_name, row, column, operation, terms, extra, result, float(step.values[row, column]))
 
 
-# Operation, terms, extra numbers and result, as `Explanation` has them.
+# Operation, terms, extra numbers and result, as in `Explanation`.
 Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 
 
 class _Cell(NamedTuple):
-    """The number to explain, and access to the tensors and weights it was made from."""
+    """The number to explain, and methods that read the tensors and weights that it depends on."""
 
     model: Transformer | None
     trace: Trace
@@ -149,7 +149,7 @@ class _Cell(NamedTuple):
     column: int
 
     def matrix(self, name: str) -> np.ndarray:
-        """The matrix of a step of this head."""
+        """The matrix of a step, for this head."""
         return head_matrix(self.trace, tensor_path(self.trace, self.kind, self.layer, name), self.head, self.item)
 
     def previous_step(self) -> str:
@@ -159,7 +159,7 @@ class _Cell(NamedTuple):
 
     def linear(self, name: str) -> nn.Linear:
         """A linear map of this attention."""
-        assert self.model is not None  # else the step is `recorded`
+        assert self.model is not None  # without a model, the step uses RECORDED
         module = self.model.get_submodule(str(self.trace.attention_path(self.kind, self.layer) / name))
         assert isinstance(module, nn.Linear)
         return module
@@ -170,7 +170,7 @@ def _input(cell: _Cell) -> Computation:
 
 
 def _projected(cell: _Cell) -> Computation:
-    """An input vector times a row of the weight; where heads share a projection, only the head's slice of the vector."""
+    """An input vector times a row of the weight. If the heads share a projection, only the head's slice of the vector."""
     linear = cell.linear(f"{cell.step}.projection")
     if cell.trace.config.head_projection == "shared":
         vector = cell.matrix(f"{cell.step}.split")[cell.row]
@@ -228,7 +228,7 @@ def _output(cell: _Cell) -> Computation:
     return _linear_output(cell.linear("output_projection"), cell.matrix("concatenated")[cell.row], cell.column, "d_model")
 
 
-# Step → how one of its numbers is computed.
+# Step → function that computes one of its numbers.
 COMPUTATIONS = {
     "input": _input,
     "memory": _input,
@@ -243,7 +243,7 @@ COMPUTATIONS = {
 }
 
 
-# --- networks of others, of which there is only what was recorded ------------------------------------------------------------
+# --- other networks, for which only the recorded tensors are known -----------------------------------------------------------
 
 
 def _recorded(cell: _Cell) -> Computation:
@@ -251,7 +251,7 @@ def _recorded(cell: _Cell) -> Computation:
 
 
 def _scaled_by_all(cell: _Cell) -> Computation:
-    """The divisor is one for all scores, so the largest tells it best."""
+    """All scores have the same divisor. It is computed from the largest score, for which it is most exact."""
     scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
     largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
     divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0
@@ -273,7 +273,7 @@ def _masked_by_all(cell: _Cell) -> Computation:
     return "biased", (), (("score", score), ("bias", bias)), score + bias
 
 
-# Step → how one of its numbers is computed from other numbers of the trace.
+# Step → function that computes one of its numbers from other numbers of the trace.
 RECORDED = {
     **COMPUTATIONS,
     **dict.fromkeys(("query", "key", "value", "capped_scores", "position_bias", "output"), _recorded),

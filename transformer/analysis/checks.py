@@ -15,40 +15,40 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
 
-NUMBER_KINDS = "biuf"  # of NumPy's types: truth values, whole numbers with and without a sign, fractions
+NUMBER_KINDS = "biuf"  # kinds of NumPy's dtypes: truth values, whole numbers with and without a sign, floating-point numbers
 
 
 def check_model(model: object) -> None:
-    """Refuse anything but a model.
+    """Check that `model` is a Transformer.
 
     Raises:
-        InputError: it is not a Transformer.
+        InputError: it is not.
     """
     if not isinstance(model, Transformer):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
 
 
 def as_readout(model: object) -> Readout:
-    """How logits are read from the residual stream of a model, given as that, or as our own network.
+    """The readout of a model: `model` itself if it is a Readout, or the readout of our own network.
 
     Raises:
-        InputError: it is neither.
+        InputError: `model` is neither a Readout nor a Transformer.
     """
     return model if isinstance(model, Readout) else readout_of(model)
 
 
 def check_network(network: object) -> None:
-    """Refuse anything but a network that runs and has taps: a `Transformer`, or another.
+    """Check that `network` can be run and has taps: a `Transformer`, or another `Network`.
 
     Raises:
-        InputError: it is not one.
+        InputError: it is not such a network.
     """
     if not isinstance(network, Network) or not callable(network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=network)
 
 
 def check_own_network(pipeline: object) -> None:
-    """Refuse anything but a pipeline that runs our own network.
+    """Check that `pipeline` is a pipeline that runs our own network.
 
     Raises:
         InputError: it is not a pipeline, or it runs another network.
@@ -58,30 +58,30 @@ def check_own_network(pipeline: object) -> None:
 
 
 def check_text_pipeline(pipeline: object) -> None:
-    """Refuse anything but a pipeline, of our own network or of another.
+    """Check that `pipeline` is a pipeline, of our own network or of another network.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is not a pipeline.
     """
     if not isinstance(pipeline, TextPipeline):
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
 
 
 def check_trace(trace: object) -> None:
-    """Refuse anything but a trace.
+    """Check that `trace` is a Trace.
 
     Raises:
-        InputError: it is not a Trace.
+        InputError: it is not.
     """
     if not isinstance(trace, Trace):
         raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
 
 
 def check_traced(model: Transformer, trace: Trace) -> None:
-    """Refuse a trace of another model. Models with equal configurations are not told apart.
+    """Check that the configurations of `model` and `trace` are equal. So another model with an equal configuration passes.
 
     Raises:
-        InputError: not a model, not a trace, or the trace is of a model with another configuration.
+        InputError: `model` is not a Transformer, `trace` is not a Trace, or their configurations differ.
     """
     check_model(model)
     check_trace(trace)
@@ -90,11 +90,11 @@ def check_traced(model: Transformer, trace: Trace) -> None:
 
 
 def check_array(name: str, values: object, axes: str) -> None:
-    """Refuse anything but a NumPy array of numbers with as many axes.
+    """Check that `values` is a NumPy array of numbers, with as many axes as `axes` has names.
 
     Args:
-        name: of the argument, for the message.
-        axes: their names, separated by spaces.
+        name: name of the argument in the message.
+        axes: names of the axes, separated by spaces.
 
     Raises:
         InputError: it is not an array of numbers, or has another number of axes.
@@ -106,10 +106,10 @@ def check_array(name: str, values: object, axes: str) -> None:
 
 
 def check_filled_array(name: str, values: object, axes: str) -> None:
-    """Refuse anything but a NumPy array of numbers with as many axes, none of them of size 0.
+    """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0.
 
     Raises:
-        InputError: as `check_array`, or an axis is empty.
+        InputError: as in `check_array`, or an axis has the size 0.
     """
     check_array(name, values, axes)
     if isinstance(values, np.ndarray) and not values.size:
@@ -117,7 +117,7 @@ def check_filled_array(name: str, values: object, axes: str) -> None:
 
 
 def check_tensor(name: str, values: object, axes: str) -> None:
-    """Refuse anything but a tensor of floating-point numbers with as many axes. Arguments as for `check_array`.
+    """Check that `values` is a tensor of floating-point numbers with these axes. The arguments are those of `check_array`.
 
     Raises:
         InputError: it is not such a tensor, or has another number of axes.
@@ -129,7 +129,7 @@ def check_tensor(name: str, values: object, axes: str) -> None:
 
 
 def check_id_tensor(name: str, ids: object, axes: str) -> None:
-    """Refuse anything but a tensor of token ids with as many axes. Arguments as for `check_array`.
+    """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
 
     Raises:
         InputError: it is not a tensor of int64 or int32, or has another number of axes.
@@ -141,7 +141,7 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
 
 
 def check_ids(name: str, ids: object) -> None:
-    """Refuse anything but a list of token ids with at least one.
+    """Check that `ids` is a list of at least one token id.
 
     Raises:
         InputError: it is not such a list.
@@ -151,7 +151,7 @@ def check_ids(name: str, ids: object) -> None:
 
 
 def check_number(name: str, value: object, least: int | float, most: int | float = math.inf) -> None:
-    """Refuse anything but a whole number from `least` to `most`; without `most`, any from `least` on.
+    """Check that `value` is a whole number from `least` to `most`, or without `most`, a whole number of at least `least`.
 
     Raises:
         InputError: it is not such a number.
@@ -167,7 +167,7 @@ def check_number(name: str, value: object, least: int | float, most: int | float
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number of Python or of NumPy; True and False are not."""
+    """Whether a value is a whole number of Python or of NumPy. True and False do not count as whole numbers."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

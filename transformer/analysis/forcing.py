@@ -1,4 +1,4 @@
-"""Teacher forcing and free running: the decoder reads the right tokens, or those it wrote itself."""
+"""Teacher forcing and free running: the decoder reads the right tokens, or the tokens that it wrote itself."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -18,8 +18,8 @@ class Forcing(NamedTuple):
 
     Attributes:
         ids: the predicted tokens of the target, then the token that ends an answer, if the vocabulary has one.
-        losses: −log of the probability of each, in nats.
-        probabilities: of each.
+        losses: −log of the probability of each of these tokens, in nats.
+        probabilities: the probability of each of these tokens.
         best: the most probable token of each row.
     """
 
@@ -30,21 +30,21 @@ class Forcing(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """The mean of the losses; training without label smoothing makes it small."""
+        """The mean of the losses. Training without label smoothing minimises it."""
         return float(self.losses.mean())
 
 
 def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
-    """The losses of a traced pass for its first text.
+    """The losses of the first text of a traced pass.
 
     Args:
-        pipeline: the one that was traced.
+        pipeline: the pipeline that was traced.
         trace: a trace of a source with a target.
-        first: the first row whose token is counted. A decoder alone reads the text and the target in one row after another;
-            there it is the row of the last token of the text.
+        first: the first row of the logits that is counted. A decoder alone reads the text and then the target in one sequence;
+            for it, this is the row of the last token of the text.
 
     Raises:
-        InputError: not a pipeline, or not a trace; or the trace has no such row.
+        InputError: `pipeline` is not a pipeline, `trace` is not a Trace, or the trace has no such row.
     """
     check_text_pipeline(pipeline)
     check_trace(trace)
@@ -57,10 +57,10 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:
-    """The first position at which two rows of tokens or ids differ, or one of them has ended; None if they are equal.
+    """The first position at which two sequences of tokens or ids differ, or at which one has ended. None if they are equal.
 
     Raises:
-        InputError: they are not rows.
+        InputError: `first` or `second` is not a sequence.
     """
     if not isinstance(first, Sequence) or not isinstance(second, Sequence):
         raise InputError("Two rows of tokens are compared, not {first!r} and {second!r}.", first=first, second=second)

@@ -1,8 +1,8 @@
-"""Measures of attention heads: which keys each head attends to, and whether they are those the task needs.
+"""Measures of attention heads: which keys each head attends to, and whether the task needs these keys.
 
-Each function takes attention weights as a NumPy array and computes all layers and heads at once. Averages leave out queries
-whose weights are all zero: they may attend to no key. Where the mask fill is a number instead of −∞, such a query attends to
-every key equally, and counts.
+Each function reads attention weights as a NumPy array and computes all layers and heads at once. Averages leave out queries
+whose weights are all zero, because they may attend to no key. If the mask fill is a number instead of −∞, such a query attends
+to every key equally, and is counted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ WEIGHT_AXES = "layer head query key"
 PER_HEAD_AXES = "layer head"
 PerHead = Float[np.ndarray, "layer head"]
 
-# The measures that run from 0 to 1; entropy is in bits, distance in tokens.
+# The measures with values from 0 to 1. Entropy is in bits, distance in tokens.
 SHARES = ("self", "previous", "next", "first", "last", "diagonal", "anti-diagonal", "alignment")
 MEASURES = ("entropy", "distance", *SHARES)
 
@@ -28,17 +28,18 @@ MEASURES = ("entropy", "distance", *SHARES)
 def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = None) -> dict[str, PerHead]:
     """Measure → its value for each layer and head.
 
-    - `entropy`: Shannon entropy of a query's weights, in bits: 0 for one key, log2(keys) for all alike.
+    - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
     - `distance`: mean distance between query and key, in tokens.
-    - `self`, `previous`, `next`, `first`, `last`: share of the weight on the key at the query's own position, one before,
-      one after, at the start, at the end.
-    - `diagonal`, `anti-diagonal`: share within one token of the line from the first query and first key to the last of both,
-      or from the first query and last key to the last query and first key.
-    - `alignment`: share on the keys that a query needs for the task, over the queries of which this is known.
+    - `self`, `previous`, `next`, `first`, `last`: share of the weight on the key at the query's own position, one position
+      before, one position after, at the start, at the end.
+    - `diagonal`, `anti-diagonal`: share of the weight within one token of a line. The diagonal runs from the first query and
+      first key to the last query and last key, the anti-diagonal from the first query and last key to the last query and first
+      key.
+    - `alignment`: share of the weight on the keys that a query needs for the task. Only queries that need a key are counted.
 
     Args:
-        weights: each row sums to 1, or to 0 where the query may attend to no key.
-        aligned: True where a query needs a key for the task. `alignment` is left out if it is None or has no True.
+        weights: weights whose rows sum to 1, or to 0 if the query may attend to no key.
+        aligned: True where a query needs a key for the task. `alignment` is left out if `aligned` is None or has no True.
 
     Raises:
         InputError: the weights are not an array of numbers with the axes layer, head, query and key, or `aligned` is not an
@@ -73,13 +74,13 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
 
 
 def mean_of(measures: Iterable[dict[str, PerHead]]) -> dict[str, PerHead]:
-    """The mean of each measure over several sentences. A measure that some sentences lack is averaged over the others.
+    """The mean of each measure over several sentences. If some sentences do not have a measure, it is averaged over the others.
 
     Args:
-        measures: of each sentence, as `measure` returns them.
+        measures: a result of `measure` for each sentence.
 
     Raises:
-        InputError: `measures` is not a list of such results, or two have another number of layers or heads.
+        InputError: `measures` is not a list of such results, or they differ in the number of layers or heads.
     """
     listed = as_list(measures)
     if listed is None:
@@ -103,7 +104,7 @@ def strongest(values: PerHead) -> tuple[int, int]:
     """The head with the largest value, as (layer, head), counted from 0. NaN is left out.
 
     Raises:
-        InputError: `values` is not an array of numbers with the axes layer and head, or has no number.
+        InputError: `values` is not an array of numbers with the axes layer and head, or all of them are NaN.
     """
     check_array("values", values, PER_HEAD_AXES)
     if np.isnan(values).all():
@@ -118,12 +119,12 @@ def shift(
     first: int,
     second: int,
 ) -> PerHead:
-    """How far the attention of each head moves between two keys when the sentence changes: ½[(a₁ − a₂) − (b₁ − b₂)], from −1
-    to 1.
+    """How much attention of each head moves from one key to another when the sentence changes: ½[(a₁ − a₂) − (b₁ − b₂)], from
+    −1 to 1.
 
     Args:
         weights_a, weights_b: the weights of one query in two sentences that differ in a word.
-        first, second: the index of the key that belongs to the first sentence, and of the one that belongs to the second.
+        first, second: index of the key that belongs to sentence a, and index of the key that belongs to sentence b.
 
     Raises:
         InputError: the weights are not arrays of numbers with the axes layer, head and key, or have different numbers of layers
@@ -141,16 +142,16 @@ def shift(
 
 
 def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
-    """Attention rollout (Abnar and Zuidema 2020): the share of each position's content that could come from each input token,
-    after each layer, if every layer copied half of its stream and mixed the other half by the mean of its heads.
+    """Attention rollout (Abnar and Zuidema 2020): for each position after each layer, the share of its content that could come
+    from each input token, if every layer copied half of its stream and mixed the other half by the mean of its heads.
 
-    Only for self-attention, where queries and keys are the same tokens.
+    Only for self-attention, because its queries and keys are the same tokens.
 
         A_l = ½ (mean over heads of the weights of layer l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1}
 
     Raises:
-        InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have another
-            number of queries than of keys.
+        InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have
+            different numbers of queries and keys.
     """
     check_filled_array("weights", weights, WEIGHT_AXES)
     if weights.shape[-2] != weights.shape[-1]:
@@ -169,15 +170,15 @@ def alignment_mask(
 ) -> Bool[np.ndarray, "query key"] | None:
     """A task's alignment as a matrix over cross-attention, True where a query needs a key; None if the task has no alignment.
 
-    Row `t` of the decoder reads token `t` of its input and predicts the token after it, so with `<sos>` in front on both
-    sides, target token `i` belongs to row `i`, and source token `j` to key `j + 1`.
+    Row `t` of the decoder reads token `t` of its input and predicts the next token. Both source and target begin with `<sos>`,
+    so target token `i` belongs to row `i`, and source token `j` to key `j + 1`.
 
     Args:
-        alignment: (target index, source index) pairs into the tokens without `<sos>` and `<eos>`, or None.
+        alignment: pairs (target index, source index), where `<sos>` and `<eos>` are not counted; or None.
         queries, keys: size of the matrix.
 
     Raises:
-        InputError: `alignment` is not a list of pairs of whole numbers from 0 on, or a size is not such a number.
+        InputError: `alignment` is not a list of pairs of whole numbers of at least 0, or a size is not such a number.
     """
     for name, size in (("queries", queries), ("keys", keys)):
         check_number(name, size, 0)
@@ -191,7 +192,7 @@ def alignment_mask(
 
 
 def _pairs(alignment: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """An alignment as a list of pairs; refuses anything else."""
+    """An alignment as a list of pairs. Raises InputError if it is not one."""
     listed = as_list(alignment)
     pairs = [] if listed is None else [as_list(pair) or [] for pair in listed]
     if listed is None or not all(len(pair) == 2 and all(is_whole(index) and index >= 0 for index in pair) for pair in pairs):

@@ -3,7 +3,7 @@
     for step in attention_steps(trace, "encoder", 0, 2):
         step.name, step.axes, step.values
 
-A matrix is the part of a tensor that belongs to one item of the batch and, where there are heads, to one head.
+A matrix is the part of a tensor that belongs to one item of the batch and, if the tensor has a head axis, to one head.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from transformer.errors import PathError
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
-# Steps whose tensor has another name than the step; input and memory are outside the attention.
+# Step → name of its tensor, if they differ. `input` and `memory` are not here, because their tensors are outside the attention.
 TENSOR_NAMES = {name: f"{name}.heads" for name in ("query", "key", "value")}
-# From scores to those that softmax reads. The second and the third are steps of some networks of others.
+# The steps after `scores`; softmax reads the result of the last. The second and the third exist only in some other networks.
 SCORING = ("scaled_scores", "capped_scores", "position_bias", "masked_scores")
 # The axes that have a token at each index.
 TOKEN_AXES = ("query", "key")
-# The axes of which a matrix is one index: `1` stands for a tensor that all texts share.
+# The axes that a matrix does not have, because it is one index of them. An axis `1` belongs to a tensor that all texts share.
 OUTER_AXES = ("batch", "head", "key_head", "1")
 
 
@@ -33,14 +33,14 @@ class AttentionStep:
 
     Attributes:
         name: `input`, `memory` (cross-attention only), `query`, `key`, `value`, `scores`, `scaled_scores`, `masked_scores`,
-            `weights`, `head_output`, `concatenated` or `output`; in some models of others also `capped_scores` and
+            `weights`, `head_output`, `concatenated` or `output`; in some other networks also `capped_scores` and
             `position_bias`.
-        path: of the tensor in the trace.
-        axes: of the two axes shown, rows first: ("query", "d_head").
-        tokens: the tokens of each of the two axes: those of the "query", of the "key", or None for an axis without tokens.
+        path: path of the tensor in the trace.
+        axes: names of the matrix's two axes, rows first: ("query", "d_head").
+        tokens: which tokens label each of the two axes: "query", "key", or None for an axis without tokens.
         whole: name and size of every axis of the tensor in the trace.
-        values: the matrix, read-only: of one batch item and, where the tensor has a head axis, of one head.
-        hidden: True where the mask hides a score; all False in the steps before the mask. Has the shape of `values`.
+        values: the matrix of one batch item and, if the tensor has a head axis, of one head. Read-only.
+        hidden: True where the mask hides a score; all False in the steps before the mask. It has the shape of `values`.
     """
 
     name: str
@@ -53,14 +53,14 @@ class AttentionStep:
 
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
-    """The steps of a kind of attention, in the order they are computed. The variant decides whether scores are scaled or masked
-    first; of a network of others there are those that its first layer recorded.
+    """The steps of a kind of attention, in the order in which they are computed. The variant decides whether scores are scaled
+    first or masked first. For another network, the steps are those that its first layer recorded.
 
     Raises:
-        InputError: no such kind, or the decoder ran alone and has no cross-attention.
+        InputError: there is no such kind, or the decoder ran alone and has no cross-attention.
     """
     check_trace(trace)
-    trace.layers(kind)  # refuses a kind that did not run
+    trace.layers(kind)  # raises if the kind did not run
     memory = ("memory",) if kind == "cross" else ()
     scoring = ("masked_scores", "scaled_scores") if trace.config.mask_before_scaling else SCORING
     names = (
@@ -74,20 +74,20 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
     """Every matrix of one head's computation, from the input of the attention to its output.
 
     Args:
-        trace: of a model in evaluation mode.
+        trace: a trace of a model in evaluation mode.
         kind: `encoder`, `decoder` or `cross`.
-        layer, head: counted from 0.
-        item: which text of the batch, counted from 0.
+        layer, head: numbers of the layer and the head, counted from 0.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: no such kind, or the decoder ran alone and has no cross-attention.
-        PathError: no such layer, head or batch item.
+        InputError: there is no such kind, or the decoder ran alone and has no cross-attention.
+        PathError: there is no such layer, head or batch item.
     """
     return tuple(attention_step(trace, kind, layer, head, name, item) for name in step_names(trace, kind))
 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    """One matrix of one head's computation. Arguments and errors as for `attention_steps`.
+    """One matrix of one head's computation. The other arguments and errors are those of `attention_steps`.
 
     Args:
         name: one of `step_names`.
@@ -114,10 +114,10 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
 
 
 def check_step(trace: Trace, kind: str, name: object) -> None:
-    """Refuse a name that is not one of `step_names(trace, kind)`.
+    """Check that `name` is one of `step_names(trace, kind)`.
 
     Raises:
-        PathError: it is not. Other errors as for `step_names`.
+        PathError: it is not. The other errors are those of `step_names`.
     """
     names = step_names(trace, kind)
     if not isinstance(name, str) or name not in names:
@@ -128,11 +128,11 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     """The path of a step's tensor in the trace.
 
     Args:
-        name: of a step, or of another tensor of the attention: `query.split`.
+        name: name of a step, or of another tensor of the attention: `query.split`.
 
     Raises:
-        InputError: not a trace, or no such kind of attention in it.
-        PathError: there is no such layer, or the name is not a text. Whether there is such a tensor is not checked.
+        InputError: `trace` is not a Trace, or does not have this kind of attention.
+        PathError: there is no such layer, or the name is not a text. The function does not check whether the tensor exists.
     """
     check_trace(trace)
     if not isinstance(name, str):
@@ -143,18 +143,18 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
     if name != "input":
         return str(path)
     read = TapContext(path, trace.config, decoder_only="source_mask" not in trace).input_path
-    # Some networks of others norm the embedding before the first layer reads it.
+    # Some other networks normalise the embedding before the first layer reads it.
     normed = read.removesuffix("sum") + "normalized"
     return normed if read.endswith("_embedding.sum") and normed in trace else read
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
-    """The part of a tensor that belongs to a batch item and, where it has a head axis, to a head. Of grouped keys and values it
-    is that of the group that the head is in.
+    """The part of a tensor that belongs to a batch item and, if the tensor has a head axis, to a head. If several heads share
+    one head of keys and values, the part of the shared head.
 
     Raises:
-        InputError: not a trace.
-        PathError: no such tensor, head or batch item.
+        InputError: `trace` is not a Trace.
+        PathError: there is no such tensor, head or batch item.
     """
     check_trace(trace)
     step = trace[path]

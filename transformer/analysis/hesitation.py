@@ -1,4 +1,4 @@
-"""Where a model was not sure of its answer: the token that it wrote with the least probability."""
+"""The place where a model was least sure of its answer: the token that it wrote with the smallest probability."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,16 @@ from jaxtyping import Float
 from transformer.analysis.checks import check_filled_array
 from transformer.errors import InputError
 
-UNSURE = 0.5  # a token of which the model was less sure than of all others together
+UNSURE = 0.5  # below this, all other tokens together are more probable than the written token
 
 
 class Hesitation(NamedTuple):
-    """A token that the model wrote with little probability.
+    """A token that the model wrote although its probability was small.
 
     Attributes:
         row: the place of the token in the answer, counted from 0.
-        token, probability: what it wrote, and how probable that was, 0 to 1.
-        other, other_probability: the next most probable token.
+        token, probability: id of the written token, and its probability, 0 to 1.
+        other, other_probability: id of the second most probable token, and its probability.
     """
 
     row: int
@@ -28,10 +28,10 @@ class Hesitation(NamedTuple):
 
 
 def hesitation(probabilities: Float[np.ndarray, "row vocab"]) -> Hesitation | None:
-    """The token of a greedy answer that had the least probability; None if that is at least `UNSURE`.
+    """The token with the smallest probability in a greedy answer. None if this probability is at least `UNSURE`.
 
     Args:
-        probabilities: of the next token, a row for each token of the answer, `<eos>` included.
+        probabilities: probabilities of the next token: a row for each token of the answer, including `<eos>`.
 
     Raises:
         InputError: the probabilities are not an array of numbers with at least one row and two tokens.

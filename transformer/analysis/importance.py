@@ -1,4 +1,4 @@
-"""The importance of each head for one token of the answer: the drop of its log-probability when the head is silenced."""
+"""The importance of each head for one token of the answer: how much the token's log-probability drops without the head."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,17 +15,17 @@ from transformer.pipeline.decoding.write import Network
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
-BATCH_SIZE = 16  # heads silenced in one forward pass, each in its own item of the batch
+BATCH_SIZE = 16  # heads per forward pass; each head is silenced in its own item of the batch
 
 
 class Progress(NamedTuple):
     """The results so far.
 
     Attributes:
-        done, total: number of heads tried, and of all heads.
-        before: log-probability of the token with no head silenced, in nats.
-        drops: kind → drop in log-probability, in nats, for each layer and head; NaN where not tried yet. Positive: without
-            the head the token is less probable. Each report has its own arrays.
+        done, total: number of heads that have been silenced so far, and number of all heads.
+        before: log-probability of the token without a silenced head, in nats.
+        drops: kind → drop in log-probability, in nats, for each layer and head; NaN for heads that have not been silenced yet.
+            A positive drop means that the token is less probable without the head. Each report has its own arrays.
     """
 
     done: int
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
 
 
 class Predictions(NamedTuple):
-    """What a run gives to the tokens of a text, without the tensors of the run.
+    """The probabilities of the tokens of a text in a run, without the tensors of the run.
 
     Attributes:
         given: the probability of each wanted token.
@@ -54,17 +54,18 @@ def predictions(
     wanted: Sequence[int],
     edits: Sequence[Edit] = (),
 ) -> Predictions:
-    """The probabilities of wanted tokens under edits. One forward pass that keeps no tensor, however large the model.
+    """The probabilities of wanted tokens under edits. The function runs one forward pass, and keeps only the tensors that the
+    edits read.
 
     Args:
-        model: ours, or another with taps, in evaluation mode; only run, never changed.
+        model: our own network, or another network with taps, in evaluation mode. It is not changed.
         source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
-        wanted: the id that each row of the logits should predict, from the first row on.
+        wanted: the id that each row of the logits should predict, beginning with the first row.
         edits: interventions.
 
     Raises:
-        InputError: not a model.
-        PathError: an edit that does not fit the model.
+        InputError: `model` is not a network.
+        PathError: an edit does not fit the model.
     """
     check_network(model)
     with tracing(model, edits, keep=False):
@@ -84,15 +85,15 @@ def head_importance(
     """The drop in log-probability for every head of every attention, reported batch by batch.
 
     Args:
-        model: ours, or another with taps, in evaluation mode; only run, never changed.
+        model: our own network, or another network with taps, in evaluation mode. It is not changed.
         source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
         position: the row of the logits that predicts the token.
         token: id of the token.
-        edits: in force in every run, also in the one without a silenced head.
+        edits: interventions in every run, also in the run without a silenced head.
 
     Raises:
-        InputError: not a model; ids it cannot read, or not one text on each side; a position the target does not have, or a
-            token its vocabulary does not have.
+        InputError: `model` is not a network, it cannot read the ids, a side does not have exactly one text, the target has no
+            such position, or its vocabulary has no such token.
     """
     check_network(model)
     config = model.config

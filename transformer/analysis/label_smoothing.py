@@ -1,4 +1,4 @@
-"""Label smoothing (section 5.4): the distribution that training asked for instead of "this token, and no other"."""
+"""Label smoothing (section 5.4): the target distribution of training, in which the right token does not have all the weight."""
 
 import numpy as np
 from jaxtyping import Float
@@ -8,9 +8,9 @@ from transformer.errors import InputError
 
 
 def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarray, " vocab"]:
-    """The target distribution of one token: a share `smoothing` is spread evenly over all tokens, the right one included.
+    """The target distribution of one token: a share `smoothing` is spread evenly over all tokens, including the right token.
 
-    So the right token gets 1 − ε + ε / vocab. The loss grows for a model that gives it more.
+    So the right token gets 1 − ε + ε / vocab. If a model predicts a higher probability for it than this, the loss grows.
 
     Args:
         vocab: size of the vocabulary.
@@ -18,7 +18,7 @@ def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarra
         smoothing: ε, from 0 to 1.
 
     Raises:
-        InputError: one of them is outside its limits.
+        InputError: an argument is outside its limits.
     """
     check_number("vocab", vocab, 1)
     check_number("token", token, 0, vocab - 1)
@@ -30,11 +30,12 @@ def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarra
 
 
 def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
-    """−Σ p log p, in nats: the least loss that any model can have against this distribution as its target."""
+    """−Σ p log p, in nats: the smallest loss that a model can have if this distribution is its target."""
     positive = distribution[distribution > 0]
     return float(-(positive * np.log(positive)).sum())
 
 
 def least_loss(vocab: int, smoothing: float) -> float:
-    """The least loss of a token that label smoothing leaves, in nats. Arguments and errors as for `smoothed_target`."""
+    """The smallest loss of a token that is possible with label smoothing, in nats. The arguments and errors are those of
+    `smoothed_target`."""
     return entropy(smoothed_target(vocab, 0, smoothing))

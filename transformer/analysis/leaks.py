@@ -1,8 +1,7 @@
 """Leaks through a mask: predictions before and after a change of tokens that the mask should hide.
 
 Each function changes tokens that a mask should hide, runs the model before and after, and compares predictions that should not
-change. An edit removes a mask (`transformer.tracing.phrases`: "no causal mask", "no padding mask"), as everywhere in this
-project.
+change. An edit can remove the mask (`transformer.tracing.phrases`: "no causal mask", "no padding mask").
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Patch
 
 Ids = Sequence[int]
-NO_TOKEN = -1  # an id that no token has
+NO_TOKEN = -1  # not the id of any token
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +31,9 @@ class Leak:
 
     Attributes:
         tokens: the token that each row must predict.
-        before, after: the probability of that token in each row.
-        largest: the largest change of the probability of any token of the vocabulary, in any of these rows.
-        same: True if the logits of these rows are equal bit for bit.
+        before, after: the probability of this token in each row, before and after the change.
+        largest: the largest change of a probability, over all rows and all tokens of the vocabulary.
+        same: True if the logits of all rows are equal bit for bit before and after.
     """
 
     tokens: tuple[str, ...]
@@ -47,20 +46,20 @@ class Leak:
 def change_later(
     pipeline: TextPipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()
 ) -> Leak:
-    """The predictions of the rows before a position of the decoder's input, with the token at that position replaced.
+    """The predictions of the rows before a position of the decoder's input, when the token at this position is replaced.
 
-    Row `t` reads the tokens up to `t` and predicts the next one, so these are rows 0 to `position − 1`; the last of them must
-    predict the token that was replaced.
+    Row `t` reads the tokens up to `t` and predicts the next token. So rows 0 to `position − 1` should not change, and the last
+    of these rows must predict the token that was replaced.
 
     Args:
         source, target: ids as the model reads them; the target is the decoder's input.
-        position: counted from 0; from 1 on, because no row predicts `<sos>`.
-        token: id of the token in its place.
-        edits: in force in both runs.
+        position: the position, counted from 0. It must be at least 1, because no row predicts `<sos>`.
+        token: id of the new token at the position.
+        edits: interventions in both runs.
 
     Raises:
-        InputError: not a pipeline of our own network; ids that are not a list; a position or a token that the target or the
-            model does not have.
+        InputError: `pipeline` does not run our own network, the ids are not lists, the target has no such position, or the
+            vocabulary has no such token.
     """
     check_own_network(pipeline)
     _check_sides(source, target)
@@ -74,18 +73,18 @@ def change_later(
 
 
 def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Every prediction, with padding after the source.
+    """All predictions, before and after padding is appended to the source.
 
     The two runs have different shapes, so sums are computed in another order and may differ in their last bit.
 
     Args:
         source, target: ids as the model reads them.
         count: number of `<pad>` to append.
-        edits: in force in both runs.
+        edits: interventions in both runs.
 
     Raises:
-        InputError: not a pipeline of our own network, ids that are not a list, or more padding than the model has positions
-            for.
+        InputError: `pipeline` does not run our own network, the ids are not lists, or the model does not have enough positions
+            for the padding.
     """
     check_own_network(pipeline)
     _check_sides(source, target)
@@ -95,9 +94,10 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Every prediction, with other tokens in place of the padding after the source, hidden by the same mask.
+    """All predictions, before and after the padding of the source is replaced by other tokens. The mask still hides these.
 
-    Both runs have the same shape, so any difference comes from the hidden tokens. Arguments and errors as for `append_padding`.
+    Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
+    `append_padding`.
     """
     check_own_network(pipeline)
     edits = as_edits(edits)
@@ -113,13 +113,13 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
 
 
 def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The answer of the model to a source with padding. Arguments and errors as for `append_padding`."""
+    """The answer of the model to a source with padding. The arguments and errors are those of `append_padding`."""
     check_own_network(pipeline)
     check_ids("source", source)
     vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])
-    # The same room for an answer as `Pipeline.answers` gives the source without its padding.
+    # The same limit for the answer as in `Pipeline.answers` for the source without padding.
     limit = 2 * len(source) + 8
-    never = () if isinstance(pipeline, Pipeline) else (vocabulary.pad,)  # as a model of Hugging Face writes
+    never = () if isinstance(pipeline, Pipeline) else (vocabulary.pad,)  # models of Hugging Face never write padding
     sos, eos = (special if special is not None else NO_TOKEN for special in (vocabulary.sos, vocabulary.eos))
     written = greedy(pipeline.network, ids, sos, eos, limit, never, edits)
     return vocabulary.text_of(written.ids[0])
@@ -152,7 +152,7 @@ def _expected(pipeline: TextPipeline, target: Ids) -> list[int]:
 
 @torch.inference_mode()
 def _logits(pipeline: TextPipeline, source: Ids, target: Ids, edits: Sequence[Edit]) -> Float[Tensor, "row vocab"]:
-    # Taps are asked only where there is something to edit; the logits are the same bit for bit.
+    # Without edits, no tracing is needed. The logits are the same bit for bit.
     with tracing(pipeline.network, edits, keep=False) if edits else nullcontext():
         return pipeline.network(torch.tensor([[*source]]), torch.tensor([[*target]]))[0]
 

@@ -1,11 +1,11 @@
-"""A table of the tensors of a forward pass with their inputs and costs, and PyTorch's own count of the FLOPs.
+"""A table of the tensors of a forward pass with their inputs and costs, and the FLOPs as PyTorch counts them.
 
     rows = ledger(model, trace)
     sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
     sum(row.flops for row in rows)       # sum(counted(model, source, target).values())
     sum(row.held for row in rows)        # trace.tensor_bytes
 
-Each sum equals the number beside it, which is computed in another way.
+Each sum equals the number in the comment beside it, which is computed in another way.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Sized
@@ -35,18 +35,18 @@ class Row(NamedTuple):
     """One step of a forward pass.
 
     Attributes:
-        path: of its tensor.
-        group: its part of the network, as in `walk.Stop`: `encoder 1`.
+        path: path of the step's tensor.
+        group: the part of the network, as in `walk.Stop`: `encoder 1`.
         work: the kind of work, one of `cost.WORK`.
-        operation: how its tensor was made, one of `provenance.OPERATIONS`.
-        inputs: path and shape of each tensor it was made from, token ids among them.
-        axes, shape: name and size of each axis of the result.
-        parameters: number of trainable numbers it used; each parameter of the model belongs to exactly one step, a tied one to
-            the first that uses it.
-        flops: as `transformer.network.cost` counts them.
-        bytes: size of the result.
-        held: bytes of memory that the trace keeps for it alone: 0 where it shares memory with an earlier tensor.
-        shares: path of the earlier tensor whose memory it is a view of; "" if it has memory of its own.
+        operation: the operation that computed the tensor, one of `provenance.OPERATIONS`.
+        inputs: path and shape of each tensor that it was computed from. Token ids are included.
+        axes, shape: name and size of each axis of the tensor.
+        parameters: number of trainable numbers that the step used. Each parameter of the model belongs to exactly one step. A
+            tied parameter belongs to the first step that uses it.
+        flops: FLOPs of the step, counted as in `transformer.network.cost`.
+        bytes: size of the tensor.
+        held: bytes of memory that the trace keeps for this tensor; 0 if it shares memory with an earlier tensor.
+        shares: path of the earlier tensor that has the same memory; "" if the tensor has its own memory.
     """
 
     path: str
@@ -64,15 +64,15 @@ class Row(NamedTuple):
 
     @property
     def cost(self) -> Cost:
-        """Its parameters, FLOPs and bytes."""
+        """The parameters, FLOPs and bytes of the step."""
         return Cost(self.parameters, self.flops, self.bytes)
 
 
 def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
-    """Every step of a trace, in the order it was computed. The model is not run.
+    """Every step of a trace, in the order of computation. The model is not run.
 
     Args:
-        model: the model that was traced; only the sizes of its parameters are read.
+        model: the model that was traced. Only the sizes of its parameters are read.
 
     Raises:
         InputError: the trace is of another model.
@@ -105,10 +105,10 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
 
 def lengths_of(trace: Trace) -> Lengths:
-    """The lengths of the batch that was run; 0 source tokens where the decoder ran alone.
+    """The number of rows of the batch, and the lengths of source and target. The source has length 0 if the decoder ran alone.
 
     Raises:
-        InputError: not a trace.
+        InputError: `trace` is not a Trace.
     """
     check_trace(trace)
     masks = trace.masks
@@ -122,11 +122,11 @@ def _memory(step: Step, owners: dict[int, str]) -> tuple[int, str]:
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
-    """The total cost of the rows under each heading, in order of appearance: `totals(rows, lambda row: row.group)`.
+    """Heading → total cost of its rows, in the order in which headings appear: `totals(rows, lambda row: row.group)`.
 
     Args:
-        rows: as `ledger` returns them.
-        by: row → its heading.
+        rows: rows that `ledger` returns.
+        by: function from a row to its heading.
 
     Raises:
         InputError: `rows` is not a list of `Row`, or `by` is not a function.
@@ -144,14 +144,14 @@ def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
 def counted(
     model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
 ) -> dict[str, int]:
-    """The FLOPs of each step, as `torch.utils.flop_counter` counts them in a forward pass. Steps without any are left out.
+    """Path → FLOPs of the step, as `torch.utils.flop_counter` counts them in a forward pass. Steps without FLOPs are left out.
 
     PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to know which module runs. This function uses the same
     formulas in the calling thread only. It adds the FLOPs of each operation to the next tensor that a tap records.
 
     Args:
-        model: only run, never changed.
-        source, target: token ids, as `Transformer.forward` takes them.
+        model: the model to run. It is not changed.
+        source, target: token ids, as in `Transformer.forward`.
 
     Raises:
         InputError: an id or a length is too large for the model.
@@ -166,7 +166,7 @@ def counted(
 
 
 class _FlopCounter(TorchDispatchMode):
-    """The FLOPs of each operation, with the number of tensors that had been recorded when it ran."""
+    """Counts the FLOPs of each operation. `counts` has the number of tensors recorded before the operation, and its FLOPs."""
 
     def __init__(self, recorded: Sized) -> None:
         super().__init__()
@@ -174,13 +174,13 @@ class _FlopCounter(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # The default hides each call from PyTorch's compiler, and loads the compiler to do so: 80 MB of memory.
+        # The default hides each call from PyTorch's compiler. To do so it loads the compiler, which takes 80 MB of memory.
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, formula = kwargs or {}, flop_registry.get(func.overloadpacket)
         if formula is None:
-            # An operation without a formula may consist of others that have one. PyTorch's counter decomposes it, too.
+            # An operation without a formula may consist of operations that have one. PyTorch's counter decomposes it, too.
             with self:
                 result = func.decompose(*args, **kwargs)
             return func(*args, **kwargs) if result is NotImplemented else result
@@ -193,11 +193,11 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as Markdown, with columns of numbers aligned to the right.
 
     Args:
-        columns: headings.
-        rows: the cells of each row, as many as there are columns. The type of the first row's cells sets the alignment.
+        columns: headings of the columns.
+        rows: the cells of each row, one for each column. The types of the cells in the first row decide the alignment.
 
     Raises:
-        InputError: an argument is not a list, or a row has another number of cells than there are columns.
+        InputError: an argument is not a list, or a row does not have one cell for each column.
     """
     columns = _listed("columns", columns)
     rows = [_listed("row", row) for row in _listed("rows", rows)]
@@ -211,7 +211,8 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _listed(name: str, given: Any) -> list[Any]:
-    """The items of a list, a tuple or the like. A text is refused, although Python can iterate over its characters."""
+    """The items of a list, a tuple or another ordered collection. A text raises InputError, although Python can iterate over
+    its characters."""
     listed = None if isinstance(given, str) else as_list(given)
     if listed is None:
         raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)

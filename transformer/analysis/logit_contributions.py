@@ -1,12 +1,12 @@
-"""What pushed a token: its logit as a sum over everything that was added to the residual stream.
+"""The logit of a token as a sum of contributions: one for each vector that was added to the residual stream.
 
-The logit of a token is the dot product of the last vector of the stream with that token's row of the output layer, plus a bias.
-The vector is a sum: token and position, each head, each feed-forward network, biases. A LayerNorm on its way subtracts the mean
-and divides by the spread, an RMSNorm only divides. With the spread held at the value it had in this run, that is linear, so
-each part of the sum can be carried through it alone, and the contributions add up to the logit exactly.
+The logit of a token is the dot product of the last vector of the stream with the token's row of the output layer, plus a bias.
+The vector is a sum: token and position, each head, each feed-forward network, biases. A LayerNorm subtracts the mean of the
+vector and divides it by its spread; an RMSNorm only divides. If the spread is fixed at its value in this run, the norm is
+linear. So it can be applied to each part of the sum alone, and the contributions add up to the logit exactly.
 
-Held scales are the limit of this view: taking a part away would change the spread too, and what later layers compute. An
-ablation says what happens then.
+The fixed spread limits this view: removing a part would also change the spread, and the results of later layers. An ablation
+shows these effects.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from transformer.network.model import Transformer
 from transformer.tracing.paths import Kind
 from transformer.tracing.readout import Norm, Readout, Sublayer
 
-# Parts of the sum that are not heads of an attention.
+# Names of the parts of the sum that are not heads of an attention.
 TOKEN, POSITION, FEED_FORWARD = "token", "position", "feed_forward"
 ATTENTION_BIAS, NORM_BIAS, OUTPUT_BIAS = "attention_bias", "norm_bias", "output_bias"
 
@@ -33,8 +33,8 @@ class Part(NamedTuple):
 
     Attributes:
         name: a kind of attention (`decoder`, `cross`), or one of the names above.
-        layer: counted from 0; None outside the layers, and for biases, which are added up over all layers.
-        head: counted from 0; None for a part that is not a head.
+        layer: number of the layer, counted from 0. None outside the layers, and for biases, which are summed over all layers.
+        head: number of the head, counted from 0; None for a part that is not a head.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Part(NamedTuple):
 
 
 class Contributions(NamedTuple):
-    """The contributions to the logit of a token, or to the difference between the logits of two.
+    """The contributions to the logit of a token, or to the difference between the logits of two tokens.
 
     Attributes:
-        parts: in the order they were added.
-        values: of each part.
-        logit: the logit, or the difference, as the model computed it; before `Readout.cap` where there is one. `values` add up
-            to it, but for rounding.
+        parts: the parts, in the order in which they were added.
+        values: the contribution of each part.
+        logit: the logit or the difference, as the model computed it before the limit `Readout.cap`, if there is one. It is the
+            sum of `values` up to rounding.
     """
 
     parts: tuple[Part, ...]
@@ -64,15 +64,15 @@ def logit_contributions(
     """The contributions at the last position of a pass.
 
     Args:
-        model: that ran: `pipeline.readout`, or our own network. Of edits of the residual stream itself, only the one that
-            leaves out a residual connection is known here; after any other, the sum is not the logit.
+        model: `pipeline.readout` of the model that ran, or our own network. The run may have edits that remove a residual
+            connection. After any other edit of the residual stream itself, the sum is not the logit.
         values: path → tensor of the pass, such as `DecodingStep.values`.
         token: id of the token.
         against: id of a second token, whose logit is subtracted; None for the logit alone.
-        row: of the batch.
+        row: row of the batch.
 
     Raises:
-        InputError: not a model, no such token or row, or the pass was not traced.
+        InputError: `model` is neither a Readout nor a Transformer, there is no such token or row, or the pass was not traced.
     """
     readout = as_readout(model)
     if "logits" not in values:
@@ -82,7 +82,7 @@ def logit_contributions(
             check_number(name, given, 0, len(readout.weight) - 1)
     check_number("row", row, 0, len(values["logits"]) - 1)
     end = values[readout.stream[-1]][row, -1]
-    # Where logits are squeezed at the end, the sum is that before.
+    # If the model limits its logits at the end (`cap`), the contributions add up to the logits before the limit.
     logits = readout.uncapped(end[None, None])[0, 0] if readout.cap else values["logits"][row, -1]
     direction, bias = readout.direction(token)
     logit = float(logits[token])
@@ -116,26 +116,26 @@ def _stream(readout: Readout, values: Mapping[str, Tensor], row: int) -> dict[Pa
                 _normalize(sublayer.after, values, row, added)
                 added = {part: sublayer.factor * vector for part, vector in added.items()}
             for part, vector in added.items():
-                parts[part] = parts.get(part, 0) + vector  # a bias is that of all layers
+                parts[part] = parts.get(part, 0) + vector  # the biases of all layers are one part
             _normalize(sublayer.post, values, row, parts)
     _normalize(readout.final, values, row, parts)
     return parts
 
 
 def _position(readout: Readout, values: Mapping[str, Tensor], row: int) -> Float[Tensor, " d_model"]:
-    """What was added for the last position. Some networks have one table for all texts."""
+    """The position vector that was added at the last position. In some networks all texts share one table of positions."""
     added = values[readout.position].double()
     return added[-1] if added.ndim == 2 else added[row if len(added) > 1 else 0, -1]
 
 
 def _is_alone(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> bool:
-    """Whether an edit put a sub-layer's output in the place of the sum, so that nothing before it goes on."""
+    """Whether an edit replaced the residual sum by the sub-layer's output, so that the stream before the sub-layer is lost."""
     total = str(sublayer.path.add_norm / "sum")
     return total in values and torch.equal(values[total][row, -1], values[str(sublayer.path / "output")][row, -1])
 
 
 def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[Part, Tensor]:
-    """The output of a sub-layer as a sum; of an attention, head by head, and the bias of the map after them."""
+    """The output of a sub-layer as a sum of parts. The parts of an attention are its heads and the bias of the output map."""
     path, kind = sublayer.path, sublayer.path.kind
     if sublayer.weight is None or kind is None:
         parts = {Part(FEED_FORWARD, path.layer): values[str(path / "output")][row, -1].double()}
@@ -151,7 +151,7 @@ def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[
 
 
 def _normalize(norm: Norm | None, values: Mapping[str, Tensor], row: int, parts: dict[Part, Tensor]) -> None:
-    """Carry every part through a norm whose spread is held at that of the whole sum."""
+    """Apply a norm to every part, with the spread of the whole sum."""
     if norm is None:
         return
     carried, bias = norm.held(values[norm.reads][row, -1], torch.stack([*parts.values()]))

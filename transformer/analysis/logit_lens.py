@@ -1,9 +1,9 @@
-"""Logit lens: the output layer applied to the residual stream after each decoder layer, not only after the last.
+"""Logit lens: the output layer applied to the residual stream after each decoder layer, not only after the last layer.
 
-The output layer was trained on what leaves the last layer. In a pre-norm model every layer adds to one stream, so earlier
-points of it can be read in the same way, at least roughly. In a post-norm model each LayerNorm rescales the stream for the
-layer that follows, so an earlier point need not be in the form that the output layer reads: a token that appears early is a
-finding, one that does not is none.
+The output layer was trained on the output of the last layer. In a pre-norm model every layer adds to one stream, so the output
+layer can read earlier points of the stream too, at least roughly. In a post-norm model each LayerNorm rescales the stream for
+the next layer, so the output layer may not be able to read an earlier point. A token that appears early is therefore a finding,
+but a token that does not appear early proves nothing.
 """
 
 from collections.abc import Mapping
@@ -23,15 +23,15 @@ from transformer.tracing.readout import Readout
 
 @torch.inference_mode()
 def logit_lens(model: Readout | Transformer, values: Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
-    """The logits that the output layer gives at each point of the decoder's residual stream: at its start, then after each
-    layer. The norm after the last layer is applied first where the model has one. The last point has the model's own.
+    """The logits that the output layer computes at each point of the decoder's residual stream: at its start, then after each
+    layer. If the model has a norm after the last layer, it is applied first. The last point has the logits of the model itself.
 
     Args:
-        model: whose output layer is applied: `pipeline.readout`, or our own network.
-        values: path → tensor of one pass of that model, such as `DecodingStep.values`.
+        model: the model whose output layer is applied: `pipeline.readout`, or our own network.
+        values: path → tensor of one pass of the model, such as `DecodingStep.values`.
 
     Raises:
-        InputError: not a model, or a tensor of the stream is missing.
+        InputError: `model` is neither a Readout nor a Transformer, or a tensor of the stream is missing.
     """
     readout = as_readout(model)
     for path in readout.stream:
@@ -41,12 +41,12 @@ def logit_lens(model: Readout | Transformer, values: Mapping[str, Tensor]) -> Fl
 
 
 class AnswerLens(NamedTuple):
-    """The logit lens at every step of an answer, each at the position that chose its token.
+    """The logit lens at every step of an answer, at the position whose logits chose the token of the step.
 
     Attributes:
         top: the most probable token at each point of the stream.
-        shares: its probability there.
-        ranks: how many tokens are more probable there than the one that was written.
+        shares: the probability of this token at the same point.
+        ranks: how many tokens are more probable at this point than the token that was written.
     """
 
     top: Int[np.ndarray, "point step"]
@@ -55,7 +55,7 @@ class AnswerLens(NamedTuple):
 
 
 def answer_lens(model: Readout | Transformer, written: Written) -> AnswerLens:
-    """The logit lens of the steps that wrote an answer. Arguments and errors as for `logit_lens`."""
+    """The logit lens of the steps that wrote an answer. The model and the errors are those of `logit_lens`."""
     chain = written.chain(written.best)
     columns = [logit_lens(model, written.steps[made.step].values)[:, made.row, -1:] for made in chain]
     logits = torch.cat(columns, dim=1).double()
@@ -67,6 +67,6 @@ def answer_lens(model: Readout | Transformer, written: Written) -> AnswerLens:
 def ranks(
     logits: Float[Tensor, "point batch target vocab"], tokens: Int[Tensor, "batch target"]
 ) -> Int[Tensor, "point batch target"]:
-    """How many tokens have a higher logit than the given one: 0 where it is the most probable."""
+    """How many tokens have a higher logit than the token in `tokens`: 0 if it is the most probable token."""
     own = logits.gather(-1, tokens[None, ..., None].expand(len(logits), -1, -1, -1))
     return (logits > own).sum(-1)

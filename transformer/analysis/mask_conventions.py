@@ -1,8 +1,8 @@
 """The parts of a target mask, and three mask conventions applied to the same scores.
 
 The three implementations that this library reproduces (`vanilla`, `pytorch`, `shared_heads`) hide scores in different ways.
-Each way is a set of four fields of the configuration. The functions of this module apply all three to the scores of one model,
-with the code of the network itself, so that they can be compared number by number.
+Each way is a set of values for four fields of the configuration. The functions of this module apply all three to the scores of
+one model, with the code of the network itself, so that they can be compared number by number.
 """
 
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ from transformer.network.config import PRESETS, TransformerConfig, check_config
 from transformer.network.masks import Mask, attention_softmax, causal, padding_keys, padding_queries, source_mask, target_mask
 from transformer.tracing.paths import Kind, Side
 
-# The fields of the configuration that make a convention; the others stay as the model has them.
+# The fields of the configuration that define a convention. The other fields keep the values of the model.
 FIELDS = ("target_padding", "mask_fill", "mask_before_scaling", "score_divisor")
-# Presets whose original masks are inverted: there, True means "ignore".
+# Presets whose original masks are inverted: True means "ignore" in them.
 TRUE_HIDES = ("pytorch",)
 PADDINGS = {"queries": padding_queries, "keys": padding_keys}
 
 
 class TargetMasks(NamedTuple):
-    """The parts of a target mask; True = may attend. Sizes of 1 stand for "the same for all".
+    """The parts of a target mask; True = may attend. An axis of size 1 means "the same for all".
 
     Attributes:
-        padding: False where padding hides a query or a key; None where the variant leaves padding to the causal mask.
+        padding: False where padding hides a query or a key; None if only the causal mask hides padding in this variant.
         causal: False for keys after the query.
-        combined: the mask that the decoder uses: True where both parts are.
+        combined: the mask that the decoder uses: True where both parts are True.
     """
 
     padding: Bool[Tensor, "batch 1 rows columns"] | None
@@ -59,11 +59,11 @@ class Convention:
     """One mask convention, applied to the scores of one head.
 
     Attributes:
-        name: of the preset that has this convention.
+        name: name of the preset that has this convention.
         config: the configuration of the model, with the four fields of the convention.
-        keep: True where a query may attend, as everywhere in this project.
+        keep: True where a query may attend to a key, as everywhere in this project.
         true_means: the meaning of True in the original implementation.
-        before: the scores before the mask, divided or not.
+        before: the scores before the mask. Some conventions have divided them before the mask.
         masked: the scores that softmax reads: masked and divided.
         weights: the output of softmax.
     """
@@ -96,14 +96,14 @@ def conventions(
     """Every mask convention, applied to the same scores.
 
     Args:
-        scores: query · key of one head, neither divided nor masked: the tap `scores`.
-        ids: of the keys' tokens: of the target for `decoder`, else of the source.
+        scores: query · key of one head, neither divided nor masked: the tensor of the tap `scores`.
+        ids: token ids of the keys: of the target for `decoder`, else of the source.
         kind: `encoder`, `decoder` or `cross`.
-        config: of the model that computed the scores.
+        config: configuration of the model that computed the scores.
 
     Raises:
-        InputError: no such kind of attention; the scores or the ids are not tensors with the axes above; their numbers of keys
-            differ; or the scores of `decoder` have another number of queries than of keys.
+        InputError: there is no such kind of attention; the scores or the ids are not tensors with the axes above; their numbers
+            of keys differ; or the scores of `decoder` have different numbers of queries and keys.
         ConfigError: `config` is not a TransformerConfig.
     """
     side = Kind.of(kind).keys
@@ -126,7 +126,7 @@ def _applied(
     preset = TransformerConfig.preset(name)
     variant = config.replace(**{field: getattr(preset, field) for field in FIELDS})
     mask = Mask.of(target_mask(ids[None], variant) if side == "target" else source_mask(ids[None], variant))
-    # Without memory: only its methods `scale` and `hide` are used, which do not need its weights.
+    # The module gets no memory for its weights, because only its methods `scale` and `hide` are used.
     with torch.device("meta"):
         attention = MultiHeadAttention(variant)
     before = scores[None, None] if variant.mask_before_scaling else attention.scale(scores[None, None])
@@ -139,12 +139,12 @@ def _applied(
 
 
 class EmptyRow(NamedTuple):
-    """A query from which every key is hidden.
+    """A query whose keys are all hidden.
 
     Attributes:
-        fill: the number in place of its scores.
-        plain: its weights by torch's softmax alone.
-        ours: its weights by `attention_softmax` of this project.
+        fill: the number that replaces its scores.
+        plain: its weights from torch's softmax alone.
+        ours: its weights from `attention_softmax` of this project.
         plain_output, ours_output: the head's output with each of these weights.
     """
 
@@ -157,12 +157,12 @@ class EmptyRow(NamedTuple):
 
 @torch.inference_mode()
 def empty_row(scores: Float[Tensor, " key"], values: Float[Tensor, "key d_head"], fill: float) -> EmptyRow:
-    """The weights and the output of a query from which every key is hidden.
+    """The weights and the output of a query whose keys are all hidden.
 
     Args:
-        scores: of one query; only their number and type are used.
-        values: of the keys, in one head.
-        fill: the number in place of a hidden score.
+        scores: scores of one query. Only their number and their dtype are used.
+        values: the values of one head, one for each key.
+        fill: the number that replaces a hidden score.
 
     Raises:
         InputError: the scores or the values are not tensors with the axes above, their numbers of keys differ, or `fill` is not

@@ -1,7 +1,7 @@
 """The angles, dot products and rotations of a position table, and the encoder's output when two tokens are swapped.
 
-All results are computed in double precision from the single-precision table that the model adds, so any difference they show
-comes from the rounding of the table.
+All results are computed in double precision from the single-precision table that the model adds. So any deviation from the
+exact formulas comes from the rounding of the table.
 """
 
 import math
@@ -24,7 +24,7 @@ Positions = Float[np.ndarray, "position d_model"]
 Square = Float[np.ndarray, "position position"]
 TABLE_AXES = "position d_model"
 BASE = 10_000
-MOST_NUMBERS = 1 << 26  # of a table that is computed; in double precision they take half a gigabyte
+MOST_NUMBERS = 1 << 26  # largest size of a computed table; in double precision it takes half a gigabyte
 
 
 class Cell(NamedTuple):
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
         position, dimension: row and column of the number.
         pair: the `i` of the formula: dimensions `2i` and `2i + 1` have the same frequency.
         exponent: `2i / d_model`.
-        divisor: `10000 ** exponent`: after that many positions the angle has grown by one radian.
+        divisor: `10000 ** exponent`: the number of positions after which the angle has grown by one radian.
         angle: `position / divisor`, in radians.
         function: `sin` in an even dimension, `cos` in an odd one.
         value: `function` of `angle`.
@@ -51,11 +51,11 @@ class Cell(NamedTuple):
 
 
 class RotationErrors(NamedTuple):
-    """The largest error, over all positions, of a rotation that should give the row `shift` positions later.
+    """The largest error, over all positions, of a rotation that should turn each row into the row `shift` positions later.
 
     Attributes:
-        pairs: over the dimensions that form pairs; None where there is no pair.
-        lone: in the last dimension of an odd width, a sine without its cosine; None for an even width.
+        pairs: largest error in the dimensions that form pairs; None if there is no pair.
+        lone: largest error in the last dimension if the width is odd, because this sine has no cosine; None for an even width.
     """
 
     pairs: float | None
@@ -63,12 +63,12 @@ class RotationErrors(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """The encoder's output for a sentence before and after two of its tokens change places, each token compared with itself.
+    """The encoder's output for a sentence before and after two of its tokens are swapped. Each token is compared with itself.
 
     Attributes:
-        changes: for each token, in the order before the swap, the length of its vector's change, as a share of the vector's
-            length.
-        largest: the largest difference of any number.
+        changes: for each token, in the order before the swap: the length of the change of its vector, divided by the length of
+            the vector.
+        largest: the largest difference between two numbers of `before` and `after`.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
     """
 
@@ -82,11 +82,11 @@ def cell(position: int, dimension: int, d_model: int) -> Cell:
     """One number of `sinusoid`, step by step (section 3.5).
 
     Args:
-        position, dimension: counted from 0.
+        position, dimension: row and column of the number, counted from 0.
         d_model: number of dimensions.
 
     Raises:
-        InputError: one of them is not a whole number, a position is negative, or there is no such dimension.
+        InputError: an argument is not a whole number, the position is negative, or there is no such dimension.
     """
     check_number("position", position, 0)
     _check_dimension(dimension, d_model)
@@ -98,7 +98,7 @@ def cell(position: int, dimension: int, d_model: int) -> Cell:
 
 
 def wave(dimension: int, d_model: int, steps: Float[np.ndarray, " step"]) -> Float[np.ndarray, " step"]:
-    """The values of a column of `sinusoid` at any positions, whole or not.
+    """The values of a column of `sinusoid` at any positions, also between whole numbers.
 
     Args:
         dimension: the column, counted from 0.
@@ -124,28 +124,28 @@ def sinusoidal_table(positions: int, d_model: int) -> Positions:
 
 
 def untrained_table(positions: int, d_model: int) -> Positions:
-    """A learned table before any training: numbers drawn from a normal distribution of mean 0 and variance 1, as `nn.Embedding`
-    draws them. The same sizes always give the same numbers.
+    """A learned table before training: numbers drawn from a normal distribution with mean 0 and variance 1, as in
+    `nn.Embedding`. The same sizes always give the same numbers.
 
     Raises:
-        InputError: as `sinusoidal_table`.
+        InputError: as in `sinusoidal_table`.
     """
     _check_sizes(positions, d_model)
     return torch.randn(positions, d_model, generator=torch.Generator().manual_seed(0)).numpy()
 
 
 def model_table(model: Transformer, side: str) -> Positions:
-    """Every row that a model can add on a side, `source` or `target`: [max_len, d_model]. Read-only.
+    """The whole position table of a model for a side, `source` or `target`: [max_len, d_model]. Read-only.
 
     Raises:
-        InputError: not a model, or there is no such side.
+        InputError: `model` is not a Transformer, or there is no such side.
     """
     check_model(model)
     return as_array(embedding_of(model, side).positions(model.config.max_len))
 
 
 def dot_products(table: Positions) -> Square:
-    """The dot product of every row of a table with every other.
+    """The dot product of every row of a table with every row.
 
     Raises:
         InputError: the table is not an array of numbers with the axes position and d_model, or is empty.
@@ -156,10 +156,10 @@ def dot_products(table: Positions) -> Square:
 
 
 def by_distance(products: Square) -> Float[np.ndarray, "distance 3"]:
-    """Least, mean and largest dot product of the pairs of positions at each distance, for every distance from 0.
+    """The smallest, mean and largest dot product of all pairs of positions at the same distance, for every distance from 0.
 
     Raises:
-        InputError: the products are not a square array of numbers, or are empty.
+        InputError: the products are not a square array of numbers, or the array is empty.
     """
     check_filled_array("products", products, "position position")
     if products.shape[0] != products.shape[1]:
@@ -170,10 +170,10 @@ def by_distance(products: Square) -> Float[np.ndarray, "distance 3"]:
 
 
 def spread(products: Square) -> float:
-    """The largest difference between two dot products at the same distance: 0 if they depend on the distance alone.
+    """The largest difference between two dot products at the same distance: 0 if they depend only on the distance.
 
     Raises:
-        InputError: as `by_distance`.
+        InputError: as in `by_distance`.
     """
     least, _, most = by_distance(products).T
     return float((most - least).max())
@@ -186,10 +186,10 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
         sin(a + b) =  cos(b) sin(a) + sin(b) cos(a)
         cos(a + b) = −sin(b) sin(a) + cos(b) cos(a)
 
-    The last dimension of an odd width is a sine whose cosine is missing, so only the first half of its sum is there.
+    If the width is odd, the last dimension is a sine without a cosine, so its row has only the first term of the sum.
 
     Raises:
-        InputError: `shift` is not a whole number, or `d_model` is not one of at least 1.
+        InputError: `shift` is not a whole number, or `d_model` is not a whole number of at least 1.
     """
     check_number("shift", shift, -math.inf)
     check_number("d_model", d_model, 1)
@@ -204,11 +204,11 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
 
 
 def rotation_errors(table: Positions, shift: int) -> RotationErrors:
-    """The largest errors of `rotation(shift, …)` on a table, over every row that has another `shift` rows below it.
+    """The largest errors of `rotation(shift, …)` on a table, over all pairs of rows that are `shift` positions apart.
 
     Raises:
-        InputError: the table is not an array of numbers with the axes position and d_model, or is empty; or no row has another
-            `shift` rows below it.
+        InputError: the table is not an array of numbers with the axes position and d_model, or is empty; or no two rows are
+            `shift` positions apart.
     """
     check_filled_array("table", table, TABLE_AXES)
     positions, d_model = table.shape
@@ -223,13 +223,14 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
     """The encoder's output for a sentence, and for the same sentence with two tokens swapped.
 
     Args:
-        model: in evaluation mode.
-        ids: of the source.
-        first, second: the positions that are swapped, counted from 0.
-        edits: in force in both runs, such as `phrases.interventions("no positions", config)`.
+        model: the model, in evaluation mode.
+        ids: token ids of the source.
+        first, second: the positions of the two tokens, counted from 0.
+        edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
 
     Raises:
-        InputError: not a model, `ids` is not a list of token ids that the model has a row for, or there is no such position.
+        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, or there is
+            no such position.
     """
     check_model(model)
     ids = as_ids(ids)
@@ -237,12 +238,12 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
     for position in (first, second):
         check_number("position", position, 0, len(ids) - 1)
     order = list(range(len(ids)))
-    # Two equal tokens cannot be told apart, so swapping them leaves the sentence as it was.
+    # Swapping two equal tokens does not change the sentence.
     if ids[first] != ids[second]:
         order[first], order[second] = second, first
     with torch.inference_mode(), tracing(model, edits, keep=False):
         memory, _ = model.encode(torch.tensor([[*ids], [ids[index] for index in order]]))
-    # Swapping once more puts every token of the second run beside the same token of the first.
+    # Swapping the rows of the second run again puts every token in its place in the first run.
     before, after = memory[0].double().numpy(), memory[1, order].double().numpy()
     lengths = np.linalg.norm(before, axis=1)
     moved = np.linalg.norm(after - before, axis=1)
@@ -251,7 +252,7 @@ def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits:
 
 
 def _divisor(dimension: int, d_model: int) -> float:
-    """The number by which a position is divided to give its angle in radians; equal for the two dimensions of a pair."""
+    """The divisor of positions: position / divisor is the angle in radians. Both dimensions of a pair have the same divisor."""
     return BASE ** (2 * (dimension // 2) / d_model)
 
 

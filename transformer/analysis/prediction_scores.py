@@ -1,4 +1,4 @@
-"""Scores of what a learner predicted before the truth was shown: marked cells, a drawn mask, a position, a token."""
+"""Scores for predictions that a learner made before the result was shown: marked cells, a drawn mask, a position, a token."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,16 +11,17 @@ from transformer.errors import InputError
 
 
 class CaughtAttention(NamedTuple):
-    """How much attention the marked cells of a head have. All shares are of the attention of all given rows, 0 to 1.
+    """How much attention the marked cells of a head have. All shares are shares of the attention of all rows, 0 to 1.
 
     Attributes:
         count: number of marked cells that are not masked.
-        share: of the marked cells.
-        even: of the same cells, if every query spread its attention equally over the keys that it may attend to.
-        most: the largest share that as many cells can have.
-        lead: how far the largest weights of one row, as many or fewer, are above equal weights; 0 if all weights are equal.
-        missed: (query, key) of the largest weight that is not marked; None if every cell is marked.
-        missed_weight: that weight, a share of its row; 0 if nothing is missed.
+        share: share of the marked cells.
+        even: share of the marked cells if every query attended equally to the keys that it may attend to.
+        most: the largest share that `count` cells can have.
+        lead: the largest sum of differences between weights and equal weights, over at most `count` cells of one row; 0 if all
+            weights are equal.
+        missed: (query, key) of the largest weight that is not marked; None if every allowed cell is marked.
+        missed_weight: the weight of `missed`, as a share of its row; 0 if nothing is missed.
     """
 
     count: int
@@ -33,14 +34,14 @@ class CaughtAttention(NamedTuple):
 
 
 class DrawnMask(NamedTuple):
-    """A drawn mask beside the true one.
+    """A drawn mask, compared with the true mask. A cell is open if the query may attend to the key.
 
     Attributes:
-        right: number of cells that are open in both.
-        missed: (query, key) of cells that are open but were not drawn so.
-        too_many: (query, key) of cells that were drawn open but are hidden.
-        future: those of `too_many` whose key comes later than the query and is no padding.
-        padding: those of `too_many` whose key is padding.
+        right: number of cells that are open in both masks.
+        missed: (query, key) of cells that are open in the true mask, but not in the drawn mask.
+        too_many: (query, key) of cells that are open in the drawn mask, but not in the true mask.
+        future: the cells of `too_many` whose key comes later than the query and is not padding.
+        padding: the cells of `too_many` whose key is padding.
     """
 
     right: int
@@ -51,12 +52,12 @@ class DrawnMask(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """How alike one vector is to each of several, and a guess of the one that is most alike.
+    """How similar one vector is to each of several vectors, and the rank of a guess of the most similar vector.
 
     Attributes:
-        values: cosine of the angle to each vector, −1 to 1; 0 to or from a vector of zeros.
-        best: the places of the largest value without the vector itself; several if they are equal up to rounding.
-        rank: of the guess among the others, 1 for the most alike; equal values have the same rank.
+        values: cosine of the angle to each vector, −1 to 1; 0 if one of the two vectors is zero.
+        best: the positions of the most similar other vectors; several if their cosines are equal up to rounding.
+        rank: rank of the guess among the other vectors, 1 for the most similar; equal values have the same rank.
     """
 
     values: Float[np.ndarray, " position"]
@@ -65,11 +66,11 @@ class Likeness(NamedTuple):
 
 
 class GuessedToken(NamedTuple):
-    """A guessed token in a distribution.
+    """The place of a guessed token in a distribution.
 
     Attributes:
-        probability: that the model gave to it, 0 to 1.
-        rank: 1 for the most probable; equal probabilities have the same rank.
+        probability: the model's probability for the guessed token, 0 to 1.
+        rank: rank of the guessed token, 1 for the most probable; equal probabilities have the same rank.
         best, best_probability: the id of the most probable token, and its probability.
     """
 
@@ -79,22 +80,22 @@ class GuessedToken(NamedTuple):
     best_probability: float
 
 
-# Cosines of rows of a sinusoidal table are equal up to the rounding of single precision.
+# Cosines that differ by less count as equal, because the rows of a sinusoidal table are rounded to single precision.
 ALIKE = 1e-5
 
 
 def caught_attention(
     weights: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], marked: Bool[np.ndarray, "query key"]
 ) -> CaughtAttention:
-    """The share of the attention of some queries that marked cells have.
+    """The share of the attention that the marked cells have.
 
     Args:
-        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
-        allowed: False where a query may not attend.
-        marked: True where the learner expects attention; marks on cells that are not allowed catch nothing.
+        weights: weights from 0 to 1. Each row sums to 1, or to 0 if the query may attend to no key.
+        allowed: False where a query may not attend to a key.
+        marked: True where the learner expects attention. Marks on cells that are not allowed are ignored.
 
     Raises:
-        InputError: the arrays have not these axes, or not the same shape.
+        InputError: the arrays do not have these axes, or their shapes differ.
     """
     check_filled_array("weights", weights, "query key")
     for name, values in (("allowed", allowed), ("marked", marked)):
@@ -123,15 +124,15 @@ def caught_attention(
 def drawn_mask(
     allowed: Bool[np.ndarray, "query key"], drawn: Bool[np.ndarray, "query key"], real: Bool[np.ndarray, " key"]
 ) -> DrawnMask:
-    """The cells of a drawn mask that are right, missed, and too many.
+    """The cells of a drawn mask that are right, missing, or wrongly open.
 
     Args:
         allowed: True where a query may attend to a key.
-        drawn: True where the learner expects that.
+        drawn: True where the learner expects that a query may attend to a key.
         real: False for keys that are padding.
 
     Raises:
-        InputError: the arrays have not these axes, or their shapes do not fit together.
+        InputError: the arrays do not have these axes, or their shapes do not fit together.
     """
     check_array("allowed", allowed, "query key")
     _check_truth("allowed", allowed, allowed.shape)
@@ -148,15 +149,16 @@ def drawn_mask(
 
 
 def likeness(vectors: Float[np.ndarray, "position d_model"], position: int, guess: int | None = None) -> Likeness:
-    """How alike the vector of a position is to every other one, and where a guess of the most alike one stands.
+    """How similar the vector of a position is to every other vector, and the rank of a guess of the most similar one.
 
     Args:
-        vectors: one for each position, at least two.
-        position: whose vector is compared, counted from 0.
-        guess: another position; None for no guess, whose rank is 0.
+        vectors: a vector for each position, at least two.
+        position: the position whose vector is compared, counted from 0.
+        guess: the guessed position; None for no guess, and then the rank is 0.
 
     Raises:
-        InputError: the vectors have not these axes, there is only one, a position does not exist, or the guess is the position.
+        InputError: the vectors do not have these axes, there is only one vector, a position does not exist, or `guess` equals
+            `position`.
     """
     check_filled_array("vectors", vectors, "position d_model")
     if len(vectors) < 2:
@@ -180,11 +182,11 @@ def guessed_token(probabilities: Float[np.ndarray, " token"], guess: int) -> Gue
     """The rank and the probability of a guessed token.
 
     Args:
-        probabilities: of every token of the vocabulary.
-        guess: the id of a token.
+        probabilities: probability of every token of the vocabulary.
+        guess: the id of the guessed token.
 
     Raises:
-        InputError: the probabilities have not this axis, or there is no such token.
+        InputError: the probabilities do not have the axis token, or there is no token `guess`.
     """
     check_filled_array("probabilities", probabilities, "token")
     check_number("guess", guess, 0, len(probabilities) - 1)
@@ -194,7 +196,7 @@ def guessed_token(probabilities: Float[np.ndarray, " token"], guess: int) -> Gue
 
 
 def _check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
-    """Refuse anything but an array of truth values with a shape.
+    """Check that `values` is an array of truth values with a shape.
 
     Raises:
         InputError: it is not.

@@ -1,7 +1,7 @@
-"""How each kind of tensor in the network is made: from which tensors, with which parameters, by which operation.
+"""How each kind of tensor in the network is computed: from which tensors, with which parameters, by which operation.
 
-`ORIGIN_RULES` has one rule for each kind of tap; a rule needs only the tap's path and the model's configuration. A kind without
-a rule is `UNDESCRIBED`, and is shown without inputs.
+`ORIGIN_RULES` has one rule for each kind of tap. A rule needs only the tap's path, the model's configuration, and whether the
+decoder ran alone. A kind without a rule is `UNDESCRIBED`, and is shown without inputs.
 """
 
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from typing import NamedTuple
 from transformer.network.config import TransformerConfig
 from transformer.tracing.paths import STACK_SIDES, SUBLAYERS, TensorPath
 
-# The names of the token ids, from which the first tensors are made. They are not taps.
+# The names of the token ids, from which the first tensors are computed. They are not taps.
 SOURCE_IDS, TARGET_IDS = "source_ids", "target_ids"
 
 
 class Origin(NamedTuple):
-    """How a tensor was made.
+    """How a tensor was computed.
 
     Attributes:
-        operation: one of `OPERATIONS`.
-        inputs: paths of the tensors it was made of, in the order of the formula.
-        parameters: names in the model's state dict.
+        operation: the operation, one of `OPERATIONS`.
+        inputs: paths of the tensors that it was computed from, in the order of the formula.
+        parameters: names of the parameters in the model's state dict.
     """
 
     operation: str
@@ -31,11 +31,11 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class TapContext:
-    """A tap and what surrounds it: all that a rule needs to name the inputs of its tensor.
+    """A tap and its surroundings. A rule needs nothing else to name the inputs of the tap's tensor.
 
     Attributes:
-        path: of the tap.
-        config: of the model.
+        path: path of the tap.
+        config: configuration of the model.
         decoder_only: whether the decoder ran without an encoder.
     """
 
@@ -79,7 +79,7 @@ class TapContext:
 
     @property
     def input_path(self) -> str:
-        """The path of the input of this sub-layer: the stream, or pre-norm the normalised stream."""
+        """The path of the input of this sub-layer: the stream, or in a pre-norm model the normalised stream."""
         return str(self.path.add_norm / "normalized") if self.config.norm_first else self.stream
 
     @property
@@ -106,7 +106,7 @@ def _embedding_sum(tap: TapContext) -> Origin:
 
 
 def _projection_input(tap: TapContext) -> str:
-    """The path of the input of a projection: the keys and values of cross-attention are made from the encoder's output."""
+    """The path of the input of a projection. The input of keys and values of cross-attention is the encoder's output."""
     across = tap.path.sublayer == "cross_attention" and not tap.path.name.startswith("query.")
     return "encoder.output" if across else tap.input_path
 

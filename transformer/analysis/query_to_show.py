@@ -13,13 +13,13 @@ def query_to_show(
     special_queries: Bool[np.ndarray, " query"],
     special_keys: Bool[np.ndarray, " key"],
 ) -> int:
-    """Of the queries with three keys or more to choose from, the one with the largest weight on a word; if possible neither
-    special itself nor at the position of that word.
+    """The query with the largest weight on a word. The weight on a key at the query's own position does not count. Queries that
+    are special tokens, or that may attend to fewer than three keys, are chosen only if there are no others.
 
     Args:
-        weights: of one head, 0 to 1.
-        allowed: False where a query may not attend.
-        special_queries, special_keys: True for tokens such as `<sos>`.
+        weights: weights of one head, 0 to 1.
+        allowed: False where a query may not attend to a key.
+        special_queries, special_keys: True for special tokens such as `<sos>`.
     """
     own = np.eye(*weights.shape, dtype=bool)
     strength = np.where(allowed & ~special_keys & ~own, weights, 0).max(1) - special_queries - 2.0 * (allowed.sum(1) < 3)
@@ -30,9 +30,9 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
     """The query of a head to show first, and the key on which it has the largest weight.
 
     Args:
-        trace: a run.
-        kind, layer, head: the head; layer and head counted from 0.
-        item: the text of the batch, counted from 0.
+        trace: trace of the run.
+        kind, layer, head: kind of attention, layer and head. Layers and heads are counted from 0.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
         HeadlightError: the trace has no such head.

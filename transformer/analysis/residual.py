@@ -1,7 +1,7 @@
 """The residual stream: one vector for each token, to which every sub-layer adds its output (section 3.1).
 
-The stream at a point is the vector that the next sub-layer gets. Post-norm it is the normalised sum, whose length hardly
-changes, so only its direction is of interest; pre-norm it is the sum itself, whose length grows.
+The stream at a point is the vector that the next sub-layer reads. In a post-norm model it is the normalised sum, whose length
+hardly changes, so only its direction is of interest. In a pre-norm model it is the sum itself, whose length grows.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class Stream:
     """The residual stream of one text through one stack.
 
     Attributes:
-        points: path of the stream at the start, after each sub-layer, and after the last LayerNorm where there is one.
+        points: path of the stream at the start, after each sub-layer, and after the last LayerNorm, if there is one.
         added: path of the output of each sub-layer.
-        places: layer, counted from 1, and name of each sub-layer.
+        places: layer (counted from 1) and name of each sub-layer.
         norm: length of the vector at each point: √Σ x².
         added_norm: length of the output of each sub-layer.
-        cosine: between the output of a sub-layer and the stream it is added to: 1 same direction, 0 at a right angle, −1
-            opposite.
-        similarity: cosine between the stream at each point and at the start.
+        cosine: cosine between the output of a sub-layer and the stream that it is added to: 1 for the same direction, 0 for a
+            right angle, −1 for opposite directions.
+        similarity: cosine between the stream at each point and the stream at the start.
     """
 
     points: tuple[str, ...]
@@ -47,7 +47,7 @@ def stacks(trace: Trace) -> tuple[str, ...]:
     """The stacks that ran: `encoder`, `decoder` or both.
 
     Raises:
-        InputError: not a trace.
+        InputError: `trace` is not a Trace.
     """
     check_trace(trace)
     return tuple(stack for stack in STACK_SIDES if _start(trace, stack))
@@ -63,13 +63,13 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
     """The residual stream of every token of one text in a stack.
 
     Args:
-        trace: of the run.
+        trace: trace of the run.
         stack: `encoder` or `decoder`.
-        item: which text of the batch, counted from 0.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: no such stack, or the decoder ran alone and there is no encoder.
-        PathError: no such text.
+        InputError: there is no such stack, or it did not run.
+        PathError: there is no such text.
     """
     if stack not in stacks(trace):
         ran = ", ".join(stacks(trace))
@@ -82,7 +82,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
     stream = [_vectors(trace, path, item) for path in points]
     before = stream[: len(sums)]
     added = [
-        # Between a sub-layer and the stream, a network of others may have another norm.
+        # In other networks there may be one more norm between a sub-layer's output and the stream.
         _vectors(trace, stop.path, item) - x if stop.recorded else _vectors(trace, stop.inputs[1], item)
         for stop, x in zip(sums, before, strict=True)
     ]
@@ -100,7 +100,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
 def cosine(
     a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
 ) -> Float[np.ndarray, " position"]:
-    """The cosine of the angle between two vectors, row by row; 0 where one of them is zero.
+    """The cosine of the angle between two vectors, for each row. 0 if one of the two vectors is zero.
 
     Raises:
         InputError: `a` and `b` are not arrays of numbers with the axes position and d_model and the same shape.

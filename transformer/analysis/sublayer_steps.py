@@ -1,7 +1,7 @@
-"""Residual connection, LayerNorm and feed-forward network at one position, each number computed again from its inputs.
+"""Residual connection, LayerNorm and feed-forward network at one position. Each number is computed again from its inputs.
 
-The numbers are computed in double precision from the single-precision numbers of the trace and the model, so they agree with
-the trace up to single precision's rounding (`Recomputed.largest_difference`).
+The numbers are computed in double precision from the single-precision numbers of the trace and the model. So they agree with
+the trace up to the rounding of single precision (`Recomputed.largest_difference`).
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ Units = Float[np.ndarray, " d_ff"]
 
 @dataclass(frozen=True, eq=False)
 class Recomputed:
-    """A vector computed again, beside the same vector of the trace.
+    """A vector that was computed again, and the same vector in the trace.
 
     Attributes:
-        inputs: paths of the tensors it was computed from.
-        path: of the tensor it is part of.
+        inputs: paths of the tensors that the vector was computed from.
+        path: path of the tensor that the vector is part of.
         result: the vector computed again.
         traced: the vector in the trace.
     """
@@ -58,7 +58,7 @@ class Residual(Recomputed):
 
 @dataclass(frozen=True, eq=False)
 class Norm(Recomputed):
-    """(x − mean) / √(variance + eps) · gamma + beta; the variance is divided by d_model, not d_model − 1.
+    """(x − mean) / √(variance + eps) · gamma + beta. The variance is the sum of squares divided by d_model, not d_model − 1.
 
     Attributes:
         x: the input.
@@ -81,9 +81,9 @@ class FeedForward(Recomputed):
 
     Attributes:
         x: the input.
-        hidden, activated: the hidden units before and after the ReLU, computed again.
-        fires: True for the units above zero.
-        push: the length of what each unit adds to the output: its value times the length of its row of W₂.
+        hidden, activated: the hidden units before and after the activation, computed again.
+        fires: True for hidden units above zero.
+        push: the length of the vector that each unit adds to the output: the unit's value times the length of its row of W₂.
         traced_hidden: the hidden units in the trace.
     """
 
@@ -96,14 +96,14 @@ class FeedForward(Recomputed):
 
     @property
     def share(self) -> float:
-        """The share of the units that fire, 0 to 1."""
+        """The share of units that fire, 0 to 1."""
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:
-        """The indices of at most `most` units that fire, those with the largest `push` first.
+        """The indices of at most `most` units that fire, in the order of their `push`, largest first.
 
         Raises:
-            InputError: `most` is not a whole number from 0 on.
+            InputError: `most` is not a whole number of at least 0.
         """
         check_number("most", most, 0)
         order = np.argsort(-self.push, kind="stable")[:most]
@@ -114,14 +114,14 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
     """The residual sum around a sub-layer, at one position.
 
     Args:
-        trace: of the run.
-        sublayer: path of the module: `encoder.layers.0.feed_forward`.
-        position: counted from 0.
-        item: which text of the batch, counted from 0.
+        trace: trace of the run.
+        sublayer: path of the sub-layer's module: `encoder.layers.0.feed_forward`.
+        position: the position, counted from 0.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: not a trace.
-        PathError: no such sub-layer, position or text.
+        InputError: `trace` is not a Trace.
+        PathError: there is no such sub-layer, position or text.
     """
     stop = _stop(trace, sublayer, "_add_norm.sum")
     x, added = (_vector(trace, path, position, item) for path in stop.inputs)
@@ -129,10 +129,10 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
 
 
 def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
-    """The LayerNorm of a sub-layer, at one position. Other arguments and errors as for `residual`.
+    """The LayerNorm of a sub-layer, at one position. The other arguments and errors are those of `residual`.
 
     Args:
-        model: the model that was traced; its weights are read.
+        model: the model that was traced. Its weights are read.
 
     Raises:
         InputError: the trace is of another model.
@@ -148,8 +148,8 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
 
 
 def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> FeedForward:
-    """The feed-forward network of a layer, at one position. Arguments and errors as for `layer_norm`; `sublayer` is the path of
-    the feed-forward network."""
+    """The feed-forward network of a layer, at one position. The arguments and errors are those of `layer_norm`; `sublayer` is
+    the path of the feed-forward network."""
     check_traced(model, trace)
     first, last = (_stop(trace, sublayer, name) for name in (".hidden", ".output"))
     x = _vector(trace, first.inputs[0], position, item)
@@ -166,7 +166,7 @@ def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int,
 def _stop(trace: Trace, sublayer: str, ending: str) -> Stop:
     check_trace(trace)
     path = f"{TensorPath.parse(sublayer)}{ending}"
-    trace[path]  # raises with the nearest paths where there is no such path
+    trace[path]  # if there is no such path, this raises an error that lists the nearest paths
     return next(stop for stop in walk(trace) if stop.path == path)
 
 

@@ -1,6 +1,6 @@
 """The geometry of a token table: cosines between rows, nearest rows, and a projection to a plane.
 
-Computed with NumPy in double precision, so that the results are not rounded twice.
+All results are computed with NumPy in double precision, so that they are not rounded twice.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ Others = Float[np.ndarray, "other d_model"]
 
 
 class Neighbour(NamedTuple):
-    """A row of a table, with its cosine to another row.
+    """A row of a table, and its cosine to another row.
 
     Attributes:
-        token_id: its index in the table.
-        cosine: of the angle between the two rows, −1 to 1.
+        token_id: index of the row in the table.
+        cosine: cosine of the angle between the two rows, −1 to 1.
     """
 
     token_id: int
@@ -38,8 +38,8 @@ class Plane(NamedTuple):
     """A table projected to the two directions in which its rows differ most.
 
     Attributes:
-        points: coordinates of each row; the mean of the rows that the axes were fitted to is at (0, 0).
-        shares: the share of the variance of those rows along each of the two axes, 0 to 1.
+        points: coordinates of each row. The mean of the rows that the axes were fitted to is at (0, 0).
+        shares: for each of the two axes, its share of the variance of the rows that the axes were fitted to, 0 to 1.
     """
 
     points: Float[np.ndarray, "vocab 2"]
@@ -50,7 +50,7 @@ def token_table(model: Transformer, side: str) -> Table:
     """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied.
 
     Raises:
-        InputError: not a model, or there is no such side.
+        InputError: `model` is not a Transformer, or there is no such side.
     """
     check_model(model)
     return as_array(embedding_of(model, side).table.weight)
@@ -59,7 +59,7 @@ def token_table(model: Transformer, side: str) -> Table:
 def cosines(
     rows: Float[np.ndarray, "row d_model"], others: Float[np.ndarray, "other d_model"]
 ) -> Float[np.ndarray, "row other"]:
-    """cos(a, b) = a·b / (|a| |b|) for every pair of rows; NaN where one of them is zero.
+    """cos(a, b) = a·b / (|a| |b|) for every pair of rows; NaN if one of the two rows is zero.
 
     Raises:
         InputError: the rows have different widths, or are not arrays of numbers with two axes.
@@ -76,12 +76,12 @@ def cosines(
 
 
 def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
-    """The rows with the largest cosine to one row, the largest first; without the row itself and without zero rows.
+    """The rows with the largest cosine to one row, the largest first. The row itself and zero rows are left out.
 
     Args:
-        table: the rows.
-        token_id: index of the row.
-        count: the most rows to return.
+        table: the token table.
+        token_id: index of the row that the others are compared with.
+        count: the largest number of rows to return.
 
     Raises:
         PathError: there is no such row.
@@ -98,19 +98,20 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
 
 
 def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:
-    """Principal component analysis to two axes, by the singular value decomposition of rows less their mean.
+    """Principal component analysis with two axes, by the singular value decomposition of the rows minus their mean.
 
-    The sign of an axis is arbitrary; its entry of greatest magnitude is made positive, so that the same table always gives the
-    same points.
+    The sign of an axis is arbitrary. The entry with the largest absolute value is made positive, so that the same table always
+    has the same points.
 
     Args:
-        table: each of its rows gets a point.
-        fitted: indices of the rows that the axes are fitted to, and whose variance the shares divide; all rows by default.
+        table: the table. Each of its rows gets a point.
+        fitted: indices of the rows that the axes are fitted to, and whose variance `Plane.shares` describes; all rows by
+            default.
 
     Raises:
         InputError: the table is not an array of numbers with the axes vocab and d_model, is empty, or has a number that is not
-            finite; or `fitted` is not a list of whole numbers with at least one.
-        PathError: there is no row of an index in `fitted`.
+            finite; or `fitted` is not a list of at least one whole number.
+        PathError: the table has no row with an index in `fitted`.
     """
     check_filled_array("table", table, TABLE_AXES)
     if not np.isfinite(table).all():

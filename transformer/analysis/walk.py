@@ -1,4 +1,4 @@
-"""The tensors of a trace in the order they were computed, each with the tensors and parameters it was made from.
+"""The tensors of a trace in the order of computation, each with the tensors and parameters that it was computed from.
 
     for stop in walk(trace):
         stop.path, stop.group, stop.kind, stop.operation, stop.inputs, stop.parameters
@@ -19,7 +19,7 @@ from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
 from transformer.tracing.trace import Trace
 
-# Parts of a path that name a sub-layer or a side → the name that all of that kind share.
+# Part of a path that names a sub-layer or an embedding → the name that all sub-layers or embeddings of this kind share.
 COMMON_NAMES = {
     "self_attention": "attention",
     "cross_attention": "attention",
@@ -40,18 +40,18 @@ class Stop:
     """One tensor of the walk.
 
     Attributes:
-        path: of its tap.
+        path: path of the tensor's tap.
         axes, shape: the name and the size of each axis.
-        group: its part of the network: `source`, `encoder 1`, …, `encoder`, `target`, `decoder 1`, …, `decoder`, `output`.
+        group: the part of the network: `source`, `encoder 1`, …, `encoder`, `target`, `decoder 1`, …, `decoder`, `output`.
             Layers are counted from 1.
-        part: the sub-layer of a layer: `self_attention`, `cross_attention` or `feed_forward`, with its residual connection
-            and LayerNorm; elsewhere empty.
+        part: the sub-layer: `self_attention`, `cross_attention` or `feed_forward`, which include their residual connection
+            and LayerNorm; empty outside the layers.
         kind: the kind of tensor, without layer and side: `attention.scores`.
-        operation: from `inputs` and `parameters` to the tensor; one of `provenance.OPERATIONS`.
-        inputs: paths of the tensors it was made from, in the order of the formula; `provenance.SOURCE_IDS` or
+        operation: the operation that computes the tensor from `inputs` and `parameters`; one of `provenance.OPERATIONS`.
+        inputs: paths of the tensors that it was computed from, in the order of the formula; `provenance.SOURCE_IDS` or
             `provenance.TARGET_IDS` for token ids.
-        parameters: names in the model's state dict.
-        recorded: whether it is only recorded, from a network of others, of which no rule says how it was made.
+        parameters: names of the parameters in the model's state dict.
+        recorded: True for a tensor of another network, for which there are no rules: the tensor was only recorded.
     """
 
     path: str
@@ -67,29 +67,30 @@ class Stop:
 
 
 def walk(trace: Trace) -> tuple[Stop, ...]:
-    """Every tensor of a trace, in the order it was computed.
+    """Every tensor of a trace, in the order of computation.
 
-    A tap of a kind without a rule in `provenance.ORIGIN_RULES` has no inputs and the operation of `provenance.UNDESCRIBED`.
+    If the kind of a tap has no rule in `provenance.ORIGIN_RULES`, its stop has no inputs and the operation of
+    `provenance.UNDESCRIBED`.
 
     Raises:
-        InputError: not a trace.
+        InputError: `trace` is not a Trace.
     """
-    tensors = taps(trace)  # refuses what is no trace
+    tensors = taps(trace)  # raises if `trace` is not a Trace
     return walk_of(trace.config, tensors)
 
 
 def taps(trace: Trace) -> Taps:
-    """The path, the axes and the shape of every tensor of a trace, in the order it was computed.
+    """The path, the axes and the shape of every tensor of a trace, in the order of computation.
 
     Raises:
-        InputError: not a trace.
+        InputError: `trace` is not a Trace.
     """
     check_trace(trace)
     return tuple((step.path, step.axes, step.shape) for step in trace)
 
 
 def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
-    """As `walk`, of a model's configuration and the taps of a trace, which decide everything: a key to cache it by."""
+    """The same as `walk`, from a model's configuration and the taps of a trace, which can be hashed and so be a cache key."""
     if not isinstance(config, TransformerConfig):
         return _recorded(taps)
     decoder_only = all(path != "source_mask" for path, _, _ in taps)
@@ -103,8 +104,8 @@ def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
 
 
 def _recorded(taps: Taps) -> tuple[Stop, ...]:
-    """The stops of a network of others, of which no rule says how most tensors are made. A tensor under the name of a module of
-    its own stands where it was computed."""
+    """The stops of another network, for which most tensors have no rule. A tensor whose path does not tell its group gets the
+    group of the tensor that was computed before it."""
     paths, group, stops = {path for path, _, _ in taps}, "output", []
     for name, axes, shape in taps:
         path, kind = TensorPath.parse(name), kind_of(name)
@@ -117,7 +118,7 @@ def _recorded(taps: Taps) -> tuple[Stop, ...]:
 
 
 def _common_origin(path: TensorPath, kind: str) -> tuple[str, tuple[str, ...]]:
-    """The operation and the inputs of a kind of tensor that is made alike in all networks; nothing for others."""
+    """The operation and the inputs of a kind of tensor that all networks compute in the same way. Empty for other kinds."""
     made = {
         "attention.scores": ("rows times rows", ("query.heads", "key.heads")),
         "attention.weights": ("softmax", ("masked_scores",)),
@@ -129,10 +130,10 @@ def _common_origin(path: TensorPath, kind: str) -> tuple[str, tuple[str, ...]]:
 
 
 def kind_of(path: str) -> str:
-    """The kind of tensor at a path, without its layer and side: `attention.scores`.
+    """The kind of the tensor at a path, without layer and side: `attention.scores`.
 
     Raises:
-        PathError: not a path.
+        PathError: `path` is not a path.
     """
     tap = TensorPath.parse(path)
     parts = (tap.sublayer, tap.name) if tap.sublayer else (tap.stack, *tap.name.split(".", 1))
@@ -140,10 +141,10 @@ def kind_of(path: str) -> str:
 
 
 def group_of(path: str | TensorPath) -> str:
-    """The group of `Stop` that a tap belongs to: `encoder 1`; layers are counted from 1.
+    """The group (`Stop.group`) of a tap: `encoder 1`. Layers are counted from 1.
 
     Raises:
-        PathError: not a path.
+        PathError: `path` is not a path.
     """
     path = TensorPath.parse(path)
     if path.layer is not None:
@@ -154,10 +155,10 @@ def group_of(path: str | TensorPath) -> str:
 
 
 def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
-    """The method that computes the tensor of a tap, and the line number in its file where it calls the tap.
+    """The method that computes the tensor of a tap, and the line number in the source file where the method calls the tap.
 
     Raises:
-        PathError: the model has no such tap, or no method of its module calls the tap.
+        PathError: the model has no such tap, or no method of the tap's module calls the tap.
     """
     check_model(model)
     tap = TensorPath.parse(find_tap(model.taps, path))

@@ -1,8 +1,8 @@
-"""A trace between words, from one between the pieces of words that a tokenizer makes.
+"""A trace whose tokens are words, computed from a trace whose tokens are pieces of words.
 
-The attention weights on the pieces of a word, as keys, are added up: together they are what the word gets. The rows of its
-pieces, as queries, are averaged. A row then still sums to 1. Of any other tensor, the rows of the pieces are averaged; a mask
-hides a word that it hides wholly.
+The pieces of a word are joined. As keys, their attention weights are summed, because together they are the weight of the word.
+As queries, their rows are averaged, so each row still sums to 1. In other tensors the rows of the pieces are averaged. A mask
+hides a word if it hides all pieces of the word.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,18 +22,18 @@ from transformer.tracing.paths import Side, TensorPath
 from transformer.tracing.trace import Ids, Step, Trace, Words, as_array
 
 Group = tuple[int, ...]
-# Of each text of a batch, the positions of each word.
+# For each text of a batch, the positions of each word.
 Groups = tuple[tuple[Group, ...], ...]
-# What fills the row of a text with fewer words than another of its batch.
+# Token and id that fill the row of a text which has fewer words than another text of the batch.
 FILLER, FILLER_ID = "<pad>", -1
 Value = TypeVar("Value")
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
-    """The positions of each word, in order; a special token, whose word is None, is alone.
+    """The positions of each word, in order. Each special token, whose word is None, is a group of its own.
 
     Raises:
-        InputError: not a sequence of numbers of words.
+        InputError: `words` is not a sequence.
     """
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise InputError("The words are {words!r}; a number for each token, or None, is needed.", words=words)
@@ -49,14 +49,14 @@ def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
 def join(
     weights: Float[np.ndarray, "*more query key"], queries: Sequence[Group], keys: Sequence[Group]
 ) -> Float[np.ndarray, "*more query_word key_word"]:
-    """Weights between words: the sum over the keys of a word, and the mean over its queries.
+    """Attention weights between words: summed over the keys of a word, and averaged over the queries of a word.
 
     Args:
-        weights: between pieces.
+        weights: attention weights between pieces.
         queries, keys: the positions of each word, in order (`groups`).
 
     Raises:
-        InputError: the weights are not an array of numbers with those positions.
+        InputError: the weights are not an array of numbers, or do not have these positions.
     """
     check_array(
         "weights", weights.reshape(-1, *weights.shape[-2:]) if isinstance(weights, np.ndarray) else weights, "n query key"
@@ -71,23 +71,23 @@ def join(
 def join_allowed(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[Group], keys: Sequence[Group]
 ) -> Bool[np.ndarray, "query_word key_word"]:
-    """True where any piece of a word may attend to any piece of another."""
+    """True where at least one piece of a word may attend to at least one piece of another word."""
     return _merged(_merged(allowed, keys, 1, False), queries, 0, False)
 
 
 class WordTrace(Trace):
-    """A trace whose tokens are words: the pieces of each are joined when a tensor is read. It is read as any trace is.
+    """A trace whose tokens are words. The pieces of each word are joined when a tensor is read. It has all methods of a Trace.
 
-    The id of a word is that of its first piece. In a batch, a text with fewer words than another ends in filled positions, as
-    one with fewer tokens does; they are masked.
+    The id of a word is the id of its first piece. In a batch, a text with fewer words than another text ends with filled
+    positions, like padding. These positions are masked.
     """
 
     @classmethod
     def of(cls, trace: Trace) -> "WordTrace":
-        """The words of a trace; made once for each trace.
+        """The trace of words for a trace. It is created once and kept in the trace (`Trace.derived`).
 
         Raises:
-            InputError: not a trace.
+            InputError: `trace` is not a Trace.
         """
         check_trace(trace)
         if "words" not in trace.derived:
@@ -110,13 +110,14 @@ class WordTrace(Trace):
                 _filled([joined_label([row[place] for place in group]) for group in of], longest, FILLER)
                 for row, of in zip(trace.tokens_of(side), rows, strict=True)
             )
-        steps, masks, config = trace.steps, trace.used_masks, trace.config  # not the trace, which keeps this one
+        # The functions below do not refer to the trace, because the trace refers to this object (`Trace.derived`).
+        steps, masks, config = trace.steps, trace.used_masks, trace.config
 
         def step(path: str) -> Step:
             given, place = steps[path], TensorPath.parse(path)
             values = as_array(given.values)
             if str(place.owner) in masks and place.last in ("masked_scores", last_scores(config)):
-                # A finite fill would count in the mean of a word that is hidden in part.
+                # −∞ is left out of the mean of a word that is only partly hidden. A finite fill would be counted.
                 hidden = hidden_keys(masks[str(place.owner)], given.values).numpy()
                 values = np.where(hidden, np.asarray(-np.inf, values.dtype), values)
             axes, values = _joined_values(path, given.axes, values, groups_of)
@@ -139,12 +140,12 @@ class WordTrace(Trace):
         )
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where no piece of a word may attend to any piece of another. Raises as `Trace.hidden`."""
+        """True where no piece of a word may attend to any piece of another word. Raises the same errors as `Trace.hidden`."""
         return ~self.used_masks[str(self[TensorPath.parse(attention) / "weights"].path).removesuffix(".weights")]
 
 
 class _Computed(Mapping[str, Value]):
-    """A mapping whose values are computed when they are first read, and kept."""
+    """A mapping whose values are computed when they are first read, and then kept."""
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
         self._keys, self._compute, self._values = dict.fromkeys(keys), compute, {}
@@ -167,12 +168,12 @@ class _Computed(Mapping[str, Value]):
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
-    """The positions of each word of a text; each position alone where every token is a word."""
+    """The positions of each word of a text. If every token is a word, each position is a group of its own."""
     return _row_groups(*_rows(trace, side)[item])
 
 
 def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
-    """The numbers of the words of each text, and its length."""
+    """For each text, the word number of each token, and the number of tokens."""
     ids: Ids = trace.ids_of(side)
     words: Words = trace.words_of(side) or ((),) * len(ids)
     return [(of, len(row)) for row, of in zip(ids, words, strict=True)]
@@ -189,7 +190,7 @@ def _filled(row: Sequence[Value], count: int, filler: Value) -> tuple[Value, ...
 def _joined_values(
     path: str, axes: Sequence[str], values: np.ndarray, groups_of: Mapping[Side, Groups]
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The axes and the values of a tensor between words; unchanged if it has no axis of tokens."""
+    """The axes and the values of a tensor after the pieces of words are joined. Unchanged if it has no axis of tokens."""
     place = TensorPath.parse(path)
     sides: dict[str, Side] = {"source": "source", "target": "target", "position": place.side}
     if place.kind is not None:
@@ -197,7 +198,7 @@ def _joined_values(
     sides = {name: side for name, side in sides.items() if side in groups_of}
 
     def of_tokens(item: int) -> list[int]:
-        """The axes with a position for each token of a text."""
+        """The indices of the axes that have a position for each token of a text."""
         return [
             index
             for index, name in enumerate(axes)
@@ -223,8 +224,8 @@ def _joined_values(
 
 
 def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:
-    """The values with one position for each word: the sum over its pieces, or their mean without what is −∞; of truth values,
-    whether any is true."""
+    """The values with one position for each word: the sum over its pieces if `summed`, else the mean over its pieces without
+    numbers that are not finite. For truth values, whether the value of at least one piece is True."""
     starts = [group[0] for group in of]
     if values.dtype == bool:
         return np.logical_or.reduceat(values, starts, axis=axis)
@@ -240,6 +241,6 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether a word of a trace has several pieces. Raises `InputError` for anything but a trace."""
+    """Whether a word of a trace has several pieces. Raises `InputError` if `trace` is not a Trace."""
     check_trace(trace)
     return any(len(group) > 1 for side in trace.sides for row in trace.words_of(side) for group in groups(row))

@@ -1,1 +1,1 @@
-"""The Transformer, readable beside the paper: config, modules, masks, embedding, attention, layers, model."""
+"""The Transformer, written to be read beside the paper: config, masks, embedding, attention, layers, model."""

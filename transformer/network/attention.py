@@ -17,7 +17,7 @@ class PerHeadProjection(nn.Module):
 
     Args:
         config: sizes and variant.
-        axis: what its positions are called: `query` or `key`.
+        axis: the name of the axis of positions: `query` or `key`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
@@ -30,20 +30,20 @@ class PerHeadProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head; with `kept`, also those of the positions before `x`."""
+        """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
         projected = self.projected(kept.project(self.projection, x) if kept is not None else self.projection(x))
         batch, length, _ = projected.shape
-        # batch position (head d_head) → batch head position d_head; a view, no number moves
+        # batch position (head d_head) → batch head position d_head; a view, nothing is copied
         return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
 
 
 class SharedProjection(nn.Module):
-    """Split first, then one `d_head → d_head` map for all heads: far fewer parameters, and heads that only differ in which
-    slice of the vector they were handed.
+    """Split first, then apply one `d_head → d_head` map to all heads. It has far fewer parameters, and the heads differ only in
+    the slice of the vector that they read.
 
     Args:
         config: sizes and variant.
-        axis: what its positions are called: `query` or `key`.
+        axis: the name of the axis of positions: `query` or `key`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
@@ -57,7 +57,7 @@ class SharedProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head; with `kept`, also those of the positions before `x`."""
+        """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(kept.project(self.projection, split) if kept is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
@@ -67,18 +67,18 @@ PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
 
 
 class MultiHeadAttention(nn.Module):
-    """Each query takes a weighted average of the values, weighted by how well it matches each key:
+    """Each query gets a weighted average of the values. The better the query matches a key, the larger is the weight:
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
 
-    Self-attention when `memory` is `x` itself; cross-attention when it is the encoder's output. With `kept`, the keys and
-    values of earlier calls come before those of `memory`.
+    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `kept`,
+    self-attention also uses the keys and values of earlier calls, and cross-attention uses only those of the first call.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         projection = PROJECTIONS[config.head_projection]
-        # A value stands where its key does, so its positions are called the same.
+        # Each value belongs to the key at the same position, so the axis of the values is called `key` too.
         self.query, self.key, self.value = (projection(config, axis) for axis in ("query", "key", "key"))
         self.output_projection = nn.Linear(config.d_model, config.d_model, bias=config.output_bias)
         self.divisor, self.fill = config.score_scale, config.mask_fill
@@ -104,7 +104,7 @@ class MultiHeadAttention(nn.Module):
         scores = self.scores(query @ key.mT)
         mask = self.mask(mask)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)
-        if mask.closed is not None:  # an edit may have moved scores past the fill; what is hidden gets no weight all the same
+        if mask.closed is not None:  # an edit may have made scores lower than the fill; a hidden key must still get no weight
             scores = scores.masked_fill(mask.closed, -math.inf)
         weights = self.weights(attention_softmax(scores, mask.may_be_empty))
         heads = self.head_output(weights @ value)
@@ -113,11 +113,12 @@ class MultiHeadAttention(nn.Module):
         return self.output(self.output_projection(joined))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-        """A sum of d_head products has a spread of √d_head; dividing by it keeps softmax from saturating (section 3.2.1)."""
+        """The scores, divided. A sum of d_head products has a spread of √d_head, so without the division softmax would
+        saturate (section 3.2.1)."""
         return self.scaled_scores(scores / self.divisor)
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
-        """Scores that may not be used become so low that softmax leaves them nothing (section 3.2.3)."""
+        """The scores, with hidden ones so low that softmax gives them no weight (section 3.2.3)."""
         if mask.hidden is not None:
             scores = torch.where(mask.hidden, self.fill, scores)
         return self.masked_scores(scores)

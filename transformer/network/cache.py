@@ -1,9 +1,9 @@
 """The decoder's keys and values, kept from one step of an answer to the next (a key–value cache).
 
-Without it, each new token makes the decoder read its whole prefix again. A token never attends to a later one, so what the
-earlier positions computed stays as it was: only their keys and values are needed again. One exception: where a variant hides
-padded queries by a finite number, such a query attends to all keys equally, later ones too. So with padding in a target, tokens
-must come before it, as they do in a batch of answers.
+Without it, the decoder reads its whole prefix again for each new token. A token never attends to a later one, so the tensors of
+earlier positions do not change, and only their keys and values are needed again. There is one exception. If a variant hides
+padded queries by a finite number, such a query attends to all keys equally, also to later ones. So if a target has padding, the
+padding must come after the tokens, as in a batch of answers.
 
     memory, mask = model.encode(source)
     cache = Cache()
@@ -15,28 +15,28 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-# Positions that the first tensor of keys or values has room for. A longer answer gets one of twice the length.
+# The first tensor of keys or values has room for this many positions. A longer answer gets a tensor of twice its length.
 ROOM = 64
 
 
 class Kept:
     """The projected vectors of one kind of attention: projection → [batch, position, …].
 
-    Those of self-attention are written into a tensor with room for later positions, because a new tensor for each token would
-    copy all earlier ones. What `project` returned before stays as it was.
+    The vectors of self-attention are written into a tensor with room for later positions, because a new tensor for each token
+    would copy all earlier vectors. Tensors that `project` returned earlier do not change.
 
     Args:
-        grows: True for self-attention, whose keys grow by the new positions; False for cross-attention, whose keys stay those
-            of the source.
+        grows: True for self-attention, which adds the keys of new positions; False for cross-attention, which always has the
+            keys of the source.
     """
 
     def __init__(self, grows: bool) -> None:
         self.grows = grows
         self._values: dict[nn.Linear, Tensor] = {}
-        self._lengths: dict[nn.Linear, int] = {}  # of these tensors, the positions that are written
+        self._lengths: dict[nn.Linear, int] = {}  # projection → number of positions that are written in its tensor
 
     def project(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        """The projections of all positions so far, of which `x` holds those that are new."""
+        """The projections of all positions so far. For self-attention, `x` contains only the new positions."""
         if self.grows:
             return self._added(projection, projection(x))
         if projection not in self._values:
@@ -51,7 +51,7 @@ class Kept:
     def _added(self, projection: nn.Linear, new: Tensor) -> Tensor:
         values, length = self._values.get(projection), self._lengths.get(projection, 0)
         end = length + new.shape[1]
-        # Autograd does not allow that a tensor of an earlier step is written to.
+        # Autograd does not allow writing to a tensor of an earlier step, so with gradients every step gets a new tensor.
         if values is None or values.shape[1] < end or new.requires_grad:
             larger = new.new_empty(len(new), max(ROOM, 2 * end), *new.shape[2:])
             if values is not None:
@@ -63,11 +63,11 @@ class Kept:
 
 
 class Cache:
-    """What a decoder keeps while it writes one batch.
+    """The keys and values that a decoder keeps while it writes one batch of answers.
 
     Attributes:
-        length: number of target positions that were read.
-        target, memory: for self-attention and for cross-attention.
+        length: number of target positions that the decoder has read.
+        target, memory: keys and values of self-attention and of cross-attention.
     """
 
     def __init__(self) -> None:

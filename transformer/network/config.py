@@ -1,4 +1,4 @@
-"""The sizes of a Transformer, and a field for every point on which three well-known versions of it disagree."""
+"""The sizes of a Transformer, and a field for every point in which three well-known versions of it differ."""
 
 import dataclasses
 import json
@@ -9,23 +9,24 @@ from typing import Any, Literal, Protocol, get_type_hints, runtime_checkable
 from transformer.errors import ConfigError
 from transformer.validation import by_name, checked, one_of, within
 
-# Each bound catches a mistyped field. Several fields near their bounds still need more memory than a machine has, so
-# code that builds a model from a file or a form counts it first (`cost.parameters`, `TransformerConfig.table_numbers`).
+# Each bound catches a mistyped field. A model with several fields near their bounds still needs more memory than a machine has.
+# So code that builds a model from a file or a form first counts its numbers (`cost.parameters`,
+# `TransformerConfig.table_numbers`).
 LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
 LARGEST_VOCAB = 1_000_000
 LARGEST_TABLE = 1 << 25  # max_len × d_model
-# float32 tells these from −∞ and from 0.
+# float32 can still distinguish these numbers from −∞ and from 0.
 LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
 @runtime_checkable
 class NetworkConfig(Protocol):
-    """The part of a configuration that traces, interventions and the writing of answers need. `TransformerConfig` has it, and
-    so have the networks of others (`transformer.huggingface`)."""
+    """The part of a configuration that is needed for tracing, for interventions and for writing answers. `TransformerConfig`
+    has these properties, and so do the configurations of other networks (`transformer.huggingface`)."""
 
     @property
     def target_vocab(self) -> int:
-        """Tokens in the vocabulary of the target."""
+        """Number of tokens in the vocabulary of the target."""
         ...
 
     @property
@@ -40,17 +41,17 @@ class NetworkConfig(Protocol):
 
     @property
     def heads(self) -> int:
-        """Heads of an attention, where its tap names no other number."""
+        """Number of heads of an attention, unless its tap has another number."""
         ...
 
     @property
     def encoder_layers(self) -> int:
-        """Layers of the encoder; 0 for a decoder alone."""
+        """Number of layers of the encoder; 0 for a decoder alone."""
         ...
 
     @property
     def decoder_layers(self) -> int:
-        """Layers of the decoder; 0 for an encoder alone."""
+        """Number of layers of the decoder; 0 for an encoder alone."""
         ...
 
     @property
@@ -65,17 +66,17 @@ class NetworkConfig(Protocol):
 
     @property
     def source_vocab(self) -> int:
-        """Tokens in the vocabulary of the source."""
+        """Number of tokens in the vocabulary of the source."""
         ...
 
     @property
     def position(self) -> str:
-        """How positions enter: a table that is `sinusoidal` or `learned`, or in another way."""
+        """How positions are encoded: `sinusoidal` or `learned` for a table, or the name of another way."""
         ...
 
     @property
     def norm_first(self) -> bool:
-        """Whether norms come before the sub-layers."""
+        """Whether each norm comes before its sub-layer."""
         ...
 
     @property
@@ -85,12 +86,12 @@ class NetworkConfig(Protocol):
 
     @property
     def scale_embedding(self) -> bool:
-        """Whether the rows of the token table are multiplied."""
+        """Whether the rows of the token table are multiplied by a factor."""
         ...
 
     @property
     def max_len(self) -> int:
-        """The most tokens of a sequence."""
+        """The largest number of tokens in a sequence."""
         ...
 
     @property
@@ -100,7 +101,7 @@ class NetworkConfig(Protocol):
 
     @property
     def mask_fill(self) -> float:
-        """What a hidden score becomes."""
+        """The value that replaces a hidden score."""
         ...
 
     @property
@@ -118,38 +119,38 @@ class NetworkConfig(Protocol):
 class TransformerConfig:
     """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
 
-    The defaults are those of the preset `vanilla`; `TransformerConfig.preset` gives the others. No field names a preset:
-    a variant is nothing but a set of values, and any value may be combined with any other.
+    The defaults are the preset `vanilla`; `TransformerConfig.preset` returns the other presets. No field contains the name of a
+    preset: a variant is only a set of values, and any value may be combined with any other.
 
     Attributes:
-        source_vocab, target_vocab: tokens in each vocabulary.
-        source_pad, target_pad: id of the padding token in each.
+        source_vocab, target_vocab: number of tokens in each vocabulary.
+        source_pad, target_pad: id of the padding token in each vocabulary.
         d_model: width of the residual stream.
-        heads: attention heads per attention; `d_model` must be a multiple of it.
+        heads: number of heads of each attention; `d_model` must be a multiple of it.
         encoder_layers, decoder_layers: depth of each stack.
         d_ff: width of the hidden layer of the feed-forward network.
         max_len: longest sequence, in tokens, that has a position.
         dropout: probability of dropping a value while training.
         scale_embedding: multiply token embeddings by √d_model (section 3.4).
         position: `sinusoidal` (fixed, section 3.5) or `learned` (a trained table `[max_len, d_model]`).
-        sinusoid_order: sines and cosines of the fixed positions are `alternating` dimensions (section 3.5), or in `halves`: all
-            sines, then all cosines.
-        zero_pad_row: the padding token's embedding is zero and stays zero. Where its row is also one of the output's
-            (`tied_weights`), training changes it there.
-        tied_weights: which matrices are one and the same (section 3.4): `nothing`, the `output` and the target's table of
-            tokens, or `all` three, with the source's table. `all` needs one vocabulary for both sides.
+        sinusoid_order: order of the dimensions of fixed positions: `alternating` sines and cosines (section 3.5), or `halves`:
+            all sines, then all cosines.
+        zero_pad_row: the padding token's embedding is zero and stays zero. If the output uses the same matrix
+            (`tied_weights`), training changes the row through the output.
+        tied_weights: which matrices share their weights (section 3.4). `nothing`: none. `output`: the output and the target's
+            table of tokens. `all`: these two and the source's table, which needs one vocabulary for both sides.
         head_projection: `per_head`: map `d_model → d_model`, then split into heads, so that each head has a map of its
             own (section 3.2.2); `shared`: split first, then one `d_head → d_head` map that all heads share.
         projection_bias: whether the maps to Q, K and V have a bias.
         output_bias: whether the map after the heads are joined has a bias.
         score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
         mask_before_scaling: hide masked scores before dividing instead of after.
-        mask_fill: what a hidden score becomes: a large negative number, or −∞.
-        target_padding: what padding in the target hides, besides the causal mask: the padded `queries` (whole rows), the
+        mask_fill: the value that replaces a hidden score: a large negative number, or −∞.
+        target_padding: what padding in the target hides, in addition to the causal mask: the padded `queries` (whole rows), the
             padded `keys` (whole columns), or `nothing`.
         decoder_alone: the decoder may run without an encoder; its cross-attention is then skipped.
         dropout_on: whether dropout follows each sub-layer (`sublayer`, section 5.4) or each normalisation (`norm`).
-        activation: of the hidden layer of the feed-forward network: `relu` (section 3.3), `gelu`, or `swish`, also called SiLU.
+        activation: activation function of the feed-forward network: `relu` (section 3.3), `gelu`, or `swish`, also called SiLU.
         ff_dropout: dropout inside the feed-forward network, after the activation.
         embedding_dropout: dropout on the sum of token and position (section 5.4).
         norm_first: normalise before each sub-layer (pre-norm) instead of after the residual sum (post-norm).
@@ -158,8 +159,8 @@ class TransformerConfig:
         initialization: `pytorch` (each module's own default) or `xavier` (Xavier uniform on every matrix).
 
     Raises:
-        ConfigError: a field is unknown, missing though it has no default, or has a value that cannot be built. The message
-            names the field, its value and what is allowed.
+        ConfigError: a field is unknown, a field without a default is missing, or a value is not allowed. The message names the
+            field, its value and what is allowed.
     """
 
     source_vocab: int
@@ -226,7 +227,7 @@ class TransformerConfig:
                 "norm_eps is {value!r}; it must be a number from {least} to below 1.", value=self.norm_eps, least=LEAST_EPS
             )
         if self.mask_fill != -math.inf and not LOWEST_FILL <= self.mask_fill <= -1_000:
-            # A milder fill would leave hidden keys a visible share of the attention.
+            # With a fill closer to 0, hidden keys would get a visible part of the attention.
             raise ConfigError(
                 "mask_fill is {value!r}; allowed are -1000 down to {lowest}, and -inf.",
                 value=self.mask_fill,
@@ -240,43 +241,43 @@ class TransformerConfig:
 
     @property
     def table_numbers(self) -> int:
-        """Numbers in the tables of positions of both sides that are computed, not trained."""
+        """How many numbers the computed tables of positions have, for both sides together. 0 if the tables are trained."""
         return 2 * self.max_len * self.d_model if self.position == "sinusoidal" else 0
 
     @property
     def score_scale(self) -> float:
-        """What scores are divided by: √d_head or √d_model."""
+        """The number that scores are divided by: √d_head or √d_model."""
         return math.sqrt(self.d_head if self.score_divisor == "d_head" else self.d_model)
 
     @classmethod
     def preset(cls, name: str, /, **values: Any) -> "TransformerConfig":
-        """The named variant, with `values` in place of its own. Vocabulary sizes default to 10, as in the worked example.
+        """The variant `name`, with `values` in place of its own. Vocabulary sizes default to 10, as in the worked example.
 
         Raises:
-            ConfigError: no preset or no field of that name, or a bad value.
+            ConfigError: there is no preset `name`, a field in `values` does not exist, or a value is not allowed.
         """
         values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[one_of("preset", name, PRESETS)] | values
         return cls(**values)
 
     def replace(self, /, **values: Any) -> "TransformerConfig":
-        """A copy with other values in the named fields.
+        """A copy in which the fields in `values` have these values.
 
         Raises:
-            ConfigError: no field of that name, or a bad value.
+            ConfigError: a field does not exist, or a value is not allowed.
         """
         return dataclasses.replace(self, **values)
 
     def to_json(self) -> str:
-        """Every field as JSON; −∞ becomes the string "-inf", which plain JSON cannot hold as a number."""
+        """Every field as JSON. −∞ becomes the string "-inf", because JSON has no number for it."""
         values = dataclasses.asdict(self)
         return json.dumps(values | {"mask_fill": str(self.mask_fill)})
 
     @classmethod
     def from_json(cls, text: str) -> "TransformerConfig":
-        """The inverse of `to_json`.
+        """The configuration in a JSON text of `to_json`.
 
         Raises:
-            ConfigError: `text` is not a set of fields, or a value is bad.
+            ConfigError: `text` is not a JSON object of fields, or a value is not allowed.
         """
         try:
             values = json.loads(text)
@@ -292,20 +293,20 @@ class TransformerConfig:
 
 
 def check_config(config: object) -> None:
-    """Refuse anything but a configuration.
+    """Check that `config` is a TransformerConfig.
 
     Raises:
-        ConfigError: it is not a TransformerConfig.
+        ConfigError: `config` is not a TransformerConfig.
     """
     if not isinstance(config, TransformerConfig):
         raise ConfigError("{config!r} is not a TransformerConfig, such as TransformerConfig.preset('vanilla').", config=config)
 
 
 def check_sizes(config: object) -> None:
-    """Refuse anything but the sizes of a network, ours or another.
+    """Check that `config` has the sizes of a network: our own (TransformerConfig) or another (NetworkConfig).
 
     Raises:
-        ConfigError: it is neither a TransformerConfig nor another NetworkConfig.
+        ConfigError: `config` is neither a TransformerConfig nor another NetworkConfig.
     """
     if not isinstance(config, NetworkConfig):
         check_config(config)
@@ -313,7 +314,7 @@ def check_sizes(config: object) -> None:
 
 FIELD_TYPES = get_type_hints(TransformerConfig)
 
-# Each is one column of the table of variants; values equal to the class's defaults are left out.
+# Each preset is one column of the table of variants. Values equal to the defaults of the class are left out.
 PRESETS: dict[str, dict[str, Any]] = {
     "vanilla": {},
     "pytorch": {

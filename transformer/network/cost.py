@@ -1,9 +1,9 @@
-"""What a configuration costs, in closed form: trainable numbers, multiplications and additions; and bytes of a trace, from the
-axes of the taps.
+"""The cost of a configuration, without running a model. Trainable numbers, multiplications and additions are computed by
+formulas, and the bytes of a trace from the axes of the taps.
 
 FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
 multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual
-sum, scaling, masking or look-up in a table. In a model of the paper's size those are less than a hundredth of the arithmetic.
+sum, scaling, masking or look-up in a table. In a model of the paper's size these are less than a hundredth of the arithmetic.
 """
 
 import bisect
@@ -18,19 +18,19 @@ from transformer.errors import InputError
 from transformer.network.config import LARGEST, LARGEST_TABLE, TransformerConfig
 from transformer.network.model import Transformer
 
-# What can be made to grow, and how far it is followed: tokens, numbers, layers.
+# The sizes that `growth` can vary, and the largest length (in tokens), width and number of layers that it computes.
 ALONG = ("length", "d_model", "heads", "layers")
 LONGEST, WIDEST, DEEPEST = 4096, 4096, 24
 FLOAT, BOOL = 4, 1  # bytes of a number and of a mask's cell
 
-# What a step belongs to. Everything that grows with the square of the length is in `scores and weights` (and in `masks`).
+# The kinds of work. Everything that grows with the square of the length is in `scores and weights` (and in `masks`).
 EMBEDDING, MASKS, PROJECTIONS, SCORES = "embedding", "masks", "projections", "scores and weights"
 FEED_FORWARD, ADD_NORM, OUTPUT = "feed-forward", "add and norm", "output"
 WORK = (EMBEDDING, MASKS, PROJECTIONS, SCORES, FEED_FORWARD, ADD_NORM, OUTPUT)
 
 
 class Lengths(NamedTuple):
-    """How much is run through the model: rows of a batch, and tokens of each source and of each target, padding included."""
+    """The size of the model's input: rows of the batch, and tokens of each source and of each target, padding included."""
 
     batch: int
     source: int
@@ -38,13 +38,13 @@ class Lengths(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a part of the model costs.
+    """The cost of a part of the model.
 
     Attributes:
-        parameters: trainable numbers.
-        flops: multiplications and additions of one forward pass, as the module says they are counted.
-        bytes: of all tensors of one trace, as many as were all of them written out. A trace holds fewer (`Trace.nbytes`),
-            because some share memory.
+        parameters: number of trainable numbers.
+        flops: multiplications and additions of one forward pass, counted as this module's docstring says.
+        bytes: size of all tensors of one trace, if each had its own memory. A trace needs fewer bytes (`Trace.nbytes`), because
+            some tensors share memory.
     """
 
     parameters: int
@@ -53,7 +53,7 @@ class Cost(NamedTuple):
 
 
 def total(costs: Iterable[Cost]) -> Cost:
-    """Costs added up, each kind for itself."""
+    """The sum of the costs: of their parameters, of their FLOPs and of their bytes."""
     return Cost(*map(sum, zip(Cost(0, 0, 0), *costs, strict=True)))
 
 
@@ -63,25 +63,26 @@ def parameters(config: TransformerConfig) -> int:
 
 
 def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
-    """What each kind of work costs, in the order of `WORK`, without building the model or running anything.
+    """Kind of work → its cost, in the order of `WORK`, without building or running the model.
 
-    Lengths beyond `config.max_len` are taken as if the model had positions for them.
+    Lengths beyond `config.max_len` are counted as if the model had positions for them.
 
     Args:
         config: sizes and variant.
-        lengths: of one traced forward pass with source and target.
+        lengths: size of the input of one traced forward pass with source and target.
     """
     parameters, flops, sizes = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
     return {work: Cost(parameters.get(work, 0), flops.get(work, 0), sizes.get(work, 0)) for work in WORK}
 
 
 class Growth(NamedTuple):
-    """What each kind of work costs as one size grows and all others stay.
+    """The cost of each kind of work while one size grows and all others stay the same.
 
     Attributes:
-        sizes: of what grows, rising; `present`, as the model and the text have it, is one of them.
-        costs: for each of them, by kind of work.
-        limit: the largest size this model can have, where `sizes` goes beyond; else None.
+        sizes: the values of the size that grows, in rising order.
+        costs: for each value in `sizes`: kind of work → cost.
+        present: the value in `sizes` that the model and the text have now.
+        limit: the largest value that this model can have, if `sizes` goes beyond it; else None.
     """
 
     sizes: tuple[int, ...]
@@ -91,16 +92,16 @@ class Growth(NamedTuple):
 
 
 def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
-    """What a model would cost if it were larger or smaller, or its text longer or shorter, in one respect.
+    """The cost of a model if one of its sizes, or the length of its text, were larger or smaller.
 
     Args:
-        config, lengths: as they are.
-        along: one of `ALONG`. `length`: of source and target, which keep their difference; of the target, where there is no
-            source. `d_model`: in multiples of the number of heads; d_ff keeps its ratio to it. `heads`: the divisors of
-            d_model. `layers`: of the encoder, and as many more or fewer of the decoder as now.
+        config, lengths: the present sizes.
+        along: which size changes, one of `ALONG`. `length`: of source and target, whose difference does not change; without a
+            source, of the target. `d_model`: multiples of the number of heads; d_ff keeps its ratio to d_model. `heads`: the
+            divisors of d_model. `layers`: of encoder and decoder, whose difference does not change.
 
     Raises:
-        InputError: nothing else can grow.
+        InputError: `along` is not in `ALONG`.
     """
     if along not in ALONG:
         raise InputError("{along!r} cannot grow; allowed are {allowed}.", along=along, allowed=", ".join(ALONG))
@@ -130,7 +131,8 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
 
 
 def crossing(config: TransformerConfig, batch: int) -> int:
-    """From how many tokens on, of source and target alike, scores and weights take more FLOPs than feed-forward networks."""
+    """The smallest length, the same for source and target, at which scores and weights take more FLOPs than the feed-forward
+    networks."""
 
     def over(length: int) -> bool:
         costs = cost(config, Lengths(batch, length, length))
@@ -143,16 +145,16 @@ def crossing(config: TransformerConfig, batch: int) -> int:
 
 
 def _spread(least: int, most: int, present: int, count: int = 60) -> tuple[int, ...]:
-    """Whole numbers from the least to the most in about equal ratios; where we are is one of them, or the last."""
+    """Whole numbers from `least` to `most` (or to `present`, if it is larger) in about equal ratios, including `present`."""
     ratio = max(most, present) / least
     return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), present}))
 
 
 def work_of(stack: str, sublayer: str, name: str) -> str:
-    """The kind of work that a tensor comes from: one of `WORK`.
+    """The kind of work that computes a tensor: one of `WORK`.
 
     Args:
-        stack, sublayer, name: where the tensor is, as a `TensorPath` has them.
+        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
     """
     if not stack and name.endswith("_mask"):
         return MASKS
@@ -168,11 +170,11 @@ def work_of(stack: str, sublayer: str, name: str) -> str:
 
 
 def step_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
-    """FLOPs of the step that makes a tensor: 2 × numbers in the result × products in each of their sums; 0 where no matrices
-    are multiplied.
+    """FLOPs of the step that computes a tensor: 2 × numbers in the result × products in the sum for each number. 0 if the step
+    multiplies no matrices.
 
     Args:
-        stack, sublayer, name: where the tensor is, as a `TensorPath` has them.
+        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
     """
     batch, d_model = lengths.batch, config.d_model
     queries = lengths.source if stack == "encoder" else lengths.target
@@ -193,13 +195,13 @@ def step_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, 
 
 
 def _projection_width(config: TransformerConfig) -> int:
-    """Numbers that go into one number of a query, key or value."""
+    """How many numbers of the input are summed for one number of a query, key or value."""
     return config.d_model if config.head_projection == "per_head" else config.d_head
 
 
 def _parameters(config: TransformerConfig) -> dict[str, int]:
     d_model, width = config.d_model, _projection_width(config)
-    # A matrix with two uses is counted with the tokens.
+    # A matrix that the embedding and the output share is counted in the embedding.
     attentions, layers = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
     projections = 3 * (width**2 + width * config.projection_bias) + d_model**2 + d_model * config.output_bias
     positions = 2 * config.max_len * (config.position == "learned")
@@ -244,7 +246,7 @@ def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
 
 
 class _Tensor(NamedTuple):
-    """A tensor of a trace: its place as a `TensorPath` has it, the kind of work it comes from, and its axes."""
+    """A tensor of a trace: its place as in a `TensorPath`, the kind of work that computes it, and its axes."""
 
     stack: str
     sublayer: str

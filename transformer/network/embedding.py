@@ -20,12 +20,12 @@ def sinusoid(positions: int, d_model: int, order: str = "alternating") -> Float[
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
 
-    Computed in double precision, because the error of the angle grows with `pos`; a model rounds the table to its own
-    precision. An odd `d_model` ends on a sine.
+    The table is computed in double precision, because the error of the angle grows with `pos`. A model rounds the table to its
+    own precision. If `d_model` is odd, the last column is a sine.
 
     Args:
-        positions, d_model: rows and columns.
-        order: of the columns: `alternating` as above, or `halves`: all sines, then all cosines.
+        positions, d_model: number of rows and of columns.
+        order: order of the columns: `alternating` as above, or `halves`: all sines, then all cosines.
     """
     position = torch.arange(positions, dtype=torch.float64, device="cpu")[:, None]
     dimension = torch.arange(d_model, dtype=torch.float64, device="cpu")
@@ -35,14 +35,14 @@ def sinusoid(positions: int, d_model: int, order: str = "alternating") -> Float[
     return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if order == "halves" else table
 
 
-# The tables of all models in memory, by their form and precision: equal ones share a tensor. To compute one of the paper's size
-# takes 64 MB for a moment, and it stays 8 MB large.
+# (form, precision) → table, for all models in memory, so that models with equal tables share one tensor. A table of the paper's
+# size is 8 MB large, and needs 64 MB while it is computed.
 _TABLES: WeakValueDictionary[tuple[object, ...], Tensor] = WeakValueDictionary()
 
 
 class Sinusoidal(nn.Module):
-    """Positions as waves of falling frequency: fixed, and different for every position. Never write to the table: models of the
-    same form share it."""
+    """Positions as waves of falling frequency: fixed, and different for every position. Never write to the table, because
+    models of the same form share it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -54,8 +54,8 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", table, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Sinusoidal":
-        """PyTorch calls this when a model is moved or its precision changes (`model.double()`). The table is computed
-        anew, because digits that were rounded away would not come back."""
+        """PyTorch calls this when a model is moved or its precision changes (`model.double()`). If the precision changes, the
+        table is computed again, because converting the old table would not bring back the digits that rounding removed."""
         before = self.get_buffer("table").dtype
         super()._apply(fn, recurse)
         table = self.get_buffer("table")
@@ -86,7 +86,7 @@ class Embedding(nn.Module):
 
     Args:
         config: sizes and variant.
-        side: `source` or `target`: which vocabulary, and the name of the length axis.
+        side: `source` or `target`: selects the vocabulary, and is the name of the length axis.
     """
 
     def __init__(self, config: TransformerConfig, side: str) -> None:
@@ -107,7 +107,7 @@ class Embedding(nn.Module):
         self.sum = Tap(f"batch {side} d_model")
 
     def forward(self, ids: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length d_model"]:
-        """Vectors for the ids, the first of which stands at position `first`.
+        """Vectors for the ids. The first id has the position `first`.
 
         Raises:
             InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.
@@ -117,12 +117,12 @@ class Embedding(nn.Module):
         if self.scale is not None:
             x = self.scaled(x * self.scale)
         positions = self.positions(first + ids.shape[1])[first:]
-        if watched():  # this is the model's own memory, and a trace must not be able to change it
+        if watched():  # `positions` is a view of the model's table, and code that reads a trace must not be able to change it
             positions = positions.clone()
         return self.dropout(self.sum(x + self.position(positions)))
 
     def check(self, ids: Int[Tensor, "batch length"]) -> None:
-        """Refuse ids that the table has no row for. Raises as `forward`."""
+        """Check that the table has a row for every id. Raises the same errors as `forward`."""
         if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
             raise InputError(
                 "The {side} ids must be a tensor [batch, length] of int64 or int32, not {given}.",

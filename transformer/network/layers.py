@@ -20,19 +20,19 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dropout(nn.Dropout):
-    """`nn.Dropout` that returns at once when there is nothing to drop: the call alone takes 5 % of a small forward pass."""
+    """`nn.Dropout` that returns at once if it drops nothing, because its calls take 5 % of a small forward pass."""
 
     def __call__(self, values: Tensor) -> Tensor:
         return super().__call__(values) if self.training and self.p else values
 
 
 class FeedForward(nn.Module):
-    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`, or another activation in the
-    place of `max(0, …)`.
+    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`, or with another activation
+    instead of `max(0, …)`.
 
     Args:
         config: sizes and variant.
-        axis: the length axis: `source` or `target`.
+        axis: the name of the length axis: `source` or `target`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
@@ -58,7 +58,7 @@ class AddNorm(nn.Module):
 
     Args:
         config: sizes and variant.
-        axis: the length axis: `source` or `target`.
+        axis: the name of the length axis: `source` or `target`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:

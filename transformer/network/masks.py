@@ -1,6 +1,7 @@
 """Masks: which query may attend to which key. Everywhere in this project, True means "may attend".
 
-The three variants differ in what they mask and how. Both are fields of the configuration (`target_padding`, `mask_fill`).
+The three variants differ in which padding they hide and in the score of a hidden key. Both are fields of the configuration
+(`target_padding`, `mask_fill`).
 """
 
 import math
@@ -17,10 +18,10 @@ class Mask(NamedTuple):
     """A mask, prepared once for all the layers that use it.
 
     Attributes:
-        keep: True where a query may attend to a key; a size of 1 stands for "the same for all".
-        hidden: the opposite of `keep`, or None where nothing is hidden.
-        may_be_empty: True if a query can be left without any key; softmax then needs care.
-        closed: in a run with edits, True where the weight is 0 whatever the edits did to the scores; None in other runs.
+        keep: True where a query may attend to a key. An axis of size 1 means "the same for all".
+        hidden: the opposite of `keep`, or None if no key is hidden.
+        may_be_empty: True if all keys of a query may be hidden; `attention_softmax` then avoids NaN.
+        closed: in a run with edits, True where the weight must be 0 even if an edit changes the score; None in other runs.
     """
 
     keep: Bool[Tensor, "batch heads queries keys"]
@@ -36,14 +37,14 @@ class Mask(NamedTuple):
         return cls(keep, ~keep, not keep.any(-1).all())
 
     def first(self) -> "Mask":
-        """The mask of the first item of the batch, for any number of rows of the same text."""
+        """The mask of the first row of the batch. It fits a batch of any number of copies of that row."""
         return self._replace(keep=self.keep[:1], hidden=None if self.hidden is None else self.hidden[:1])
 
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
         """The mask for a run with edits, which may allow fewer keys and may change the scores.
 
-        A hidden key is closed, except where the mask alone hides every key of a query: that row is left to the variant (no
-        attention under −∞, equal attention to all keys under a number).
+        A hidden key is closed, unless the mask before the edits already hides every key of the query. For such a query the
+        variant decides: no attention if the fill is −∞, equal attention to all keys if it is a number.
 
         Args:
             keep: `self.keep` after the edits.
@@ -52,12 +53,12 @@ class Mask(NamedTuple):
 
 
 def padding_keys(ids: Int[Tensor, "batch key"], pad: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """True for every key that is a real token; the same for each head and each query."""
+    """True for every key that is not padding. The mask is the same for each head and each query."""
     return (ids != pad)[:, None, None, :]
 
 
 def padding_queries(ids: Int[Tensor, "batch query"], pad: int) -> Bool[Tensor, "batch 1 query 1"]:
-    """True for every query that is a real token: hides whole rows instead of columns."""
+    """True for every query that is not padding. The mask hides whole rows instead of columns."""
     return (ids != pad)[:, None, :, None]
 
 
@@ -65,26 +66,27 @@ def causal(length: int, first: int = 0) -> Bool[Tensor, "1 1 query length"]:
     """True on and below the diagonal: a position attends to itself and to earlier ones (section 3.2.3).
 
     Args:
-        length: number of positions, all of which are keys.
-        first: the first position that is a query.
+        length: number of positions. All of them are keys.
+        first: the first position that is also a query.
     """
     return torch.ones(length - first, length, dtype=torch.bool).tril(first)[None, None]
 
 
 def source_mask(ids: Int[Tensor, "batch source"], config: TransformerConfig) -> Bool[Tensor, "batch 1 1 source"]:
-    """True for the source tokens that the encoder and cross-attention may attend to: all but padding."""
+    """True for the source tokens that the encoder and cross-attention may attend to: all tokens except padding."""
     return padding_keys(ids, config.source_pad)
 
 
 def target_mask(
     ids: Int[Tensor, "batch target"], config: TransformerConfig, first: int = 0
 ) -> Bool[Tensor, "batch 1 query target"]:
-    """True where the decoder may attend in its own input: nothing later, and padding as `config.target_padding` says.
+    """True where a query of the decoder's self-attention may attend to a key: to no later key, and to padding according to
+    `config.target_padding`.
 
     Args:
         ids: the decoder's input.
-        config: of the model.
-        first: the first position that is a query; those before it were read in earlier steps.
+        config: the model's configuration.
+        first: the first position that is a query; the decoder read the positions before it in earlier steps.
     """
     batch, length = ids.shape
     mask = causal(length, first).to(ids.device)
@@ -98,10 +100,10 @@ def target_mask(
 def attention_softmax(
     scores: Float[Tensor, "batch head query key"], may_be_empty: bool
 ) -> Float[Tensor, "batch head query key"]:
-    """Softmax over the keys; a row in which every score is −∞ comes out as zeros, where softmax alone would give NaN.
+    """Softmax over the keys. A row in which every score is −∞ becomes zeros; softmax alone would return NaN for it.
 
-    Such a row gets harmless scores *before* the softmax as well, because the gradient of a NaN is NaN even where the NaN
-    itself is thrown away afterwards.
+    The scores of such a row are also set to 0 *before* the softmax, because the gradient of a NaN is NaN, even if the NaN
+    itself is replaced afterwards.
     """
     if not may_be_empty:
         return scores.softmax(-1)
@@ -109,21 +111,21 @@ def attention_softmax(
     return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
 
 
-# --- what was hidden in a run ----------------------------------------------------------------------------------------------
+# --- which keys were hidden in a run ---------------------------------------------------------------------------------------
 
 
 def last_scores(config: NetworkConfig) -> str:
-    """The name of the tap whose scores softmax reads: which of masking and scaling comes last."""
+    """The name of the tap whose scores softmax reads: the tap after masking or after scaling, whichever comes last."""
     return "scaled_scores" if config.mask_before_scaling else "masked_scores"
 
 
 def hidden_keys(
     keep: Bool[Tensor, "batch heads queries key"], scores: Float[Tensor, "batch head query key"]
 ) -> Bool[Tensor, "batch head query key"]:
-    """True where a query may not attend to a key: the mask hides it, or an edit has set its score to −∞.
+    """True where a query may not attend to a key, because the mask hides the key or an edit has set the score to −∞.
 
     Args:
         keep: the mask that the attention used.
-        scores: what softmax read.
+        scores: the scores that softmax read.
     """
     return ~keep | (scores == -math.inf)

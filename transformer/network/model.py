@@ -28,7 +28,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers; without `memory` each skips its cross-attention."""
+    """A stack of decoder layers. Without `memory`, every layer skips its cross-attention."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -50,9 +50,9 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """An encoder–decoder Transformer: source and target ids in, logits for the token after each target position out.
+    """An encoder–decoder Transformer: from source and target ids to logits for the token after each target position.
 
-    The target given is the decoder's *input*: it starts with `<sos>` and is shifted by one against what is predicted
+    `target` is the decoder's *input*: it starts with `<sos>`, and the token to predict at each position is the next one
     (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
 
     Raises:
@@ -78,14 +78,14 @@ class Transformer(nn.Module):
         self.initialize()
 
     def tie(self) -> None:
-        """Use one matrix for the tables and the output where the variant says so (section 3.4)."""
+        """Use one matrix for the tables and the output if the configuration says so (section 3.4)."""
         if self.config.tied_weights == "all":
             self.target_embedding.table.weight = self.source_embedding.table.weight
         if self.config.tied_weights != "nothing":
             self.output_projection.weight = self.target_embedding.table.weight
 
     def initialize(self) -> None:
-        """Xavier uniform on every matrix where the variant says so; PyTorch's defaults are already in place."""
+        """Initialize every matrix with Xavier uniform if the configuration says so. Else PyTorch's own defaults stay."""
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
@@ -97,14 +97,14 @@ class Transformer(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocab"]:
-        """Logits.
+        """Logits for the token after each target position.
 
         Args:
-            source: token ids, or None to run the decoder alone where `config.decoder_alone` allows it.
+            source: token ids, or None to run the decoder alone if `config.decoder_alone` allows it.
             target: token ids of the decoder's input.
 
         Raises:
-            InputError: ids or lengths the model has no row for, batches of different size, or a missing source.
+            InputError: the model has no row for an id or a position, the batches have different sizes, or a source is missing.
         """
         if source is None:
             return self.decode(target, None, None)
@@ -116,9 +116,9 @@ class Transformer(nn.Module):
         """The encoder's output (the memory), and the mask of the source keys that may be attended to.
 
         Raises:
-            InputError: ids or a length the model has no row for.
+            InputError: the model has no row for an id or a position.
         """
-        self.source_embedding.check(source)  # before a mask is made of them; the embedding checks again
+        self.source_embedding.check(source)  # before the mask is made from the ids; the embedding checks them again
         mask = Mask.of(self.source_mask(source_mask(source, self.config)))
         return self.encoder(self.source_embedding(source), mask), mask
 
@@ -129,16 +129,16 @@ class Transformer(nn.Module):
         mask: Mask | None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "batch position vocab"]:
-        """Logits for the token after each target position; with a cache, after each position that it does not have yet.
+        """Logits for the token after each target position. With a cache, only for the positions that are not in the cache yet.
 
         Args:
-            target: token ids of the decoder's input, with the positions in the cache.
-            memory, mask: what `encode` returned for as many rows; None for both to run the decoder alone.
-            cache: keys and values of the first `cache.length` positions; those of the other positions are added.
+            target: token ids of the decoder's input, including the positions that are in the cache.
+            memory, mask: what `encode` returned for the same number of rows; None for both to run the decoder alone.
+            cache: keys and values of the first `cache.length` positions; the decoder adds those of the other positions.
 
         Raises:
-            InputError: ids or a length the model has no row for, batches of different size, a missing source, a memory and a
-                mask that do not fit this model or each other, or a cache that has all positions already.
+            InputError: the model has no row for an id or a position, the batches have different sizes, the source is missing,
+                the memory and the mask do not fit this model or each other, or the cache already has all positions.
         """
         if (memory is None) != (mask is None):
             raise InputError("The memory and its mask belong together: give both, or None for both.")
@@ -157,7 +157,7 @@ class Transformer(nn.Module):
         if cache:
             cache.length = target.shape[1]
         logits = self.logits(self.output_projection(decoded))
-        if watched():  # the model itself does not use them: computed only for a trace
+        if watched():  # the model itself does not use the probabilities, so they are computed only for a trace
             self.probabilities(logits.softmax(-1))
         return logits
 
@@ -166,7 +166,7 @@ class Transformer(nn.Module):
         return Cache()
 
     def _check_memory(self, memory: object, mask: object) -> None:
-        """Refuse a memory of another width, or the mask of another memory."""
+        """Check that the memory has the model's width, and that the mask has the memory's size. Raises InputError."""
         width = self.config.d_model
         shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
         if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width:
@@ -196,7 +196,7 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
 
 
 def _check_rows(memory: Tensor, target: object) -> None:
-    """Refuse a target that does not have as many rows as the memory. `Embedding.check` refuses what is not a target at all."""
+    """Check that target and memory have the same number of rows. `Embedding.check` checks everything else about the target."""
     if isinstance(target, Tensor) and target.dim() == 2 and memory.shape[0] != target.shape[0]:
         raise InputError(
             "The source has {source} rows and the target {target}; they must have the same number.",

@@ -1,14 +1,14 @@
 """Read and change any tensor of a forward pass from outside, without touching the model.
 
-A `Tap` names a point in the network. It is made in the constructor and called in `forward`:
+A `Tap` names a point in the network. The module creates it in the constructor and calls it in `forward`:
 
     self.weights = Tap("batch head query key")
     weights = self.weights(scores.softmax(-1))
 
-Outside `with tracing(model):` it returns its argument. Inside, it hands the tensor to that context's `Scope`, which applies
-the edits meant for that point and keeps the result.
+Outside `with tracing(model):` the tap returns its argument. Inside, it passes the tensor to the `Scope` of that context. The
+scope applies the edits for that point, and keeps the result.
 
-The scope is held in a `ContextVar`, never on the model: many threads can run one model at once, each with its own scope.
+The scope is stored in a `ContextVar`, never on the model, so many threads can run one model at once, each with its own scope.
 """
 
 from collections import defaultdict
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 class Tap:
     """The identity, with a name for the tensor that passes through it.
 
-    An ordinary object, not an `nn.Module`: it has no parameters, and calling hundreds of modules to do nothing would take a
-    seventh of a small model's forward pass (`benchmarks/`).
+    It is an ordinary object, not an `nn.Module`, because it has no parameters, and hundreds of calls of modules that do nothing
+    would take a seventh of a small model's forward pass (`benchmarks/`).
 
     Args:
-        axes: the axes of that tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
-            that size and stands for "the same for all".
-        heads: size of its head axis, if that is not the `heads` of the model's configuration.
+        axes: the axes of the tensor, in order, separated by spaces: `"batch head query key"`. An axis called `1` has
+            the size 1 and means "the same for all".
+        heads: size of the tensor's head axis, if it is not the `heads` of the model's configuration.
 
     Attributes:
         path: the tap's place in the model, such as `encoder.layers.0.self_attention.weights`; empty until `name_taps` sets it.
@@ -54,8 +54,8 @@ class Tap:
 
         Args:
             values: the tensor.
-            again: computes the tensor again, bit for bit, from others that are kept. With it, the scope keeps the function in
-                place of a large tensor, unless an edit has changed the tensor.
+            again: computes the tensor again, bit for bit, from other tensors that are kept. The scope then keeps this function
+                instead of the large tensor, unless the tap has edits.
         """
         scope = _scope.get()
         return values if scope is None else scope.see(self, values, again)
@@ -65,8 +65,8 @@ class Tap:
 
 
 class MaskTap(Tap):
-    """The identity for the mask of one attention. Its mask is kept beside the tensors (`Recording.masks`), and an edit may
-    allow fewer keys (`transformer.tracing.interventions.Block`)."""
+    """The identity for the mask of one attention. The scope keeps the mask separately from the tensors (`Recording.masks`), and
+    an edit may allow fewer keys (`transformer.tracing.interventions.Block`)."""
 
     def __init__(self) -> None:
         super().__init__("batch head query key")
@@ -77,11 +77,11 @@ class MaskTap(Tap):
 
 
 class Taps(dict[str, Tap]):
-    """Path → tap, for a whole model. It is not a plain dictionary, because `torch.export` copies those, and a scope identifies
-    its model by this object.
+    """Path → tap, for a whole model. It is not a plain dictionary, because `torch.export` copies plain dictionaries, and a
+    scope identifies its model by this object.
 
     Attributes:
-        of_masks: path → tap of each attention's mask.
+        of_masks: path → tap, for the mask of each attention.
     """
 
     def __init__(self) -> None:
@@ -94,25 +94,25 @@ class Derived:
     """A tensor that is not kept, but computed again each time it is read.
 
     Attributes:
-        shape: of the tensor.
-        compute: returns the tensor, bit for bit that of the pass.
+        shape: shape of the tensor.
+        compute: returns the tensor, bit for bit as in the forward pass.
     """
 
     shape: tuple[int, ...]
     compute: Callable[[], Tensor]
 
 
-# What is kept of a tensor.
+# What a recording keeps for a tensor: the tensor itself, or the function that computes it again.
 Stored = Tensor | Derived
 
 
 class Recording(Mapping[str, Tensor]):
-    """Path → tensor, in the order they were computed.
+    """Path → tensor, in the order in which the tensors were computed.
 
     Attributes:
-        stored: path → what is kept of the tensor.
-        masks: path of an attention → the mask it used: True where a query may attend to a key. Sizes of 1 stand for "the same
-            for all".
+        stored: path → the tensor, or the function that computes it again.
+        masks: path of an attention → the mask it used: True where a query may attend to a key. An axis of size 1 means "the
+            same for all".
     """
 
     def __init__(self, stored: Mapping[str, Stored] | None = None, masks: Mapping[str, Tensor] | None = None) -> None:
@@ -154,7 +154,7 @@ class Traceable(Protocol):
 
     @property
     def config(self) -> "NetworkConfig":
-        """Its sizes."""
+        """The sizes of the model."""
         ...
 
     taps: dict[str, "Tap"]
@@ -165,11 +165,11 @@ class Edit(Protocol):
     """The methods that a scope calls on an intervention (`transformer.tracing.interventions`)."""
 
     def place(self, model: Traceable) -> str:
-        """The path of the tap it acts on. Raises `PathError` where it does not fit the model."""
+        """The path of the tap that the edit acts on. Raises `PathError` if the edit does not fit the model."""
         ...
 
     def reads(self, model: Traceable) -> Iterable[str]:
-        """The paths of the tensors that `apply` may read in the scope; a pass that keeps no others keeps these."""
+        """The paths of the tensors that `apply` may read in the scope. These are kept even if no others are."""
         ...
 
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
@@ -178,7 +178,7 @@ class Edit(Protocol):
 
 
 class Scope:
-    """The state of one `with tracing(…)`: the edits to apply, and the tensors so far, in the order they were computed."""
+    """The state of one `with tracing(…)`: the edits to apply, and the tensors so far, in the order of computation."""
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
         edits = as_edits(edits)
@@ -200,14 +200,14 @@ class Scope:
                 self.kept.update(edit.reads(model))
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
-        """The tensor after the edits for this tap, checked. It is kept by reference: copying each would add a fifth to a pass.
-        With `again`, and without an edit, only the way to compute it again is kept.
+        """The tensor after the edits for this tap. The scope checks its shape and keeps the tensor by reference, because
+        copying every tensor would make a pass a fifth longer. With `again` and without an edit, it keeps only `again`.
 
         Raises:
             PathError: the tensor does not have the axes of its tap, or an edit changed its shape.
         """
         path = tap.path
-        if tap.taps is not self.taps:  # another model, run inside this one's scope
+        if tap.taps is not self.taps:  # the tap belongs to another model, which runs inside the scope of this model
             return values
         if path in self.edits:
             values, again = self._edited(tap, values), None
@@ -223,7 +223,7 @@ class Scope:
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
-        """The mask of an attention after the edits for it, also kept. Raises as `see`."""
+        """The mask of an attention after the edits for it. The scope keeps the mask too. Raises the same errors as `see`."""
         if tap.taps is not self.taps:
             return mask
         if self.edits:
@@ -234,8 +234,8 @@ class Scope:
 
     @contextmanager
     def entered(self) -> Iterator[Recording]:
-        """Within this context, taps use this scope. It can be entered again, for the next step of an answer: an edit may need
-        what passed before, such as the encoder's tensors."""
+        """Within this context, taps use this scope. The scope can be entered again for the next step of an answer, because an
+        edit may need tensors of earlier steps, such as the encoder's."""
         token = _scope.set(self)
         try:
             yield self.values
@@ -243,7 +243,7 @@ class Scope:
             _scope.reset(token)
 
     def close(self) -> None:
-        """Stop recording and editing. A task that was started within the scope may still hold it."""
+        """Stop recording and editing, because a task that was started within the scope may still use it."""
         self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
@@ -267,21 +267,21 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[Recording]:
     """Within this context, every tap of `model` applies `edits` and records its tensor.
 
-    Other threads are not affected, unless they run in a copy of this context, as those of `asyncio.to_thread` do. An inner
-    scope replaces the outer one until it ends; their edits do not add up.
+    Other threads are not affected, unless they run in a copy of this context, as the threads of `asyncio.to_thread` do. An
+    inner scope replaces the outer scope until the inner one ends; the edits of the outer scope do not apply meanwhile.
 
     Args:
         model: the model to trace.
-        edits: interventions (`transformer.tracing.interventions`), applied in the order given.
+        edits: interventions (`transformer.tracing.interventions`), applied in this order.
         keep: False to edit without keeping the tensors.
 
     Yields:
-        path → tensor, and the masks, filled as the forward pass goes. Run one forward pass in a scope; a second one overwrites
-        the first.
+        path → tensor, and the masks, filled during the forward pass. Run one forward pass in a scope, because a second one
+        overwrites the tensors of the first.
 
     Raises:
-        PathError: an edit names a path, head or position that the model does not have, or is not an edit. Raised before
-            anything runs.
+        PathError: an edit names a path, head or position that the model does not have, or an element of `edits` is not an edit.
+            It is raised before anything runs.
         InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)
@@ -293,10 +293,10 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
 
 
 def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits as a tuple: a generator can be read only once, and a pass may run twice.
+    """The edits as a tuple, because a generator can be read only once, and a pass may run twice.
 
     Raises:
-        PathError: `edits` is not a list, or something in it is not an edit.
+        PathError: `edits` is not a list, or an element of it is not an edit.
     """
     if not isinstance(edits, Iterable) or isinstance(edits, str):
         raise PathError("Edits are a list of interventions, such as [Ablate(path)], not {edits!r}.", edits=edits)
@@ -310,7 +310,7 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def watched() -> bool:
-    """Whether the forward pass that is running is traced."""
+    """Whether the current forward pass is traced."""
     scope = _scope.get()
     return scope is not None and bool(scope.taps)
 
@@ -318,7 +318,7 @@ def watched() -> bool:
 def name_taps(model: nn.Module) -> dict[str, Tap]:
     """Path → tap, for every tap of `model`. Sets the path of each tap.
 
-    Call it again after a layer was replaced or added (`model.taps = name_taps(model)`): a trace leaves out unnamed taps.
+    Call it again after you replace or add a layer (`model.taps = name_taps(model)`), because a trace leaves out unnamed taps.
     """
     taps = Taps()
     for owner, module in model.named_modules():

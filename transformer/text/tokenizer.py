@@ -1,4 +1,4 @@
-"""Tokenizers: two plain functions each, text → tokens and back, and a name, which a checkpoint stores."""
+"""Tokenizers. Each has two plain functions, text → tokens and tokens → text, and a name, which is stored in checkpoints."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from transformer.validation import one_of
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
 DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
 
-# English contractions and their long forms; the word worlds use the long forms only.
+# English contractions and their long forms. The word worlds use only the long forms.
 CONTRACTIONS = {
     "can't": "can not",
     "cannot": "can not",
@@ -58,16 +58,17 @@ SMALL_NUMBERS = [
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 
-# Characters without width or ink, which are dropped as typed by mistake: control characters but white space, soft
-# hyphens, marks of writing direction, zero-width spaces, byte-order marks, variation selectors, tags, and the like.
+# Invisible characters, which are removed because they are in a text only by mistake: control characters except white space,
+# soft hyphens, marks of writing direction, zero-width spaces, byte-order marks, variation selectors, tags, and similar ones.
 INVISIBLE = (
     "\\x00-\\x08\\x0e-\\x1b\\x7f-\\x84\\x86-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-BLANK = "\u2800\u3164\uffa0"  # letters without ink, treated as spaces: Braille's blank and the fillers of Hangul
-# ZWNJ and ZWJ: they have a meaning only between letters of scripts without case (Hindi, Persian), their marks, and emoji.
+BLANK = "\u2800\u3164\uffa0"  # invisible letters, treated as spaces: Braille's blank and the fillers of Hangul
+# ZWNJ and ZWJ. They are kept only between characters whose writing needs them: letters of scripts without case (Hindi,
+# Persian), the marks of these letters, and emoji.
 JOINERS = "\u200c\u200d"
-JOINED = ("Lo", "Mn", "Mc", "So", "Sk")  # Unicode's categories of those characters
+JOINED = ("Lo", "Mn", "Mc", "So", "Sk")  # Unicode's categories of the characters that joiners may stand between
 UNSEEN = re.compile(rf"[\s{INVISIBLE}{BLANK}{JOINERS}\ud800-\udfff]*")
 
 LETTERS = r"[^\W\d_]+"
@@ -85,9 +86,9 @@ class Tokenizer(NamedTuple):
     """A named pair of functions: text → tokens, and tokens → text.
 
     Attributes:
-        split: text → tokens, in time linear in the length of the text. The text is passed through `plain` first.
-        join: tokens → text as a person would write it.
-        source_too_long, target_too_long: the error for a text of too many tokens, with places `count` and `most`.
+        split: function from text to tokens. It calls `plain` first, and takes time linear in the length of the text.
+        join: function from tokens to text in its usual spelling.
+        source_too_long, target_too_long: the error for a text with too many tokens, with the placeholders `count` and `most`.
     """
 
     split: Callable[[str], list[str]]
@@ -97,8 +98,8 @@ class Tokenizer(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without characters that cannot be
-    seen. Joiners stay where they join letters or emoji."""
+    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without invisible characters. Joiners
+    are kept only if they join letters or emoji."""
     visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", text))
     typed = unicodedata.normalize("NFC", visible).translate(APOSTROPHES).translate(DASHES).lower()
     return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)
@@ -111,20 +112,20 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def unseen(text: str) -> bool:
-    """Whether a text is invisible on a screen: it has only blanks, characters without width, and halves of surrogate
+    """Whether a text is invisible on a screen, because it has only blanks, characters without width, and halves of surrogate
     pairs."""
     return UNSEEN.fullmatch(text) is not None
 
 
 def sentence(text: str) -> str:
-    """A `plain` text in which a period replaces every mark that ends a sentence but the question mark. Commas, quotes and
-    brackets are dropped because the word worlds have none."""
+    """A `plain` text in which a period replaces every mark that ends a sentence, except the question mark. Commas, quotes and
+    brackets are removed, because the word worlds have none."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
-    """The characters of a `plain` text without its blanks: `A b!` → `a` `b` `!`. Joined characters are one token."""
+    """The characters of a `plain` text without white space: `A b!` → `a` `b` `!`. Joined characters are one token."""
     return CHARACTERS.findall(plain(text))
 
 
@@ -160,7 +161,7 @@ def _uncontracted(word: str) -> str:
 
 
 def _number(digits: str) -> str:
-    """A whole number up to 100 in words; a greater one unchanged."""
+    """A whole number up to 100 in words. A larger number, or one with leading zeros, is returned unchanged."""
     value = int(digits) if len(digits) <= 3 else 101
     if value > 100 or digits != str(value):
         return digits
@@ -195,7 +196,7 @@ TOKENIZERS = {
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of that name.
+    """The tokenizer called `name`.
 
     Raises:
         ConfigError: no tokenizer has that name.

@@ -15,14 +15,14 @@ from transformer.text.tokenizer import TOKENIZERS, Tokenizer, tokenizer, unseen
 from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
-CLOSE = 0.55  # least similarity, 0 to 1, of a known word that is suggested for an unknown one
+CLOSE = 0.55  # smallest similarity, 0 to 1, of a known word to an unknown word for which it is suggested
 SPECIALS = (PAD, SOS, EOS, UNK)
-SURROGATE = re.compile("[\ud800-\udfff]")  # unpaired halves, which UTF-8 cannot encode
+SURROGATE = re.compile("[\ud800-\udfff]")  # halves of surrogate pairs, which UTF-8 cannot encode
 NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."
 
 
 def a_text(text: Any) -> str:
-    """The value unchanged if it is a text.
+    """`text` itself, if it is a text.
 
     Raises:
         InputError: it is not a text.
@@ -33,10 +33,10 @@ def a_text(text: Any) -> str:
 
 
 def as_tokens(tokens: Any) -> list[str]:
-    """A list of the tokens in any ordered collection.
+    """The tokens of any ordered collection as a list.
 
     Raises:
-        InputError: it is not an ordered collection, or an item is not a text.
+        InputError: `tokens` is not an ordered collection, or an item is not a text.
     """
     listed = as_list(tokens)
     if listed is None:
@@ -48,10 +48,10 @@ def as_tokens(tokens: Any) -> list[str]:
 
 
 def as_ids(ids: Any) -> list[int]:
-    """A list, as Python integers, of the ids in any ordered collection.
+    """The ids of any ordered collection as a list of Python integers.
 
     Raises:
-        InputError: it is not an ordered collection, or an item is not a whole number.
+        InputError: `ids` is not an ordered collection, or an item is not a whole number.
     """
     listed = as_list(ids)
     if listed is None:
@@ -61,7 +61,7 @@ def as_ids(ids: Any) -> list[int]:
             raise InputError("A token id must be a whole number; this one is {id!r}.", id=token_id)
     try:
         return [operator.index(token_id) for token_id in listed]
-    except TypeError:  # an item is a tensor or an array of several numbers, or of fractions
+    except TypeError:  # an item is a tensor or an array that has several numbers, or numbers that are not whole
         raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids) from None
 
 
@@ -75,20 +75,20 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a model in the order of their ids; the four special tokens come first.
+    """The tokens of a model in the order of their ids. The four special tokens come first.
 
     Attributes:
-        tokens: every token; `tokens[i]` has id `i`. Length `vocab`. Any sequence may be given.
-        tokenizer_name: of the tokenizer that splits a text into these tokens (`transformer.text.tokenizer.TOKENIZERS`).
+        tokens: every token; `tokens[i]` has id `i`. Length `vocab`. The constructor accepts any sequence.
+        tokenizer_name: name of the tokenizer that splits a text into these tokens (`transformer.text.tokenizer.TOKENIZERS`).
 
     Raises:
-        ConfigError: the special tokens are missing, a token is not a text, is repeated or is invisible, or no tokenizer has
-            that name.
+        ConfigError: the special tokens are missing, a token is not a text, is repeated or is invisible, or there is no
+            tokenizer with this name.
     """
 
     tokens: tuple[str, ...]
     tokenizer_name: str
-    # Whether `<sos>` and `<eos>` are put around a text (`transformer.pipeline.untrained.Ids` reads it as typed).
+    # Whether `<sos>` and `<eos>` are added around a text. `transformer.pipeline.untrained.Ids` does not add them.
     framed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -108,15 +108,15 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
-        """A vocabulary of the special tokens, then `tokens` sorted, each once, so that the same words always have the same ids.
+        """A vocabulary of the special tokens and then `tokens`, sorted and each once, so that equal words have equal ids.
 
         Raises:
-            ConfigError: a token is not a text or is invisible, or no tokenizer has that name.
+            ConfigError: a token is not a text or is invisible, or there is no tokenizer with this name.
         """
         return cls((*SPECIALS, *sorted(set(_texts(tokens)))), tokenizer_name)
 
     def __len__(self) -> int:
-        """The number of tokens, special ones included."""
+        """The number of tokens, including special tokens."""
         return len(self.tokens)
 
     @property
@@ -146,7 +146,7 @@ class Vocabulary:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every token but the special ones."""
+        """All tokens except the special ones."""
         return self.tokens[len(SPECIALS) :]
 
     @property
@@ -155,35 +155,35 @@ class Vocabulary:
         return tokenizer(self.tokenizer_name)
 
     def split(self, text: str) -> list[str]:
-        """A text as tokens, known or not.
+        """The tokens of a text. They need not be in the vocabulary.
 
         Raises:
-            InputError: it is not a text.
+            InputError: `text` is not a text.
         """
         return self.tokenizer.split(a_text(text))
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The id of each token; that of `<unk>` for an unknown token.
+        """The id of each token. An unknown token has the id of `<unk>`.
 
         Raises:
-            InputError: something that is not a token.
+            InputError: `tokens` is not an ordered collection of texts.
         """
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
 
     def text_of(self, ids: Iterable[int]) -> str:
-        """Ids as a person would write them. Raises as `tokens_of`."""
+        """The text of ids in its usual spelling. Raises the same errors as `tokens_of`."""
         return self.text(self.tokens_of(ids))
 
     def closest_to(self, token: str) -> tuple[str, ...]:
-        """Known tokens of similar spelling; none for a known token."""
+        """Known tokens with a similar spelling. Empty if `token` itself is known."""
         unknown = self.unknown([token])
         return unknown[0].closest if unknown else ()
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id, special ones included: the labels of an axis.
+        """The token of each id, including special tokens. They label the axes of tensors.
 
         Raises:
-            InputError: an id that is not in the vocabulary, or is not a whole number.
+            InputError: an id is not in the vocabulary, or is not a whole number.
         """
         indices = as_ids(ids)
         for index in indices:
@@ -192,15 +192,15 @@ class Vocabulary:
         return tuple(self.tokens[index] for index in indices)
 
     def text(self, tokens: Iterable[str]) -> str:
-        """Tokens joined to a text as a person would write it, without `<pad>`, `<sos>` and `<eos>`.
+        """Tokens joined to a text in its usual spelling, without `<pad>`, `<sos>` and `<eos>`.
 
         Raises:
-            InputError: something that is not a token.
+            InputError: `tokens` is not an ordered collection of texts.
         """
         return self.tokenizer.join([token for token in as_tokens(tokens) if token not in (PAD, SOS, EOS)])
 
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
-        """The tokens that are read as `<unk>`, each once, in order of first use. Raises as `ids`."""
+        """The tokens that are read as `<unk>`, each once, in the order of their first use. Raises the same errors as `ids`."""
         missing = dict.fromkeys(token for token in as_tokens(tokens) if token not in self._id_of)
         return tuple(
             Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing
@@ -212,7 +212,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str) -> "Vocabulary":
-        """The inverse of `to_json`.
+        """The vocabulary in a JSON text of `to_json`.
 
         Raises:
             ConfigError: `text` is not the JSON of a vocabulary.
@@ -233,10 +233,10 @@ class Vocabulary:
 
 
 def _texts(tokens: Any) -> tuple[str, ...]:
-    """The tokens of any collection, also a set or a mapping, because `Vocabulary.of` sorts them.
+    """The tokens of any collection. It may also be a set or a mapping, because `Vocabulary.of` sorts the tokens.
 
     Raises:
-        ConfigError: one of them is not a text that can be written to a file.
+        ConfigError: `tokens` is not a collection, or a token is not a text that UTF-8 can encode.
     """
     listed = list(tokens) if isinstance(tokens, Mapping | Set) else as_list(tokens)
     if listed is None:

@@ -1,1 +1,1 @@
-"""One forward pass kept, or changed."""
+"""Record the tensors of a forward pass, or change them."""

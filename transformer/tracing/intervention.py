@@ -1,4 +1,4 @@
-"""The base class of all interventions: which tap an edit acts on, and which heads, positions and batch items of its tensor."""
+"""The base class of all interventions. An intervention selects a tap, and heads, positions and batch items of its tensor."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,27 +11,27 @@ from transformer.errors import PathError
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.paths import check_index, find_tap
 
-# Keys and values may have fewer heads than queries, each shared by a group of them.
+# Keys and values may have fewer heads than queries; then several heads of queries share one head of keys and values.
 HEAD_AXES = ("head", "key_head")
 LENGTH_AXES = ("query", "source", "target", "position", "key")
-# More than any sequence or batch has; what is really there is known only when the pass runs.
+# More positions or batch items than any tensor has. The actual number is known only when the pass runs.
 MOST_POSITIONS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Intervention:
-    """The base class of every edit: it names a tap, and the part of its tensor that is changed.
+    """The base class of every edit. An edit names a tap, and the part of its tensor to change.
 
     Attributes:
-        path: of a tap, or of an attention.
-        heads: which heads, counted from 0; None for all. Only where the tensor has a head axis.
-        items: which items of the batch, counted from 0; None for all. One batch can so hold many edits side by side.
+        path: path of a tap, or of an attention.
+        heads: heads to change, counted from 0; None for all. Only for a tensor that has a head axis.
+        items: items of the batch to change, counted from 0; None for all. So each item of one batch can have its own edit.
 
     Raises:
-        PathError: (from `place`, before anything runs) no such tap or head, or no head axis to choose from.
+        PathError: the tap or the head does not exist, or the tensor has no head axis. Raised by `place`, before anything runs.
     """
 
-    # Which tap of an attention is meant when `path` names the attention as a whole.
+    # The tap of an attention that the edit acts on if `path` is the path of the attention itself.
     of_attention: ClassVar[str] = "weights"
 
     path: str
@@ -44,10 +44,11 @@ class Intervention:
                 object.__setattr__(self, name, plain(given))
 
     def place(self, model: Traceable) -> str:
-        """The path of the tap this edit acts on. Everything that can be checked before the pass runs is checked here.
+        """The path of the tap that this edit acts on. Everything that can be checked before the pass runs is checked here.
 
         Raises:
-            PathError: no such tap, head or batch item, or no axis to choose them on; in a subclass also an unfit value.
+            PathError: the tap, a head or a batch item does not exist, or the tensor has no such axis. Subclasses also raise it
+                if one of their own values is invalid.
         """
         path = find_tap(model.taps, self.path, self.of_attention)
         tap = model.taps[path]
@@ -63,8 +64,8 @@ class Intervention:
         return path
 
     def reads(self, model: Traceable) -> Iterable[str]:
-        """The paths of the tensors that `change` may read in the scope: those of the same attention or layer. A pass that keeps
-        no others keeps these."""
+        """The paths of the tensors that `change` may read in the scope: the tensors of the same module. A pass keeps these even
+        if it keeps no others."""
         owner = self.place(model).rpartition(".")[0]
         return [path for path in model.taps if path.rpartition(".")[0] == owner]
 
@@ -76,8 +77,8 @@ class Intervention:
         return edited
 
     def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        """An index into the tensor: what is meant along some axes, everything along the others. What is not there, or not
-        yet while an answer grows, is left out."""
+        """An index into the tensor: the chosen indices along some axes, everything along the other axes. Indices beyond the end
+        of an axis are left out, because they may exist only later, when the answer has grown."""
         chosen = {
             axis: [index for index in indices if index < values.shape[axis]]
             for axis, indices in self.chosen(tap).items()
@@ -89,33 +90,33 @@ class Intervention:
         return tuple(torch.meshgrid(*every, indexing="ij"))
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
-        """Axis, by its number → the indices that are meant along it; None for all."""
+        """Number of an axis → the chosen indices along it; None for all."""
         named = (("batch", self.items), (head_axis(tap), self.heads))
         return {tap.axes.index(name): what for name, what in named if name in tap.axes}
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        """The new values of the selected part, of whatever type of number; they get that of the tensor.
+        """The new values of the selected part. They may have any dtype, because `apply` converts them to the tensor's.
 
         Args:
-            values: of the selected part.
-            tap: whose tensor is edited.
-            where: the selected part, as an index into that tensor.
-            scope: with what has passed before, at least of what it `reads`.
+            values: the present values of the selected part.
+            tap: the tap whose tensor is edited.
+            where: the selected part, as an index into the tensor.
+            scope: contains the tensors that were computed earlier in the pass, at least those of `reads`.
 
         Raises:
-            PathError: the values do not fit what has passed before (only in some subclasses).
+            PathError: the new values do not fit the tensors of this pass (only in some subclasses).
         """
         raise NotImplementedError(f"{type(self).__name__} does not define `change`")
 
 
 def head_axis(tap: Tap) -> str:
-    """The name of the axis of heads, also where the tensor has none."""
+    """The name of the axis of heads; `head` if the tensor has no such axis."""
     return next((axis for axis in HEAD_AXES if axis in tap.axes), "head")
 
 
 def plain(given: Any) -> Any:
-    """Rows of numbers as tuples of Python's own numbers, whether they come as lists, arrays or tensors, so that an edit can be
-    hashed and compared. Other values are returned unchanged; an edit refuses them when it is placed."""
+    """Lists, arrays and tensors as tuples of Python's own numbers, so that an edit can be hashed and compared. Other values are
+    returned unchanged; `Intervention.place` raises an error for those that are not allowed."""
     if hasattr(given, "tolist"):
         given = given.tolist()
     is_row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
@@ -123,10 +124,10 @@ def plain(given: Any) -> Any:
 
 
 def check_row(name: str, given: object) -> tuple[Any, ...]:
-    """A tuple, as it was given.
+    """`given`, if it is a tuple.
 
     Raises:
-        PathError: anything else, such as a single number; the error calls it `name`.
+        PathError: `given` is not a tuple, but for example a single number. The message calls it `name`.
     """
     if not isinstance(given, tuple):
         raise PathError("{name} is {given!r}; it must be a row of whole numbers, such as (0,).", name=name, given=given)
@@ -136,15 +137,15 @@ def check_row(name: str, given: object) -> tuple[Any, ...]:
 def length_axis(
     tap: Tap, positions: tuple[int, ...] | None, longest: int = MOST_POSITIONS
 ) -> dict[int, tuple[int, ...] | None]:
-    """The number of the axis that `positions` counts along → the positions meant there; nothing where all are.
+    """Number of the axis of positions → the chosen positions. Empty if all positions are chosen.
 
     Args:
-        tap: whose tensor it is.
-        positions: counted from 0; None for all.
-        longest: the most positions there can be.
+        tap: the tap of the tensor.
+        positions: the chosen positions, counted from 0; None for all.
+        longest: the largest possible number of positions.
 
     Raises:
-        PathError: the tensor has no axis of positions, or one of them cannot be.
+        PathError: the tensor has no axis of positions, or a position is not from 0 to `longest - 1`.
     """
     for position in check_row("positions", positions) if positions is not None else ():
         check_index("position", position, longest)

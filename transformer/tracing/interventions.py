@@ -3,11 +3,11 @@
     with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
         logits = model(source, target)
 
-A path names a tap (`encoder.layers.0.self_attention.weights`). Where an edit is about a whole attention, the path of the
-attention itself (`encoder.layers.0.self_attention`) is enough.
+A path names a tap (`encoder.layers.0.self_attention.weights`). The path of an attention itself
+(`encoder.layers.0.self_attention`) is also allowed; each class then selects one tap of the attention (`of_attention`).
 
-No edit of scores gives weight to a key that is hidden or blocked. An edit of the weights themselves comes after the mask, so
-`Patch` and `Replace` on `weights` can.
+An edit of scores never gives weight to a hidden or blocked key. `Patch` and `Replace` on `weights` can do so, because they act
+after the mask.
 """
 
 from collections.abc import Iterable
@@ -25,10 +25,10 @@ from transformer.tracing.paths import SCORES, TensorPath, check_index, find_tap
 
 __all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
 
-# Beyond these, what follows in float32 would no longer be finite. Scales that follow one another stop at the second.
+# With larger numbers, later float32 tensors would not be finite. The products of several scales stop at LARGEST_VALUE.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
 WRONG_SHAPE = "Values of shape {shape} do not fit {path}, which takes {allowed} ({axes})."
-# Of a tensor of the decoder, without a target: it has one more position for each token of the answer.
+# For tensors of the decoder, because without a target they get one more position for each token of the answer.
 WRONG_SHAPE_GROWING = (
     "Values of shape {shape} do not fit {path}, which takes {allowed} ({axes}). "
     "Where the model writes its own answer, that grows with it: give the target, too."
@@ -38,11 +38,11 @@ MASK_ALLOWED = "{path} holds True and False: Patch it with these, or Ablate it t
 
 @dataclass(frozen=True)
 class Ablate(Intervention):
-    """Take away what heads (or a whole tensor) contribute.
+    """Remove the contribution of heads, or of a whole tensor.
 
     Attributes:
-        to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is for attention weights: each query
-            looks equally at every key its mask allows, so the head hands on the plain average of the values.
+        to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is only for attention weights: each
+            query attends equally to every key that its mask allows, so the head outputs the average of the values.
     """
 
     to: Literal["zero", "uniform"] = "zero"
@@ -62,18 +62,19 @@ class Ablate(Intervention):
         scores = scope.values[f"{attention}.{last_scores(scope.config)}"]
         allowed = ~hidden_keys(scope.values.masks[attention], scores)[where]
         count = allowed.sum(-1, keepdim=True)
-        # A query that may attend to no key keeps its weights: zeros, or under −10 000 equal ones where its mask is empty.
+        # A query that may attend to no key keeps its weights. They are zeros, or equal weights if the mask alone hides every
+        # key and the fill is a finite number.
         return torch.where(count > 0, allowed.to(values.dtype) / count.clamp(min=1), values)
 
 
 @dataclass(frozen=True)
 class Scale(Intervention):
-    """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 turns round.
+    """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 changes the sign.
 
     Attributes:
-        factor: any number up to a million either way. Scores that a mask hides stay hidden; what it makes larger than 10¹²
-            either way stops there.
-        positions: which positions (queries, source or target tokens), counted from 0; None for all.
+        factor: any number from minus a million to a million. Scores that a mask hides stay hidden. Products are clamped to the
+            range from −10¹² to 10¹².
+        positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
     of_attention = "output"
@@ -101,19 +102,19 @@ class Scale(Intervention):
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = values * self.factor
-        most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # half precision ends earlier
-        # 0 × −∞ would be NaN, and −1 × −∞ the only key anyone looks at.
+        most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # the largest number in half precision is smaller
+        # Without this, 0 × −∞ would be NaN, and a key with the score −1 × −∞ would get all the attention.
         return _except_hidden(scaled.clamp(-most, most), values, tap, where, scope)
 
 
 @dataclass(frozen=True)
 class Patch(Intervention):
-    """Put other values in, for example those of another run.
+    """Replace values by other values, for example by those of another run.
 
     Attributes:
-        values: numbers, as a tensor, an array or nested sequences (kept as nested tuples, so that the edit can be hashed);
-            of the shape of the selected part, or one that broadcasts to it.
-        positions: which positions (queries, source or target tokens), counted from 0; None for all.
+        values: numbers, as a tensor, an array or nested sequences. They are stored as nested tuples, so that the edit can be
+            hashed. Their shape is the shape of the selected part, or one that broadcasts to it.
+        positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
     of_attention = "output"
@@ -151,7 +152,7 @@ class Patch(Intervention):
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         new = torch.tensor(self.values, dtype=torch.bool if _is_mask(tap.path) else torch.float64, device=values.device)
-        if values.is_floating_point():  # half precision ends earlier, and infinity would become NaN; −∞ stays what it is
+        if values.is_floating_point():  # half precision would turn large numbers into ∞, and later into NaN; −∞ stays
             most = torch.finfo(values.dtype).max
             new = torch.where(new == -torch.inf, new, new.clamp(-most, most)).to(values.dtype)
         try:
@@ -169,10 +170,10 @@ class Patch(Intervention):
 
 @dataclass(frozen=True)
 class Block(Intervention):
-    """Forbid single queries to attend to single keys: the other keys of that query share out the attention.
+    """Forbid single queries to attend to single keys. The attention of such a query goes to its other keys.
 
-    A blocked key has weight 0, whatever other edits make of the scores; a query whose keys are all blocked attends to none. The
-    exception: where the mask itself hides every key of a query, that row is left as the variant makes it.
+    A blocked key has weight 0, even if other edits change its score. A query whose keys are all blocked attends to no key.
+    There is one exception: if the mask itself hides every key of a query, the variant decides about the weights of that query.
 
     Attributes:
         edges: (query position, key position) pairs, counted from 0.
@@ -195,24 +196,24 @@ class Block(Intervention):
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
         shape = scope.values.shape(f"{tap.path.rpartition('.')[0]}.scores")
-        return super().apply(values.expand(shape), tap, scope)  # a mask is the same for all heads, and perhaps queries
+        return super().apply(values.expand(shape), tap, scope)  # all heads, and maybe all queries, share one mask before this
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         values = values.clone()
         for query, key in self.edges:
-            # While an answer grows token by token, an edge may lie ahead of what is there yet.
+            # While an answer is written token by token, the query or the key of an edge may not exist yet.
             values[..., query : query + 1, key : key + 1] = False
         return values
 
 
 @dataclass(frozen=True)
 class Replace(Intervention):
-    """Put another tensor of the same run in a tensor's place: with the sub-layer's output in place of the residual sum, the
-    residual connection is gone.
+    """Replace a tensor by another tensor of the same run. For example, replacing the residual sum by the sub-layer's output
+    removes the residual connection.
 
     Attributes:
-        by: path of the tap whose tensor is put in; it must come earlier in the pass and have the same shape. Scores, which
-            may be −∞, can replace scores only.
+        by: path of the tap whose tensor is the replacement. It must be computed earlier in the pass and have the same shape.
+            Scores can replace only scores, because they may be −∞.
     """
 
     of_attention = "output"
@@ -264,7 +265,8 @@ def _is_mask(path: str) -> bool:
 
 
 def _except_hidden(edited: Tensor, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-    """The edited values, but hidden scores as they were: those that are −∞, and those that the mask has filled already."""
+    """The edited values, except for hidden scores, which stay unchanged. A score is hidden if it is −∞, or if the mask has
+    already replaced it by the fill."""
     attention, _, name = tap.path.rpartition(".")
     if name not in SCORES:
         return edited

@@ -1,4 +1,4 @@
-"""Where a tensor is in the network: its dotted path as a typed value, and the three kinds of attention.
+"""The place of a tensor in the network: its dotted path as a typed value, and the three kinds of attention.
 
     path = TensorPath.parse("encoder.layers.0.self_attention.scores")
     path.stack, path.layer, path.sublayer, path.name      # "encoder", 0, "self_attention", "scores"
@@ -20,11 +20,11 @@ from transformer.errors import InputError, PathError
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
-# The side whose tokens each stack works on.
+# Stack → the side whose tokens it reads.
 STACK_SIDES: dict[str, Side] = {"encoder": "source", "decoder": "target"}
 # The tensors of an attention that an edit may set to −∞.
 SCORES = ("scores", "scaled_scores", "masked_scores")
-# The sub-layers of a layer of each stack, in the order they run.
+# Stack → the sub-layers of each of its layers, in the order in which they run.
 SUBLAYERS = {
     "encoder": ("self_attention", "feed_forward"),
     "decoder": ("self_attention", "cross_attention", "feed_forward"),
@@ -34,13 +34,13 @@ ADD_NORM = "_add_norm"
 
 @dataclass(frozen=True)
 class TensorPath:
-    """The place of a tap, or of the module it belongs to, in the module tree.
+    """The place of a tap, or of the module that has the tap, in the module tree.
 
     Attributes:
-        stack: `encoder` or `decoder`; empty for embeddings, masks and what follows the decoder.
-        layer: counted from 0; None outside the layers.
+        stack: `encoder` or `decoder`; empty for embeddings, for masks, and for the tensors after the decoder.
+        layer: number of the layer, counted from 0; None outside the layers.
         sublayer: the module within the layer: `self_attention`, `self_attention_add_norm`, `feed_forward`, …; or empty.
-        name: the rest, with dots where it has several parts: `scores`, `query.heads`; empty for a sub-layer itself.
+        name: the rest of the path, whose parts are separated by dots: `scores`, `query.heads`; empty for a sub-layer itself.
     """
 
     stack: str = ""
@@ -50,10 +50,10 @@ class TensorPath:
 
     @classmethod
     def parse(cls, text: "str | TensorPath") -> "TensorPath":
-        """The path that is written as a text; whether a model has it is not checked (`find_tap` does).
+        """The path that a text describes. It is not checked against a model (`find_tap` does this).
 
         Raises:
-            PathError: not a text.
+            PathError: `text` is neither a text nor a TensorPath.
         """
         if isinstance(text, TensorPath):
             return text
@@ -66,7 +66,7 @@ class TensorPath:
         return ".".join(part for part in (self.stack, *layer, self.sublayer, self.name) if part)
 
     def __truediv__(self, name: str) -> "TensorPath":
-        """What has that name within the module at this path: `path / "query.heads"`."""
+        """The path of the tap or module `name` in the module at this path: `path / "query.heads"`."""
         return replace(self, name=f"{self.name}.{name}" if self.name else name)
 
     @property
@@ -81,48 +81,49 @@ class TensorPath:
 
     @property
     def part(self) -> str:
-        """The sub-layer it belongs to, of which its residual connection and LayerNorm are part; empty outside the layers."""
+        """The sub-layer that the tensor belongs to. Tensors of `…_add_norm` belong to the sub-layer inside it. Empty outside
+        the layers."""
         return self.sublayer.removesuffix(ADD_NORM)
 
     @property
     def whole(self) -> "TensorPath":
-        """The path of that sub-layer: of the attention or the feed-forward network."""
+        """The path of the sub-layer `part`: of an attention or a feed-forward network."""
         return TensorPath(self.stack, self.layer, self.part)
 
     @property
     def add_norm(self) -> "TensorPath":
-        """The path of the residual connection and LayerNorm around that sub-layer."""
+        """The path of the residual connection and LayerNorm around the sub-layer `part`."""
         return TensorPath(self.stack, self.layer, f"{self.part}{ADD_NORM}")
 
     @property
     def side(self) -> Side:
-        """Whose tokens it is about; a mask is about its keys."""
+        """The side, `source` or `target`, of the tensor's tokens; for a mask, the side of its keys."""
         if self.stack:
             return STACK_SIDES[self.stack]
         return "source" if self.name.startswith("source_") else "target"
 
     @property
     def kind(self) -> "Kind | None":
-        """The kind of attention it belongs to; None where it belongs to none."""
+        """The kind of attention that the tensor belongs to; None if it does not belong to an attention."""
         return next((kind for kind in Kind if (kind.stack, kind.sublayer) == (self.stack, self.sublayer)), None)
 
     def near(self, other: "TensorPath") -> str:
-        """The path without what it has in common with another at its start: `query.heads` seen from the same attention."""
+        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention."""
         mine, others = str(self).split("."), str(other).split(".")
         same = next((index for index, pair in enumerate(zip(mine, others, strict=False)) if pair[0] != pair[1]), 0)
         return ".".join(mine[same:])
 
     def template(self, layer: str) -> str:
-        """The path as a text with a placeholder for the number of the layer: `encoder.layers.{index}.feed_forward.hidden`."""
+        """The path as a text, with `layer` in place of the layer's number: `encoder.layers.{index}.feed_forward.hidden`."""
         return ".".join((self.stack, "layers", layer, self.sublayer, self.name))
 
 
 class Kind(StrEnum):
-    """One of the three kinds of attention. Equal to its name, so it may stand wherever a name does: `Kind.CROSS == "cross"`.
+    """One of the three kinds of attention. A kind is equal to its name (`Kind.CROSS == "cross"`), so code can use either.
 
     Attributes:
-        stack, sublayer: where it is in the network.
-        queries, keys: whose tokens its queries and its keys are, `source` or `target`.
+        stack, sublayer: the place of this attention in the network.
+        queries, keys: the side of its queries and of its keys, `source` or `target`.
     """
 
     stack: str
@@ -142,10 +143,10 @@ class Kind(StrEnum):
 
     @classmethod
     def of(cls, name: object) -> "Kind":
-        """The kind of that name.
+        """The kind called `name`.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such kind.
         """
         for kind in cls:
             if isinstance(name, str) and kind == name:
@@ -154,24 +155,24 @@ class Kind(StrEnum):
 
     @property
     def mask(self) -> TensorPath:
-        """The path of the mask that is laid on its scores."""
+        """The path of the mask that hides scores of this attention."""
         return TensorPath(name=f"{self.keys}_mask")
 
     def path(self, layer: int) -> TensorPath:
-        """The path of this attention in a layer, counted from 0."""
+        """The path of this attention in a layer. Layers are counted from 0."""
         return TensorPath(self.stack, layer, self.sublayer)
 
 
 def find_tap(taps: Collection[str], path: object, of_attention: str = "weights") -> str:
-    """The path of a tap as a text, given its path or that of the attention it belongs to.
+    """The path of a tap as a text. `path` is the path of the tap, or of the attention that the tap belongs to.
 
     Args:
-        taps: the paths there are.
+        taps: the paths of the model's taps.
         path: a text or a `TensorPath`.
-        of_attention: which tap is meant where `path` is that of an attention.
+        of_attention: the name of the tap to return if `path` is the path of an attention.
 
     Raises:
-        PathError: there is none; names the paths spelled most like it.
+        PathError: there is no such tap. The message names the paths with the most similar spelling.
     """
     text = str(path) if isinstance(path, TensorPath) else path
     if not isinstance(text, str):
@@ -185,13 +186,13 @@ def find_tap(taps: Collection[str], path: object, of_attention: str = "weights")
 
 
 def check_index(name: str, index: object, count: int) -> None:
-    """Refuse an index, counted from 0, that is not one of `count`.
+    """Check that an index is a whole number from 0 to `count - 1`.
 
     Args:
-        name: what it is an index of, for the message: `head`.
+        name: the name of the indexed thing in the message, such as `head`.
 
     Raises:
-        PathError: not a whole number from 0 to `count - 1`.
+        PathError: it is not.
     """
     if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= int(index) < count:
         raise PathError("{name} is {index!r}; allowed are 0 to {last}.", name=name, index=index, last=count - 1)
@@ -209,5 +210,6 @@ def _parsed(text: str) -> TensorPath:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is a number of a layer as a path prints it, so that what is parsed prints the same again."""
+    """Whether a text is the number of a layer in the form in which paths are printed (`1`, not `01`). So a parsed path prints
+    as the same text."""
     return len(text) <= 4 and text.isascii() and text.isdecimal() and str(int(text)) == text

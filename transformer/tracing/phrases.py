@@ -1,16 +1,16 @@
 """Edits as phrases, for the list of edits on a page and for its link.
 
-    silence cross layer 1 head 2          the weights of that head are 0
-    average cross layer 1 head 2          each query of that head attends equally to every key that the mask allows
-    block cross layer 1 query 3 key 5     that query may not attend to that key
+    silence cross layer 1 head 2          the weights of the head are 0
+    average cross layer 1 head 2          each query of the head attends equally to every key that the mask allows
+    block cross layer 1 query 3 key 5     the query may not attend to the key
     no causal mask                        the decoder attends to later tokens (and to padding, which the same mask hides)
     no padding mask                       the encoder and cross-attention attend to padding of the source
     no positions                          no position vectors are added to the tokens
     no scaling cross layer 1              scores are not divided before softmax
     no residual encoder layer 1 feed_forward    the sub-layer's input is not added to its output
 
-Layers and heads are counted from 1, as on the pages; queries and keys from 0, as on the axes. Without `head`, a phrase is about
-all heads of the layer.
+Layers and heads are counted from 1, as on the pages. Queries and keys are counted from 0, as on the axes. Without `head`, a
+phrase applies to all heads of the layer.
 """
 
 import re
@@ -45,9 +45,10 @@ class Phrase:
     """The parts of a phrase, with the model and the text that it applies to.
 
     Attributes:
-        parts: its variable parts by name: `kind`, `stack`, `sublayer`, `layer`, `head`, `query` and `key`, as they were typed.
-        config: of the model.
-        lengths: the number of tokens of `source` and `target`; any position is allowed on a side that is missing.
+        parts: name of a variable part → its text, as it was typed. Names: `kind`, `stack`, `sublayer`, `layer`, `head`, `query`
+            and `key`.
+        config: configuration of the model.
+        lengths: the number of tokens of `source` and `target`. If a side is missing, any position is allowed on it.
     """
 
     parts: dict[str, str]
@@ -55,7 +56,7 @@ class Phrase:
     lengths: Mapping[str, int]
 
     def position(self, name: str) -> int:
-        """The `query` or the `key`, counted from 0.
+        """The position of the `query` or the `key`, counted from 0.
 
         Raises:
             InputError: the text has no such token.
@@ -72,7 +73,7 @@ class Phrase:
         return Kind.of(self.parts["kind"])
 
     def layer(self, stack: str) -> int:
-        """The layer of a stack, counted from 0.
+        """The number of the layer in a stack, counted from 0.
 
         Raises:
             InputError: the model has no such layer.
@@ -88,12 +89,12 @@ class Phrase:
 
     @property
     def attention(self) -> TensorPath:
-        """The path of the attention. Raises as `layer`."""
+        """The path of the attention. Raises the same errors as `layer`."""
         return self.kind.path(self.layer(self.kind.stack))
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """The head, counted from 0; None for all.
+        """A tuple of the head's number, counted from 0; None for all heads.
 
         Raises:
             InputError: the model has no such head.
@@ -148,7 +149,7 @@ def _no_residual(phrase: Phrase) -> Interventions:
     return (Replace(str(sublayer.add_norm / "sum"), by=str(sublayer / "output")),)
 
 
-# Each form of a phrase: its pattern, the form as errors show it, and the function from a phrase to its interventions.
+# The forms of phrases. Each has a pattern, the text that errors show, and the function that returns the interventions.
 FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
     (rf"silence {PLACE}{HEAD}", "silence KIND layer N [head N]", _silence),
     (rf"average {PLACE}{HEAD}", "average KIND layer N [head N]", _average),
@@ -170,12 +171,12 @@ def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int]
 
     Args:
         phrase: one of the forms above.
-        config: of the model.
+        config: configuration of the model.
         lengths: the number of tokens of `source` and `target`; None to allow any position.
 
     Raises:
-        InputError: no such form, or the model has no such layer or head, or the text no such token; the message lists what is
-            allowed. Or `lengths` is not a mapping.
+        InputError: the phrase has none of the forms, or its layer, head or token does not exist (the message lists what is
+            allowed), or `lengths` is not a mapping.
         ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """
     check_sizes(config)
@@ -196,10 +197,11 @@ def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int]
 
 
 def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
-    """The interventions that several phrases describe, in their order; `config` and `lengths` as for `interventions`.
+    """The interventions that several phrases describe, in the same order. `config` and `lengths` are those of `interventions`.
 
     Raises:
-        InputError: as `interventions`, with the phrase in the message if there are several; or `phrases` is not a list.
+        InputError: the same errors as `interventions`, with the phrase in the message if there are several; or `phrases` is not
+            a list.
         ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """
     if isinstance(phrases, str) or not isinstance(phrases, Sequence):
@@ -209,17 +211,18 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
         try:
             edits += interventions(phrase, config, lengths)
         except InputError as error:
-            if len(phrases) == 1 or "phrase" in error.values:  # the sentence has the phrase already
+            if len(phrases) == 1 or "phrase" in error.values:  # the message already contains the phrase, or needs none
                 raise
             raise InputError("In “{phrase}”: {error}", phrase=cut(phrase, 80), error=error) from None
     return edits
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
-    """The phrase that silences or averages a head, or all heads of a layer if `head` is None; layer and head counted from 0."""
+    """A phrase about a head, or about all heads of a layer if `head` is None. `verb` is `silence`, `average` or `block`; layer
+    and head are counted from 0."""
     return f"{verb} {kind} layer {layer + 1}" + (f" head {head + 1}" if head is not None else "")
 
 
 def block(kind: str, layer: int, head: int | None, query: int, key: int) -> str:
-    """The phrase that keeps one query from attending to one key; everything counted from 0."""
+    """The phrase that blocks the attention of one query to one key. All numbers are counted from 0."""
     return f"{at_head('block', kind, layer, head)} query {query} key {key}"

@@ -1,7 +1,7 @@
-"""`Readout`: how the logits of a decoder are read from its residual stream, and what was added to that stream.
+"""`Readout`: how a decoder computes logits from its residual stream, and which tensors it adds to that stream.
 
-The logit lens and the contributions to a logit need no more of a network than this, so they work for every network that
-describes itself so: a `Transformer` by `readout_of`, a model of Hugging Face by `transformer.huggingface.readout`.
+The logit lens and the contributions to a logit need only the readout of a network, so they work for every network that has one.
+`readout_of` returns the readout of a `Transformer`, and `transformer.huggingface.readout` that of a model of Hugging Face.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from transformer.tracing.paths import SUBLAYERS, TensorPath
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """A norm on the way of the residual stream.
+    """A norm that the residual stream passes through.
 
     Attributes:
-        module: a LayerNorm, or one that subtracts no mean (RMSNorm).
-        reads: path of the tensor that it reads.
+        module: a LayerNorm, or a norm that does not subtract the mean (RMSNorm).
+        reads: path of the tensor that the norm reads.
     """
 
     module: nn.Module
@@ -30,14 +30,14 @@ class Norm:
     def held(
         self, values: Float[Tensor, " d_model"], parts: Float[Tensor, "part d_model"]
     ) -> tuple[Float[Tensor, "part d_model"], Float[Tensor, " d_model"]]:
-        """The norm applied to the parts of a sum, its spread held at that of the whole sum, which makes it linear.
+        """Apply the norm to the parts of a sum, dividing each part by the spread of the whole sum. This makes the norm linear.
 
         Args:
-            values: the sum that it reads.
-            parts: to carry through it.
+            values: the sum that the norm reads.
+            parts: the parts that the norm is applied to.
 
         Returns:
-            The parts after it, and what it adds to their sum: its bias. In double precision.
+            The parts after the norm, and the norm's bias, which it adds to their sum. Both in double precision.
         """
         values, parts = values.double(), parts.double()
         zeros = torch.zeros_like(values)
@@ -47,7 +47,7 @@ class Norm:
             gain = zeros + 1 if self.module.weight is None else self.module.weight.double()
             bias = zeros if self.module.bias is None else self.module.bias.double()
             return gain * (parts - parts.mean(-1, keepdim=True)) / spread, bias
-        # What such a norm makes of ones is its gain, whether its weights are the gain itself or the gain less one.
+        # An RMSNorm's weights are the gain itself, or the gain minus one. In both cases its output for ones shows the gain.
         gain = self.module(torch.ones(1, 1, len(values)))[0, 0].double() * (1 + epsilon) ** 0.5
         return gain * parts / (values.square().mean() + epsilon).sqrt(), zeros
 
@@ -57,11 +57,12 @@ class Sublayer:
     """A sub-layer of a decoder.
 
     Attributes:
-        path: `decoder.layers.0.self_attention`; its tap `output` has what it adds, before `after` and `factor`.
-        weight, bias: of the map after the heads, [d_model, head · d_head]; None for a feed-forward network.
-        after: the norm between its output and the stream, where there is one.
-        factor: by which its output is multiplied, then.
-        post: the norm of the sum (post-norm).
+        path: path of the sub-layer, such as `decoder.layers.0.self_attention`. Its tap `output` has the tensor that it adds to
+            the stream, before `after` and `factor` are applied.
+        weight, bias: weight [d_model, head · d_head] and bias of the map after the heads; None for a feed-forward network.
+        after: the norm between the sub-layer's output and the stream; None if there is no such norm.
+        factor: the factor that the output is multiplied by, after the norm `after`.
+        post: the norm of the residual sum (post-norm); None for pre-norm.
     """
 
     path: TensorPath
@@ -74,19 +75,19 @@ class Sublayer:
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """How logits are read from the residual stream.
+    """How logits are computed from the residual stream.
 
     Attributes:
         start: path of the stream before the first norm and layer.
-        position: path of the vectors of the positions in that sum; empty where none are added.
-        first: the norm of the start, where there is one.
-        stream: paths of the stream where the first layer reads it, and after each layer.
-        sublayers: those that may have run, in their order.
-        final: the norm after the last layer, where there is one.
-        smaller: a linear map without bias after it, to vectors of another width; None where there is none.
-        weight, bias: of the output layer, a row and a number for each token.
-        factor: by which the product with `weight` is multiplied.
-        cap: the logits are squeezed to between −cap and cap, `cap · tanh(logit / cap)`; 0 where they are not.
+        position: path of the vectors of the positions in `start`; empty if the network adds none.
+        first: the norm of `start`; None if there is no such norm.
+        stream: paths of the stream before the first layer and after each layer.
+        sublayers: the decoder's sub-layers in the order in which they run. A decoder alone skips some of them.
+        final: the norm after the last layer; None if there is no such norm.
+        smaller: a linear map without bias after the norm `final`, to vectors of another width; None if there is no such map.
+        weight, bias: weight and bias of the output layer, a row and a number for each token.
+        factor: the factor that the product with `weight` is multiplied by.
+        cap: the logits are limited to between −cap and cap by `cap · tanh(logit / cap)`; 0 if they are not limited.
     """
 
     start: str
@@ -102,19 +103,19 @@ class Readout:
     cap: float = 0.0
 
     def logits(self, stream: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position vocab"]:
-        """The logits that are read from vectors of the stream, as after the last layer."""
+        """The logits that the network would compute if `stream` were the output of its last layer."""
         logits = self.uncapped(stream)
         return logits if not self.cap else self.cap * (logits / self.cap).tanh()
 
     def uncapped(self, stream: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position vocab"]:
-        """The same before they are squeezed by `cap`."""
+        """The logits as in `logits`, but without the limit `cap`."""
         read = stream if self.final is None else self.final.module(stream)
         read = read if self.smaller is None else nn.functional.linear(read, self.smaller)
         return nn.functional.linear(self.factor * read, self.weight, self.bias)
 
     def direction(self, token: int) -> tuple[Float[Tensor, " d_model"], float]:
-        """The vector whose product with the stream (after the last norm) is the logit of a token, and the bias of it. In double
-        precision."""
+        """A vector and a number: the logit of a token is the product of the vector with the stream after the last norm, plus
+        the number (the bias). In double precision."""
         row = self.weight[token].double()
         row = row if self.smaller is None else row @ self.smaller.double()
         return self.factor * row, 0.0 if self.bias is None else float(self.bias[token])
@@ -124,7 +125,7 @@ def readout_of(model: object) -> Readout:
     """The readout of our own network.
 
     Raises:
-        InputError: not a Transformer.
+        InputError: `model` is not a Transformer.
     """
     if not isinstance(model, Transformer):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)

@@ -18,18 +18,19 @@ from transformer.network.tap import Derived, Edit, Stored, read, tracing
 from transformer.tracing.paths import SCORES, SIDES, Kind, Side, TensorPath, check_index, find_tap
 from transformer.validation import as_list, one_of
 
-# A row for each text of the batch.
+# Tokens and ids: one row for each text of the batch.
 Tokens = tuple[tuple[str, ...], ...]
 Ids = tuple[tuple[int, ...], ...]
-# Of each piece of a word the number of the word, counted from 0 in each text; None for special tokens.
+# For each token, the number of the word that it is a piece of, counted from 0 in each text; None for special tokens.
 Words = tuple[tuple[int | None, ...], ...]
 
 
 def as_array(values: Tensor) -> np.ndarray:
-    """A tensor as a read-only NumPy array on the same memory; of bfloat16, which NumPy lacks, a copy in float32.
+    """A tensor as a read-only NumPy array that shares its memory. A bfloat16 tensor is copied to float32, because NumPy has no
+    bfloat16.
 
     Raises:
-        InputError: it is not a tensor.
+        InputError: `values` is not a tensor.
     """
     if not isinstance(values, Tensor):
         raise InputError("values must be a tensor, not {values!r}.", values=values)
@@ -44,9 +45,9 @@ class Step:
     """One tensor of the forward pass.
 
     Attributes:
-        path: of its tap in the module tree.
+        path: path of the tensor's tap in the module tree.
         axes: the name of each axis.
-        stored: the tensor, or how to compute it again: in models of Hugging Face, scores before the softmax are not kept.
+        stored: the tensor, or a function that computes it again. For example, scores of models of Hugging Face are not kept.
     """
 
     path: str
@@ -55,7 +56,7 @@ class Step:
 
     @property
     def values(self) -> Tensor:
-        """The tensor itself, not a copy. Do not write to it: the trace is shared."""
+        """The tensor itself, not a copy. Do not write to it, because the trace is shared."""
         return read(self.stored)
 
     @property
@@ -65,7 +66,7 @@ class Step:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tensor as it is kept; 0 for one that is computed again."""
+        """Bytes of the kept tensor; 0 for a tensor that is computed again."""
         return self.stored.nbytes if isinstance(self.stored, Tensor) else 0
 
     def numpy(self) -> np.ndarray:
@@ -74,11 +75,11 @@ class Step:
 
 
 class Masks(NamedTuple):
-    """The two masks of a run; True where a query may attend to a key.
+    """The two masks of a run, True where a query may attend to a key.
 
     Attributes:
-        source: over source keys, for the encoder and for cross-attention; None for a decoder that ran alone.
-        target: over target keys, for the decoder's self-attention.
+        source: mask of the source keys, for the encoder and for cross-attention; None for a decoder that ran alone.
+        target: mask of the target keys, for the decoder's self-attention.
     """
 
     source: Bool[Tensor, "batch 1 1 source"] | None
@@ -87,18 +88,20 @@ class Masks(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Every tensor of one forward pass, in the order it was computed, with the tokens of its axes.
+    """Every tensor of one forward pass in the order of computation, and the tokens that label the axes.
 
     Attributes:
-        config: of the model that ran: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its fields.
+        config: configuration of the model: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its
+            fields.
         steps: path → step.
         source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
             run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
-        source_tokens, target_tokens: the tokens of those ids, which label the axes.
-        used_masks: path of an attention → the mask it used, after all edits: True where a query may attend to a key. Sizes of
-            1 stand for "the same for all".
-        source_words, target_words: the words that the tokens are pieces of; no rows where every token is a word.
-        derived: what other modules have made of the trace and keep as long as it is kept, by name.
+        source_tokens, target_tokens: the tokens of these ids, which label the axes.
+        used_masks: path of an attention → the mask that it used, after all edits: True where a query may attend to a key. An
+            axis of size 1 means "the same for all".
+        source_words, target_words: for each token, the number of the word that it is a piece of; no rows if every token is a
+            word.
+        derived: name → a result that another module has computed from the trace. It is kept as long as the trace.
     """
 
     config: Any
@@ -110,7 +113,7 @@ class Trace:
     used_masks: Mapping[str, Bool[Tensor, "batch heads queries keys"]]
     source_words: Words = ()
     target_words: Words = ()
-    # Results of `attention` and `allowed`, one tensor of all layers for each kind.
+    # Kind → result of `attention` and of `allowed`: one tensor for all layers.
     _weights: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
@@ -126,7 +129,7 @@ class Trace:
         return isinstance(text, str) and text in self.steps
 
     def __getitem__(self, path: str | TensorPath) -> Step:
-        """The step at a path; at the path of an attention, that of its weights.
+        """The step at a path. For the path of an attention, the step of its weights.
 
         Raises:
             PathError: no step has that path; the message lists the nearest ones.
@@ -148,15 +151,16 @@ class Trace:
         """The source mask and the target mask of this run.
 
         Raises:
-            PathError: an encoder ran alone.
+            PathError: the encoder ran alone.
         """
         source = self.steps.get("source_mask")
         return Masks(source.values if source else None, self["target_mask"].values)
 
     @property
     def positional_encoding(self) -> Float[Tensor, "position d_model"]:
-        """The position vectors that were added to the source (to the target, for a decoder alone). With learned positions, the
-        target has others: `trace["target_embedding.position"]`. Where padding moves the positions, those of the first text."""
+        """The position vectors that were added to the source, or to the target if the decoder ran alone. With learned
+        positions, the target has other vectors: `trace["target_embedding.position"]`. If padding shifts the positions, so that
+        each text has its own, the vectors of the first text."""
         side = "source" if "source_embedding.position" in self else "target"
         values = self[f"{side}_embedding.position"].values
         return values[0] if values.ndim == 3 else values
@@ -182,48 +186,48 @@ class Trace:
         return self.source_tokens if one_of("side", side, SIDES) == "source" else self.target_tokens
 
     def words_of(self, side: Side) -> Words:
-        """The number of the word that each token of a side is a piece of; no rows where every token is a word. Raises as
-        `tokens_of`."""
+        """For each token of a side, the number of the word that it is a piece of; no rows if every token is a word. Raises the
+        same errors as `tokens_of`."""
         return self.source_words if one_of("side", side, SIDES) == "source" else self.target_words
 
     def ids_of(self, side: Side) -> Ids:
-        """The ids of a side, a row for each text of the batch. Raises as `tokens_of`."""
+        """The ids of a side, a row for each text of the batch. Raises the same errors as `tokens_of`."""
         return self.source_ids if one_of("side", side, SIDES) == "source" else self.target_ids
 
     # --- attention -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that ran: all three, or one where there was a source or a target alone."""
+        """The kinds of attention that ran: all three, or only one if the run had only a source or only a target."""
         sides = {side for side in ("source", "target") if f"{side}_mask" in self}
         return tuple(kind for kind in Kind if {kind.queries, kind.keys} <= sides)
 
     def layers(self, kind: str) -> int:
-        """The number of layers with that kind of attention. Raises `InputError` as `attention`."""
+        """The number of layers that have this kind of attention. Raises the same `InputError` as `attention`."""
         kind = self._ran(kind)
         return self.config.encoder_layers if kind.stack == "encoder" else self.config.decoder_layers
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer of that kind. Raises as `attention`."""
+        """The number of heads in each layer of this kind. Raises the same errors as `attention`."""
         return self.weights(kind, 0).shape[1]
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tokens of the queries and of the keys of a kind of attention, for one text of the batch.
 
         Raises:
-            InputError: as `attention`.
-            PathError: no such text.
+            InputError: as in `attention`.
+            PathError: the batch has no text with this number.
         """
         kind = self._ran(kind)
         check_index("item", item, self.batch_size)
         return self.tokens_of(kind.queries)[item], self.tokens_of(kind.keys)[item]
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
-        """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. Stacked once and kept; for
-        one layer, `weights` needs no copy. Do not write to it: the trace is shared.
+        """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. The layers are copied into
+        one tensor, which is kept; `weights` returns one layer without a copy. Do not write to it, because the trace is shared.
 
         Raises:
-            InputError: no such kind, or it did not run.
+            InputError: there is no such kind, or it did not run.
             PathError: a layer was replaced, and its taps have no names yet (`tap.name_taps`).
         """
         kind = self._ran(kind)
@@ -239,45 +243,46 @@ class Trace:
             layer: counted from 0.
 
         Raises:
-            InputError, PathError: as `attention`; or there is no such layer.
+            InputError, PathError: as in `attention`; or there is no such layer.
         """
         return self[self.attention_path(kind, layer) / "weights"].values
 
     def attention_path(self, kind: str, layer: int) -> TensorPath:
-        """The path of an attention; raises as `weights`."""
+        """The path of an attention. Raises the same errors as `weights`."""
         kind = self._ran(kind)
         check_index("layer", layer, self.layers(kind))
         return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where a query may attend to a key: neither masked nor blocked. Stacked, kept and raises as `attention`."""
+        """True where a query may attend to a key, because the key is neither masked nor blocked. The tensor has all layers and
+        is kept. Raises the same errors as `attention`."""
         kind = self._ran(kind)
         if kind not in self._allowed:
             hidden = [self.hidden(kind.path(layer)) for layer in range(self.layers(kind))]
-            if all(of_layer.stride(1) == 0 for of_layer in hidden):  # the same for all heads
+            if all(of_layer.stride(1) == 0 for of_layer in hidden):  # all heads share the same values
                 hidden = [of_layer[:, :1] for of_layer in hidden]
             self._allowed[kind] = (~torch.stack(hidden)).expand(-1, -1, self.heads(kind), -1, -1)
         return self._allowed[kind]
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where a query of the attention at a path may not attend to a key.
+        """True where a query may not attend to a key, for the attention at a path.
 
         Raises:
             PathError: there is no such attention; the message lists the nearest paths.
         """
         path, keep = TensorPath.parse(attention), self.used_masks[str(attention)]
         scores = self[path / last_scores(self.config)]
-        if all(isinstance(self[path / name].stored, Derived) for name in SCORES):  # no edit has set one to −∞
+        if all(isinstance(self[path / name].stored, Derived) for name in SCORES):  # no edit has set a score to −∞
             return (~keep).expand(scores.shape)
         return hidden_keys(keep, scores.values)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
-        """True for a query that may attend to no key. Its weights are zero; if the mask itself hides every key and `mask_fill`
-        is a finite number, they are equal instead. Raises as `attention`."""
+        """True for a query that may attend to no key. Its weights are zero. But if the mask itself hides every key and
+        `mask_fill` is a finite number, its weights are equal. Raises the same errors as `attention`."""
         return ~self.allowed(kind).any(-1)
 
     def _ran(self, kind: str) -> Kind:
-        """The kind of that name. Raises `InputError` for an unknown kind, or one that did not run."""
+        """The kind of attention with this name. Raises `InputError` if the kind is unknown or did not run."""
         kind = Kind.of(kind)
         if kind not in self.kinds:
             raise InputError(
@@ -289,21 +294,22 @@ class Trace:
 
     @cached_property
     def tensor_bytes(self) -> int:
-        """Bytes of memory of its tensors; tensors that are views of the same memory are counted once."""
+        """Bytes of memory of the trace's tensors. Tensors that are views of the same memory are counted once."""
         stored = [*(step.stored for step in self), *self.used_masks.values()]
         tensors = (values for values in stored if isinstance(values, Tensor))
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the trace once all its methods were called: its tensors, the copies that `attention` and
-        `allowed` keep, one of each weight and one byte beside it, and where pieces can be joined, the same between words."""
+        """Bytes of memory of the trace after all its methods were called: its tensors; the copies that `attention` and
+        `allowed` keep, which are one copy and one more byte for each weight; and, if pieces can be joined to words, the tensors
+        between words."""
         weights = (step.values for step in self if step.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
 
     @property
     def _word_bytes(self) -> int:
-        """Bytes of the weights, masks and copies that `transformer.analysis.words.WordTrace` of this trace keeps."""
+        """Bytes of the weights, masks and copies that a `transformer.analysis.words.WordTrace` of this trace keeps."""
         counts = {side: max(map(_word_count, self.words_of(side)), default=0) for side in self.sides}
         lengths = {side: max(map(len, self.ids_of(side))) for side in self.sides}
         counts = {side: count or lengths[side] for side, count in counts.items()}
@@ -315,7 +321,7 @@ class Trace:
                 weights = self.weights(kind, layer)
                 batch, heads = weights.shape[:2]
                 cells = batch * heads * counts[kind.queries] * counts[kind.keys]
-                total += 2 * cells * (weights.element_size() + 1)  # of one layer, and again in the stack of all
+                total += 2 * cells * (weights.element_size() + 1)  # once for the layer, once in the tensor of all layers
         return total
 
 
@@ -327,17 +333,17 @@ def run_traced(
     source_tokens: Tokens | None = None,
     target_tokens: Tokens | None = None,
 ) -> Trace:
-    """The trace of one forward pass, with the tensor of every tap. The logits are bit for bit those of `model(source, target)`.
+    """The trace of one forward pass, with the tensor of every tap. Its logits equal `model(source, target)` bit for bit.
 
     Args:
-        model: in evaluation mode; a trace of a model in training mode shows its dropout.
-        source, target: token ids, as `Transformer.forward` takes them.
+        model: the model, in evaluation mode. A trace of a model in training mode shows its dropout.
+        source, target: token ids, as in `Transformer.forward`.
         edits: interventions.
-        source_tokens, target_tokens: labels of the axes, a row for each text, one for each id; the ids themselves by default.
+        source_tokens, target_tokens: labels of the axes: a row for each text, a label for each id. By default the ids.
 
     Raises:
-        InputError: ids or lengths that the model has no row for, or other tokens than one for each id.
-        PathError: an edit that does not fit the model; raised before anything runs.
+        InputError: the model has no row for an id or a position, or there is not exactly one token for each id.
+        PathError: an edit does not fit the model. It is raised before anything runs.
     """
     with torch.inference_mode(), tracing(model, edits) as values:
         model(source, target)
@@ -355,12 +361,12 @@ def run_traced(
 
 
 def _word_count(words: Sequence[int | None]) -> int:
-    """The number of words; a special token, whose word is None, is one."""
+    """The number of words. Each special token, whose word is None, counts as one word."""
     return sum(word is None or word != before for before, word in pairwise([None, *words]))
 
 
 def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:
-    """The tokens as tuples; without tokens, the ids as texts."""
+    """The tokens as tuples; if `tokens` is None, the ids as texts."""
     if tokens is None:
         return tuple(tuple(map(str, row)) for row in ids)
     rows = [() if isinstance(row, str) else tuple(as_list(row) or ()) for row in as_list(tokens) or ()]

@@ -1,4 +1,4 @@
-"""Tests of the two call trees against the modules of the model and against hooks."""
+"""Tests of the two call trees. They are compared with the modules of the model and with the calls that hooks record."""
 
 import inspect
 import math
@@ -18,7 +18,7 @@ from transformer.network.masks import attention_softmax
 
 
 def unfolded(call: Call) -> list[Call]:
-    """Every call, with folded calls repeated as often as they were made."""
+    """Every call. A call that stands for several equal calls is repeated `count` times."""
     return [call, *(nested for below in call.calls for _ in range(below.count) for nested in unfolded(below))]
 
 
@@ -27,13 +27,13 @@ def find_call(root: Call, path: str, name: str) -> Call:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_construction_has_every_module_with_its_parameters(preset: str, norm_first: bool) -> None:
+def test_constructor_calls_have_every_module_with_its_parameters(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, decoder_layers=1)
     before = [parameter.clone() for parameter in model.parameters()]
     root = constructor_calls(model)
     modules = dict(model.named_modules())
     built = [call for call in unfolded(root) if call.function.endswith("__init__")]
-    # One call stands for all equal layers.
+    # `unfolded` repeats the one call that stands for all equal layers.
     assert sorted(call.name for call in built) == sorted(type(module).__name__ for module in modules.values())
     for call in root:
         if call.function.endswith("__init__"):
@@ -67,7 +67,7 @@ def test_constructor_calls_have_their_arguments() -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_the_calls_of_a_forward_pass_equal_those_recorded_by_hooks(preset: str, norm_first: bool) -> None:
+def test_the_calls_of_a_forward_pass_equal_the_calls_that_hooks_record(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, final_norm=norm_first)
     root = forward_calls(model, SOURCE, TARGET)
     recorded = [call for call in unfolded(root) if call.function.endswith(".forward")]
@@ -93,7 +93,7 @@ def test_the_calls_of_a_forward_pass_equal_those_recorded_by_hooks(preset: str, 
     assert [(call.name, tensors(call), call.output) for call in recorded] == [
         (name, inputs, output) for name, inputs, output, _ in hooked
     ]
-    # The path of a call is that of its module.
+    # The path of a call is the path of its module.
     first = [call.path for call in root if call.function.endswith(".forward")]
     assert set(first) <= set(names.values())
     assert {"encoder.layers.0", "decoder.layers.0", "output_projection"} <= set(first)
@@ -126,7 +126,7 @@ def test_every_call_has_its_source() -> None:
     assert explanation(attention) == inspect.getdoc(MultiHeadAttention)
 
 
-# Methods without a docstring.
+# Methods whose names explain them, so that they need no docstring.
 EXPLAINED_BY_THEIR_NAMES = {"check", "Mask.of", "normalize"}
 
 
@@ -145,7 +145,7 @@ def test_find_refuses_functions_that_no_call_recorded(function: str) -> None:
         find(function)
 
 
-def test_recording_covers_its_own_thread_only_and_leaves_no_hook() -> None:
+def test_recording_covers_only_its_own_thread_and_leaves_no_hook() -> None:
     layers = {"encoder_layers": 1, "decoder_layers": 1}
     model, other = small("vanilla", **layers), small("shared_heads", **layers)
     with torch.inference_mode():

@@ -17,14 +17,14 @@ from transformer.tracing.interventions import Ablate, Block
 from transformer.tracing.paths import Kind
 from transformer.tracing.trace import Trace, run_traced
 
-# A source of padding only leaves queries of encoder and cross-attention without allowed keys.
+# The first source has only padding, so queries of encoder and cross-attention have no allowed keys.
 EMPTY = torch.tensor([[0, 0, 0, 0, 0], [1, 8, 7, 3, 0]])
 Run = tuple[Transformer, Trace]
 
 
 def traced(preset: str, norm_first: bool = False, **values: object) -> Run:
     model = small(preset, norm_first=norm_first, **values)
-    # The scores of an untrained small model are near 0; larger weights give each key another score and softmax its whole range.
+    # The scores of an untrained small model are near 0. With larger weights, the scores and the softmax weights vary much more.
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if ".query." in name or ".key." in name:
@@ -40,7 +40,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 
 def close(cell: Explanation) -> bool:
-    """Whether result and traced number differ by at most 1e-5 of the largest term; independent of `Explanation.agrees`."""
+    """Whether result and traced number differ by at most 1e-5 of the largest term. It does not use `Explanation.agrees`."""
     if cell.result == cell.traced:
         return True
     size = max([1e-2, abs(cell.traced), *(abs(term.value) for term in cell.terms)])
@@ -50,7 +50,7 @@ def close(cell: Explanation) -> bool:
 @pytest.mark.parametrize("kind", Kind)
 def test_every_number_of_every_step_equals_its_explanation(run: Run, kind: str):
     model, trace = run
-    # Pre-norm changes only the input, so every twelfth number is enough.
+    # Pre-norm changes only the input of the attention, so for it every twelfth number is enough.
     every = 12 if trace.config.norm_first else 1
     for layer, head, item in ((0, 0, 0), (1, 2, 1)):
         for step in attention_steps(trace, kind, layer, head, item):
@@ -134,7 +134,7 @@ def test_a_step_has_its_axes_and_their_tokens(run: Run):
             step.values[0, 0] = 0
 
 
-def test_hidden_numbers_are_marked_from_the_masked_scores_on(run: Run):
+def test_hidden_numbers_are_marked_in_the_masked_scores_and_later_steps(run: Run):
     _, trace = run
     for kind in Kind:
         allowed = trace.allowed(kind)[0, 0, 0].numpy()
@@ -181,7 +181,7 @@ def test_a_concatenated_number_comes_from_the_head_of_its_column():
     assert (cell.operation, cell["head"], cell["dimension"]) == ("joined", 1, 3)
 
 
-def test_a_divisor_is_that_of_the_variant():
+def test_the_divisor_is_the_one_of_the_variant():
     for preset, divisor in (("vanilla", 4**0.5), ("shared_heads", 12**0.5)):
         (term,) = explain(*traced(preset), "encoder", 0, 0, "scaled_scores", 0, 0, 1).terms
         assert math.isclose(term.right, divisor)
@@ -196,13 +196,14 @@ def test_an_edited_number_does_not_agree_with_its_explanation():
     assert not explain(model, trace, "encoder", 0, 0, "head_output", 0, 0).agrees
     assert explain(model, trace, "encoder", 0, 1, "head_output", 0, 0).agrees
     blocked = explain(model, trace, "encoder", 0, 1, "masked_scores", 1, 2)
-    assert (blocked.operation, blocked.traced, blocked.agrees) == ("replaced", -math.inf, True)  # the mask of the run
-    # Steps after an edit follow from the edited numbers.
+    # The explanation uses the mask of the run, which contains the block.
+    assert (blocked.operation, blocked.traced, blocked.agrees) == ("replaced", -math.inf, True)
+    # Steps after an edit are computed from the edited numbers.
     assert explain(model, trace, "encoder", 0, 1, "weights", 1, 2).agrees
     assert explain(model, trace, "encoder", 0, 0, "concatenated", 0, 0).agrees
 
 
-def test_a_decoder_alone_has_its_own_attention_and_no_other():
+def test_a_decoder_alone_has_only_its_self_attention():
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
     assert explain(model, trace, "decoder", 0, 0, "weights", 1, 0).agrees
@@ -231,7 +232,7 @@ def test_a_shipped_model_agrees(reverse: Pipeline):
         ({"item": 2}, "batch item is 2; allowed are 0 to 1"),
     ],
 )
-def test_a_missing_layer_head_step_or_number_is_refused_with_the_allowed_ones(change: dict[str, object], message: str):
+def test_a_missing_layer_head_step_or_number_is_refused_with_the_allowed_values(change: dict[str, object], message: str):
     model, trace = traced("vanilla")
     asked = {"layer": 0, "head": 0, "step_name": "scores", "row": 0, "column": 0} | change
     with pytest.raises(PathError) as error:

@@ -1,4 +1,4 @@
-"""Tests of teacher forcing, and of what label smoothing asks for."""
+"""Tests of teacher forcing, and of the target distribution of label smoothing."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from transformer.errors import InputError
 from transformer.pipeline.decoding.tree import Written
 
 
-def test_the_losses_of_its_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:
+def test_the_losses_of_a_models_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:
     written = Written.of(reverse.write("headlight"))
     forced = forcing(reverse, reverse.trace("headlight"))
     chain = written.chain(written.best)
@@ -21,7 +21,7 @@ def test_the_losses_of_its_own_answer_are_the_log_probabilities_of_its_steps(rev
     assert forced.loss == pytest.approx(-written.best.total / len(chain), abs=1e-5)
 
 
-def test_a_wrong_token_has_a_large_loss_and_the_next_rows_go_on(reverse: Pipeline) -> None:
+def test_a_wrong_token_has_a_large_loss_and_later_rows_still_count(reverse: Pipeline) -> None:
     vocabulary = reverse.target_vocabulary
     forced = forcing(reverse, reverse.trace("abc", "cxa"))
     assert forced.losses.argmax() == 1
@@ -41,7 +41,7 @@ def test_the_rows_of_the_text_are_left_out_for_a_decoder_alone(reverse: Pipeline
 @pytest.mark.parametrize(
     ("first", "second", "at"), [((1, 2), (1, 2), None), ((1, 2), (1, 3), 1), ((1,), (1, 2), 1), ((), (4,), 0)]
 )
-def test_where_two_answers_part(first: tuple[int, ...], second: tuple[int, ...], at: int | None) -> None:
+def test_parting_is_where_two_answers_differ(first: tuple[int, ...], second: tuple[int, ...], at: int | None) -> None:
     assert parting(first, second) == at
 
 
@@ -57,7 +57,7 @@ def test_the_loss_of_training_is_the_cross_entropy_with_the_smoothed_target(smoo
     assert entropy(target) == pytest.approx(-(target[target > 0] * np.log(target[target > 0])).sum())
 
 
-def test_what_is_no_share_is_refused() -> None:
+def test_a_smoothing_above_1_or_a_missing_token_is_refused() -> None:
     with pytest.raises(InputError, match=r"^smoothing is 2\.0; allowed are 0 to 1\.$"):
         smoothed_target(10, 0, 2.0)
     with pytest.raises(InputError, match=r"^token is 10; allowed are 0 to 9\.$"):

@@ -1,4 +1,4 @@
-"""Tests of the measures of a head on weights with known measures."""
+"""Tests of the measures of a head, with weights whose measures are known."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ PREVIOUS = np.eye(6, k=-1) + np.eye(6)[0] * np.array([1, 0, 0, 0, 0, 0])[:, None
         (np.eye(6, k=1), "next", 1.0),  # the last query has no allowed key and is skipped
     ],
 )
-def test_a_pattern_is_recognised(pattern: np.ndarray, name: str, value: float) -> None:
+def test_a_pattern_has_its_known_measure(pattern: np.ndarray, name: str, value: float) -> None:
     assert measure(head(pattern))[name][0, 0] == pytest.approx(value)
 
 
@@ -50,7 +50,7 @@ def test_alignment_counts_only_queries_that_the_task_aligns() -> None:
     assert measure(head(weights), aligned)["alignment"][0, 0] == pytest.approx(0.7)
 
 
-def test_alignment_of_a_task_becomes_rows_and_keys_behind_sos() -> None:
+def test_the_alignment_of_a_task_becomes_rows_and_keys_shifted_by_sos() -> None:
     mask = alignment_mask([(0, 2), (1, 1), (2, 0)], 4, 5)
     assert mask is not None
     assert np.argwhere(mask).tolist() == [[0, 3], [1, 2], [2, 1]]

@@ -1,4 +1,4 @@
-"""Tests of the token of which a model was not sure."""
+"""Tests of the token of which a model was least sure."""
 
 import torch
 
@@ -14,7 +14,7 @@ def test_a_sure_answer_has_no_hesitation(reverse: Pipeline) -> None:
     assert hesitation(probabilities) is None
 
 
-def test_the_token_with_the_least_probability_is_named_with_the_one_that_came_next() -> None:
+def test_hesitation_returns_the_least_probable_token_and_the_second_most_probable_one() -> None:
     pipeline = Pipeline.load(HALF_TRAINED)
     sources = ["abc", "headlight"]
     trace = pipeline.trace(sources)

@@ -10,7 +10,7 @@ from transformer.analysis.importance import head_importance, predictions
 from transformer.tracing.paths import Kind
 
 
-def test_batched_drops_equal_those_of_one_run_per_head() -> None:
+def test_batched_drops_equal_the_drops_of_one_run_per_head() -> None:
     pipeline = Pipeline.load("reverse")
     trace = pipeline.trace("light")
     source = torch.tensor([pipeline.source_vocabulary.ids(trace.source_tokens[0])])
@@ -45,12 +45,12 @@ def test_a_report_does_not_change_after_it_was_yielded() -> None:
         (0, -1, "token is -1"),
     ],
 )
-def test_a_missing_position_or_token_is_refused_with_the_allowed_ones(position: int, token: int, message: str) -> None:
+def test_a_missing_position_or_token_is_refused_with_the_allowed_values(position: int, token: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         next(head_importance(small(), SOURCE[:1], TARGET[:1], position, token))
 
 
-def test_predictions_are_those_of_a_trace_with_the_edits() -> None:
+def test_predictions_equal_the_predictions_of_a_trace_with_the_same_edits() -> None:
     pipeline, edits = Pipeline.load("reverse"), [Ablate("decoder.layers.0.cross_attention", (1,))]
     trace = pipeline.trace("light", "thgil", edits)
     wanted = [*trace.target_ids[0][1:], 2]

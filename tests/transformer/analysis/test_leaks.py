@@ -1,4 +1,4 @@
-"""Tests of leaks without a mask: the numbers of a shipped model equal those of two runs."""
+"""Tests of leaks without a mask: the numbers of a leak equal the numbers of two runs of a shipped model."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def ids(translator: Pipeline) -> tuple[list[int], list[int]]:
     return [*translator.read(SOURCE).ids], [*translator.read(TARGET, "target").ids]
 
 
-def test_before_and_after_are_the_runs_with_the_two_tokens(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
+def test_before_and_after_equal_the_runs_with_each_token(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:
     (word,), off = translator.target_vocabulary.ids(["chat"]), interventions("no causal mask", translator.config)
     leak = change_later(translator, *ids, 3, word, off)
     assert leak.tokens == ("elle", "est", "partie")
@@ -45,14 +45,14 @@ def test_with_the_causal_mask_nothing_changes(translator: Pipeline, ids: tuple[l
 
 
 @pytest.mark.parametrize("position", [-1, 0, 4])
-def test_a_position_without_an_earlier_one_is_refused(
+def test_a_position_without_earlier_rows_or_beyond_the_target_is_refused(
     translator: Pipeline, ids: tuple[list[int], list[int]], position: int
 ) -> None:
     with pytest.raises(InputError, match="allowed are 1 to 3"):
         change_later(translator, *ids, position, 5)
 
 
-def test_appended_padding_moves_the_answer_only_without_its_mask(
+def test_appended_padding_changes_predictions_only_without_the_padding_mask(
     translator: Pipeline, ids: tuple[list[int], list[int]]
 ) -> None:
     off = interventions("no padding mask", translator.config)
@@ -60,7 +60,7 @@ def test_appended_padding_moves_the_answer_only_without_its_mask(
     assert masked.tokens == moved.tokens == ("elle", "est", "partie", "<eos>")
     assert masked.largest <= 1e-6
     assert moved.largest >= 0.5
-    assert moved.before.tolist() == masked.before.tolist()  # without padding the mask hides nothing
+    assert moved.before.tolist() == masked.before.tolist()  # the source without padding has no hidden keys
     padded = torch.tensor([[*ids[0], *[translator.source_vocabulary.pad] * 8]])
     run = run_traced(translator.model, padded, torch.tensor([ids[1]]), off).probabilities[0]
     expected = translator.target_vocabulary.ids(moved.tokens)
@@ -72,7 +72,7 @@ def test_tokens_at_hidden_positions_are_not_read_unless_the_mask_is_off(
 ) -> None:
     assert fill_padding(translator, *ids, 8).same
     assert fill_padding(translator, *ids, 8).largest == 0
-    # A later edit opens the mask, so the filled tokens change the output; equal outputs would mean that none was filled.
+    # A later edit opens the mask, so the filled tokens change the output. Equal outputs would mean that no token was filled in.
     assert not fill_padding(translator, *ids, 8, (Patch("source_mask", values=True),)).same
 
 

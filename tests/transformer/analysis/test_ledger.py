@@ -1,4 +1,4 @@
-"""Tests of the ledger against the parameters of the model, PyTorch's counter and the memory of the trace."""
+"""Tests of the ledger. It is compared with the parameters of the model, PyTorch's counter and the memory of the trace."""
 
 import threading
 from collections import Counter
@@ -72,7 +72,7 @@ def test_flops_of_each_step_equal_pytorchs_count(preset: str, norm_first: bool) 
 
 
 def test_the_count_of_a_thread_has_no_flops_of_other_threads() -> None:
-    """Another thread runs the same model during the count; it finds no global hook."""
+    """During the count, another thread runs the same model, and checks that there are no global hooks."""
     model = small("pytorch").requires_grad_(False)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(SOURCE, TARGET)
@@ -107,7 +107,7 @@ def test_the_ledger_of_a_shipped_model_equals_its_counts(name: str) -> None:
 
 
 def test_inputs_have_the_shapes_of_their_tensors() -> None:
-    """The worked example of the variant whose heads share their projections."""
+    """The shapes are those of the worked example for the variant whose heads share their projections."""
     config = TransformerConfig.preset("shared_heads", encoder_layers=1, decoder_layers=1)
     model = Transformer(config).eval()
     source = torch.tensor([[1, 5, 6, 4, 3, 9, 5, 2, 0], [1, 8, 7, 3, 4, 5, 6, 7, 2]])

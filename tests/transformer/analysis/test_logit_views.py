@@ -25,12 +25,12 @@ def steps(model: Transformer, **choices: object) -> list[DecodingStep]:
 
 
 def shaken(preset: str, norm_first: bool, seed: int = 0, **values: object) -> Transformer:
-    """A small model in which no bias and no LayerNorm is at its start value."""
+    """A small model in which no parameter, in particular no bias and no LayerNorm, has its initial value."""
     model = small(preset, seed=seed, norm_first=norm_first, **values)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
-        model.output_projection.bias[0] -= 9  # no `<pad>`: vanilla reads what is before it anew
+        model.output_projection.bias[0] -= 9  # so `<pad>` is never written; after it, vanilla would read the prefix again
     return model
 
 
@@ -45,8 +45,8 @@ def test_the_lens_ends_in_the_models_own_logits(preset: str, norm_first: bool, f
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_the_lens_at_a_layer_is_what_a_model_that_ends_there_says(preset: str, norm_first: bool) -> None:
-    """With the sub-layers of the layers above silenced, a pre-norm model hands the stream on unchanged."""
+def test_the_lens_at_a_layer_equals_the_logits_of_a_model_that_ends_there(preset: str, norm_first: bool) -> None:
+    """If the sub-layers of the layers above are silenced, they do not change the stream of a pre-norm model."""
     model = shaken(preset, True)
     silenced = [Ablate(f"decoder.layers.1.{name}.output") for name in ("self_attention", "cross_attention", "feed_forward")]
     (step, *_), (ended, *_) = steps(model), steps(model, edits=silenced)
@@ -57,13 +57,13 @@ def test_the_lens_at_a_layer_is_what_a_model_that_ends_there_says(preset: str, n
     )
 
 
-def test_ranks_count_the_tokens_above() -> None:
+def test_ranks_count_the_tokens_with_a_higher_logit() -> None:
     logits = torch.tensor([[[[1.0, 3.0, 2.0]]], [[[3.0, 1.0, 2.0]]]])
     assert ranks(logits, torch.tensor([[2]])).tolist() == [[[1]], [[1]]]
     assert ranks(logits, torch.tensor([[1]])).tolist() == [[[0]], [[2]]]
 
 
-def test_the_lens_of_an_answer_is_that_of_its_steps(reverse: Pipeline) -> None:
+def test_the_lens_of_an_answer_equals_the_lens_of_each_step(reverse: Pipeline) -> None:
     written = Written.of(reverse.write("headlight", Beam(3)))
     found = answer_lens(reverse.network, written)
     for step, made in enumerate(written.chain(written.best)):
@@ -90,9 +90,9 @@ def test_contributions_add_up_to_the_logit(
             assert len({*found.parts}) == len(found.parts) == 2 + 2 + 2 * (3 + 3 + 1) + 1
 
 
-def test_a_contribution_is_that_of_its_part() -> None:
-    """In a pre-norm model without a last LayerNorm nothing is rescaled, so a silenced part of the last layer takes away exactly
-    its contribution."""
+def test_a_contribution_equals_the_drop_of_the_logit_without_the_part() -> None:
+    """In a pre-norm model without a last LayerNorm nothing is rescaled. So if a part of the last layer is silenced, the logit
+    drops by exactly the contribution of the part."""
     model = shaken("vanilla", norm_first=True)
     (step, *_) = steps(model)
     found = logit_contributions(model, step.values, 4)
@@ -106,7 +106,7 @@ def test_a_contribution_is_that_of_its_part() -> None:
     assert shares[Part(OUTPUT_BIAS)] == pytest.approx(float(model.output_projection.bias[4].detach()), abs=1e-6)
 
 
-def test_an_edit_of_the_stream_shows_in_the_check_sum() -> None:
+def test_after_an_edit_of_the_stream_contributions_do_not_add_up_to_the_logit() -> None:
     model = shaken("pytorch", False)
     (step, *_) = steps(model, edits=[Scale("decoder.layers.0.feed_forward_add_norm.sum", factor=0.5)])
     found = logit_contributions(model, step.values, 3)
@@ -115,7 +115,7 @@ def test_an_edit_of_the_stream_shows_in_the_check_sum() -> None:
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("sublayer", ["self_attention", "cross_attention", "feed_forward"])
-def test_without_a_residual_connection_nothing_before_it_contributes(preset: str, norm_first: bool, sublayer: str) -> None:
+def test_without_a_residual_connection_earlier_parts_do_not_contribute(preset: str, norm_first: bool, sublayer: str) -> None:
     model = shaken(preset, norm_first)
     (step, *_) = steps(model, edits=interventions(f"no residual decoder layer 2 {sublayer}", model.config))
     found = logit_contributions(model, step.values, 3, against=5)
@@ -125,7 +125,7 @@ def test_without_a_residual_connection_nothing_before_it_contributes(preset: str
     assert shares[Part(FEED_FORWARD, 1)] != 0
 
 
-def test_a_trace_of_a_shipped_model_can_be_given(reverse: Pipeline) -> None:
+def test_lens_and_contributions_read_a_trace_of_a_shipped_model(reverse: Pipeline) -> None:
     trace = reverse.trace("abc")
     values = {step.path: step.values for step in trace}
     token = reverse.target_vocabulary.eos
@@ -134,7 +134,7 @@ def test_a_trace_of_a_shipped_model_can_be_given(reverse: Pipeline) -> None:
     np.testing.assert_allclose(logit_lens(reverse.model, values)[-1].numpy(), trace.logits.numpy(), atol=1e-4)
 
 
-def test_what_was_not_traced_is_refused() -> None:
+def test_a_pass_that_was_not_traced_and_a_missing_token_or_row_are_refused() -> None:
     model = small()
     (step, *_) = steps(model, traced=False)
     with pytest.raises(InputError, match=r"^There is no tensor target_embedding\.sum; the logit lens needs a traced pass"):

@@ -15,7 +15,7 @@ from transformer.tracing.paths import Kind
 
 SCORES = torch.tensor([[4.0, 8.0, 2.0], [8.0, 0.0, 4.0], [2.0, 6.0, 8.0]])
 IDS = torch.tensor([5, 7, 0])
-# √d_head is 2, √d_model 4.
+# √d_head is 2, and √d_model is 4.
 CONFIG = TransformerConfig.preset("pytorch", d_model=16, heads=4)
 
 
@@ -38,7 +38,7 @@ def test_a_convention_equals_the_attention_of_its_variant(preset: str, kind: Kin
             convention = {one.name: one for one in conventions(scores, ids, kind, model.config)}[preset]
             assert convention.config == model.config
             assert torch.equal(convention.weights, weights)
-            # With the mask before the division, the tap holds scores that are not divided yet.
+            # If the mask comes before the division, the tensor of the tap is not divided yet.
             divided = masked / model.config.score_scale if model.config.mask_before_scaling else masked
             assert torch.equal(convention.masked, divided)
             assert torch.equal(convention.keep, trace.allowed(kind)[1, item, head])
@@ -49,7 +49,7 @@ def test_the_numbers_of_each_convention_by_hand() -> None:
     low, none = -10_000.0, -math.inf
     assert vanilla.before.tolist() == pytorch.before.tolist() == (SCORES / 2).tolist()
     assert shared.before.tolist() == SCORES.tolist()
-    # `vanilla` hides the padded query's row, `pytorch` the padded key's column, `shared_heads` neither.
+    # `vanilla` hides the row of the padded query, `pytorch` the column of the padded key, and `shared_heads` neither.
     assert vanilla.masked.tolist() == [[2.0, low, low], [4.0, 0.0, low], [low, low, low]]
     assert pytorch.masked.tolist() == [[2.0, none, none], [4.0, 0.0, none], [1.0, 3.0, none]]
     assert shared.masked.tolist() == [[1.0, none, none], [2.0, 0.0, none], [0.5, 1.5, 2.0]]
@@ -76,7 +76,7 @@ def test_a_convention_has_the_sizes_of_the_model() -> None:
         assert CONFIG.replace(**{name: getattr(one.config, name) for name in FIELDS}) == one.config
 
 
-def test_conventions_do_not_touch_the_global_generator() -> None:
+def test_conventions_do_not_use_the_global_random_generator() -> None:
     before = torch.get_rng_state()
     conventions(SCORES, IDS, "decoder", CONFIG)
     assert torch.equal(before, torch.get_rng_state())
@@ -88,7 +88,7 @@ def test_another_kind_of_attention_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("preset", "shape"), [("vanilla", (2, 1, 3, 1)), ("pytorch", (2, 1, 1, 3)), ("shared_heads", None)])
-def test_a_target_mask_is_the_and_of_its_parts(preset: str, shape: tuple[int, ...] | None) -> None:
+def test_a_target_mask_is_true_where_both_of_its_parts_are(preset: str, shape: tuple[int, ...] | None) -> None:
     ids, config = torch.tensor([[1, 4, 0], [5, 0, 0]]), TransformerConfig.preset(preset)
     masks = target_masks(ids, config)
     assert torch.equal(masks.combined, target_mask(ids, config))

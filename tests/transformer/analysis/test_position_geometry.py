@@ -27,7 +27,7 @@ from transformer.analysis.position_geometry import (
 from transformer.tracing.phrases import interventions
 from transformer.training.recipe import RECIPES
 
-# Numbers of the table are rounded to 6e-8 at most.
+# Rounding changes numbers of the table by at most 6e-8.
 ROUNDING = 2e-7
 WIDTHS = st.integers(1, 33)
 
@@ -66,7 +66,7 @@ def test_the_model_adds_the_rows_of_its_table(preset: str):
     assert np.abs(model_table(model.bfloat16(), "target") - rounded.float().numpy()).max() <= 2**-8
 
 
-def test_an_untrained_table_is_normal_and_does_not_touch_the_global_generator():
+def test_an_untrained_table_is_normal_and_does_not_use_the_global_random_generator():
     torch.manual_seed(7)
     expected = torch.randn(3)
     torch.manual_seed(7)
@@ -80,7 +80,7 @@ def test_an_untrained_table_is_normal_and_does_not_touch_the_global_generator():
 
 
 @given(st.integers(2, 60), st.integers(1, 20).map(lambda pairs: 2 * pairs))
-def test_dot_products_of_paired_waves_depend_on_the_distance_only(positions: int, d_model: int):
+def test_dot_products_of_paired_waves_depend_only_on_the_distance(positions: int, d_model: int):
     products = dot_products(sinusoidal_table(positions, d_model))
     apart = np.arange(positions)[:, None] - np.arange(positions)[None, :]
     expected = sum(np.cos(apart / 10_000 ** (2 * pair / d_model)) for pair in range(d_model // 2))
@@ -103,7 +103,7 @@ def test_dot_products_of_an_untrained_table_do_not_depend_on_the_distance():
 
 
 @given(st.integers(1, 9), st.integers(0, 99))
-def test_pairs_are_gathered_by_their_distance(count: int, seed: int):
+def test_dot_products_are_grouped_by_the_distance_of_their_positions(count: int, seed: int):
     square = np.random.default_rng(seed).normal(size=(count, count))
     bands = by_distance(square)
     for distance in range(count):
@@ -121,7 +121,7 @@ def test_one_rotation_moves_every_position_by_the_shift(d_model: int, positions:
     assert errors.pairs is None or errors.pairs <= 4 * ROUNDING
     assert (errors.lone is None) == (d_model % 2 == 0)
     if errors.lone is not None:
-        # sin(a + b) = sin(a) cos(b) + cos(a) sin(b); without the cosine of its pair, the second term is missing.
+        # sin(a + b) = sin(a) cos(b) + cos(a) sin(b). The second term is missing, because the sine has no paired cosine.
         b = cell(shift, d_model - 1, d_model).angle
         missing = [math.sin(b) * math.cos(cell(position, d_model - 1, d_model).angle) for position in range(positions - shift)]
         assert abs(errors.lone - max(map(abs, missing))) <= 4 * ROUNDING
@@ -149,7 +149,7 @@ def test_a_shift_outside_the_table_is_refused(shift: int):
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_without_positions_a_swap_changes_nothing_but_the_order(preset: str, norm_first: bool):
+def test_without_positions_a_swap_changes_only_the_order(preset: str, norm_first: bool):
     model = small(preset, norm_first=norm_first)
     ids = SOURCE[1].tolist()
     without_positions = swap(model, ids, 1, 4, interventions("no positions", model.config))
@@ -180,7 +180,7 @@ def test_a_swap_compares_each_token_with_itself_in_the_other_run(run: Run, data:
     expected = np.divide(np.linalg.norm(after - before, axis=1), lengths, out=np.zeros_like(lengths), where=lengths > 0)
     np.testing.assert_allclose(swapped.changes, expected, atol=1e-3)
     if ids[first] == ids[second]:
-        assert swapped.largest <= 1e-5  # rounding: the two runs are rows of one batch
+        assert swapped.largest <= 1e-5  # the two equal sentences are rows of one batch, so they may differ by rounding
 
 
 def test_a_swap_of_a_missing_position_is_refused():
@@ -189,7 +189,7 @@ def test_a_swap_of_a_missing_position_is_refused():
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_without_positions_every_shipped_model_reads_a_bag_of_words(name: str):
+def test_without_positions_every_shipped_model_ignores_the_order_of_tokens(name: str):
     pipeline = Pipeline.load(name)
     ids = pipeline.read(
         {"dates": "14 july 1998", "addition": "417+85="}.get(name, "the cat sleeps ." if "fr" in name else "abcde")

@@ -1,4 +1,4 @@
-"""Scores of predictions, against counts by hand and against sums over every choice of cells."""
+"""Tests of the scores of predictions. They are compared with counts by hand and with sums over every choice of cells."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -14,7 +14,7 @@ from transformer.analysis.prediction_scores import caught_attention, drawn_mask,
 
 
 def rows(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights with rows that sum to 1, or to 0 where all is masked; what is allowed; and marks, also on masked cells."""
+    """Weights, allowed cells and marked cells. Rows sum to 1, or to 0 if all keys are masked. Masked cells may be marked."""
     queries, keys = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     allowed = random.random((queries, keys)) < 0.8
@@ -25,7 +25,7 @@ def rows(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.composite(rows)())
-def test_marks_catch_the_weights_under_them(case: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_marks_count_the_weights_of_their_cells(case: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     weights, allowed, marked = case
     caught = caught_attention(weights, allowed, marked)
     cells = [cell for cell in np.ndindex(weights.shape) if allowed[cell]]
@@ -45,7 +45,7 @@ def test_marks_catch_the_weights_under_them(case: tuple[np.ndarray, np.ndarray, 
         assert caught.missed_weight == max(weights[cell] for cell in left) == weights[caught.missed]
 
 
-def test_all_marks_catch_all_and_no_marks_nothing() -> None:
+def test_marking_all_cells_has_share_1_and_marking_none_has_share_0() -> None:
     weights, allowed = np.array([[0.1, 0.9, 0.0]]), np.array([[True, True, False]])
     everything = caught_attention(weights, allowed, np.ones((1, 3), bool))
     assert (everything.count, everything.share, everything.even, everything.missed) == (2, 1.0, 1.0, None)
@@ -53,14 +53,14 @@ def test_all_marks_catch_all_and_no_marks_nothing() -> None:
     assert (nothing.count, nothing.share, nothing.even, nothing.missed, nothing.missed_weight) == (0, 0, 0, (0, 1), 0.9)
 
 
-def test_one_large_weight_leads_however_many_cells_are_marked() -> None:
+def test_the_lead_of_one_large_weight_is_the_same_for_any_number_of_marks() -> None:
     weights, allowed = np.array([[0.97, *[0.0025] * 12]]), np.ones((1, 13), bool)
     for count in (1, 6, 12):
         caught = caught_attention(weights, allowed, np.arange(13)[None] < count)
         assert caught.lead == pytest.approx(0.97 - 1 / 13)
 
 
-def test_a_map_whose_rows_each_look_at_one_key_is_not_even() -> None:
+def test_rows_that_attend_to_one_key_each_have_a_large_lead() -> None:
     caught = caught_attention(np.eye(14), np.ones((14, 14), bool), np.eye(14) * np.arange(14) == 3)
     assert (caught.count, caught.share, caught.most) == (1, pytest.approx(1 / 14), pytest.approx(1 / 14))
     assert caught.lead == pytest.approx(1 - 1 / 14)
@@ -76,14 +76,14 @@ def test_a_drawn_mask_is_compared_cell_by_cell() -> None:
     assert score.too_many == ((0, 1), (2, 2))
     assert score.future == ((0, 1),)
     assert score.padding == ((2, 2),)
-    # Padding after the query is no future to read.
+    # Padding after the query counts as padding, not as future.
     late = drawn_mask(allowed, np.triu(np.ones((3, 3), bool), 2), real)
     assert (late.future, late.padding) == ((), ((0, 2),))
     perfect = drawn_mask(allowed, allowed, real)
     assert (perfect.right, perfect.missed, perfect.too_many) == (5, (), ())
 
 
-def test_neighbours_are_most_alike_in_the_sinusoidal_table() -> None:
+def test_neighbours_are_most_similar_in_the_sinusoidal_table() -> None:
     table = sinusoidal_table(16, 64)
     score = likeness(table, 5, 6)
     assert score.best == (4, 6)
@@ -91,13 +91,13 @@ def test_neighbours_are_most_alike_in_the_sinusoidal_table() -> None:
     assert score.values[5] == pytest.approx(1)
     row, other = table[5].astype(float), table[9].astype(float)
     assert score.values[9] == pytest.approx(row @ other / (np.linalg.norm(row) * np.linalg.norm(other)))
-    # 3 and 7 are equally far away: both come after 4 and 6.
+    # Positions 3 and 7 are equally far from 5, and less similar to it than 4 and 6.
     assert likeness(table, 5, 3).rank == likeness(table, 5, 7).rank == 3
     assert likeness(table, 0).best == (1,)
     assert likeness(table, 0).rank == 0
 
 
-def test_a_vector_of_zeros_is_like_nothing() -> None:
+def test_a_vector_of_zeros_has_cosine_0_to_every_vector() -> None:
     assert likeness(np.array([[0.0, 0.0], [1.0, 0.0]]), 1, 0).values.tolist() == [0.0, 1.0]
 
 
@@ -117,6 +117,6 @@ def test_a_guessed_token_has_its_rank() -> None:
         (lambda: guessed_token(np.ones(4) / 4, 4), "allowed are 0 to 3"),
     ],
 )
-def test_what_cannot_be_scored_is_refused(score: Callable[[], object], problem: str) -> None:
+def test_a_prediction_that_cannot_be_scored_is_refused(score: Callable[[], object], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         score()

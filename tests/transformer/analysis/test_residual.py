@@ -1,4 +1,4 @@
-"""Tests of the residual stream against PyTorch's norms and cosines."""
+"""Tests of the residual stream. Its lengths and cosines are compared with PyTorch's."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def run(preset: str, norm_first: bool, **values: object) -> Trace:
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 @pytest.mark.parametrize("item", [0, 1])
-def test_norms_and_cosines_are_those_of_pytorch(preset: str, norm_first: bool, stack: str, item: int) -> None:
+def test_norms_and_cosines_equal_pytorchs(preset: str, norm_first: bool, stack: str, item: int) -> None:
     trace = run(preset, norm_first)
     stream = residual_stream(trace, stack, item)
     parts = ["self_attention", *(["cross_attention"] if stack == "decoder" else []), "feed_forward"]
@@ -37,7 +37,7 @@ def test_norms_and_cosines_are_those_of_pytorch(preset: str, norm_first: bool, s
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_with_pre_norm_the_stream_is_the_sum_of_its_start_and_all_outputs(stack: str) -> None:
-    """With pre-norm only the sub-layers add to the stream."""
+    """In a pre-norm model only the sub-layers change the stream."""
     trace = run("vanilla", True)
     stream = residual_stream(trace, stack)
     start = trace[stream.points[0]].values[0]
@@ -46,7 +46,7 @@ def test_with_pre_norm_the_stream_is_the_sum_of_its_start_and_all_outputs(stack:
     assert stream.points[-1] == f"{stack}.layers.1.feed_forward_add_norm.sum"
 
 
-def test_the_last_norm_is_a_point_of_its_own() -> None:
+def test_the_last_norm_adds_one_more_point() -> None:
     stream = residual_stream(run("pytorch", False), "encoder")
     assert stream.points[-1] == "encoder.output"
     assert len(stream.points) == len(stream.added) + 2
@@ -61,7 +61,7 @@ def test_an_ablated_sublayer_adds_a_zero_vector() -> None:
     assert np.allclose(stream.norm[-1], stream.norm[-2])
 
 
-def test_a_missing_stack_or_text_is_refused_with_the_allowed_ones() -> None:
+def test_a_missing_stack_or_text_is_refused_with_the_allowed_values() -> None:
     alone = run_traced(small("vanilla"), None, TARGET)
     with pytest.raises(InputError, match="there is decoder"):
         residual_stream(alone, "encoder")

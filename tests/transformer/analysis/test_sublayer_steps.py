@@ -1,4 +1,4 @@
-"""Tests of the arithmetic of one position against the trace and PyTorch's LayerNorm."""
+"""Tests of the computations at one position. They are compared with the trace and with PyTorch's LayerNorm."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ SUBLAYERS = [
 
 def run(preset: str, norm_first: bool) -> tuple[Transformer, Trace]:
     model = small(preset, norm_first=norm_first)
-    with torch.no_grad():  # a fresh LayerNorm has γ = 1 and β = 0, which would hide a mistake
+    with torch.no_grad():  # an untrained LayerNorm has γ = 1 and β = 0, which could hide errors in the computation
         for name, parameter in model.named_parameters():
             if "norm" in name:
                 parameter += torch.randn_like(parameter) * 0.3
@@ -46,7 +46,7 @@ def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, nor
             assert (total.result == total.x + total.added).all()
             norm = layer_norm(model, trace, sublayer, position, item)
             assert norm.largest_difference <= 1e-5
-            # Pre-norm normalises the input of the sub-layer, post-norm the sum.
+            # Pre-norm normalises the input of the sub-layer, and post-norm the residual sum.
             assert norm.inputs[0] == (total.inputs[0] if norm_first else total.path)
             if sublayer.endswith("feed_forward"):
                 network = feed_forward(model, trace, sublayer, position, item)
@@ -56,7 +56,7 @@ def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, nor
                 assert network.fires.sum() == np.count_nonzero(activated)
 
 
-def test_the_pieces_of_a_layer_norm() -> None:
+def test_the_intermediate_results_of_a_layer_norm() -> None:
     model, trace = run("vanilla", False)
     norm = layer_norm(model, trace, "encoder.layers.0.feed_forward", 2)
     x = torch.tensor(norm.x)
@@ -68,7 +68,7 @@ def test_the_pieces_of_a_layer_norm() -> None:
     assert np.allclose(norm.result, again)
 
 
-def test_the_strongest_units_move_the_output_furthest() -> None:
+def test_the_strongest_units_add_the_longest_vectors_to_the_output() -> None:
     model, trace = run("vanilla", False)
     network = feed_forward(model, trace, "decoder.layers.1.feed_forward", 1)
     units = network.strongest(4)
@@ -82,14 +82,14 @@ def test_the_strongest_units_move_the_output_furthest() -> None:
     assert np.allclose((weights * network.activated).sum(1) + bias, network.result)
 
 
-def test_an_edited_output_differs_from_its_arithmetic() -> None:
+def test_an_edited_output_differs_from_the_recomputed_one() -> None:
     model = small()
     trace = run_traced(model, SOURCE, TARGET, [Scale("encoder.layers.0.feed_forward.output", factor=2.0)])
     assert feed_forward(model, trace, "encoder.layers.0.feed_forward", 0).largest_difference > 0.01
     assert residual(trace, "encoder.layers.0.feed_forward", 0).largest_difference <= 1e-6
 
 
-def test_a_missing_sublayer_position_or_text_is_refused_with_the_allowed_ones() -> None:
+def test_a_missing_sublayer_position_or_text_is_refused_with_the_allowed_values() -> None:
     _, trace = run("vanilla", False)
     with pytest.raises(PathError, match="nearest are"):
         residual(trace, "encoder.layers.7.feed_forward", 0)

@@ -16,7 +16,7 @@ def drawn(seed: int, rows: int, width: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
-def test_a_token_is_its_row_of_the_table(preset: str):
+def test_the_vector_of_a_token_is_its_row_of_the_table(preset: str):
     model = small(preset)
     trace = run_traced(model, SOURCE, TARGET)
     for side, ids in (("source", SOURCE), ("target", TARGET)):
@@ -32,11 +32,11 @@ def test_a_table_in_bfloat16_has_its_rounded_numbers():
 
 
 @given(st.integers(0, 99), st.integers(1, 8), st.integers(1, 9))
-def test_cosines_are_those_of_pytorch(seed: int, rows: int, width: int):
+def test_cosines_equal_pytorchs(seed: int, rows: int, width: int):
     a, b = drawn(seed, rows, width), drawn(seed + 1, 5, width)
     expected = torch.cosine_similarity(torch.tensor(a)[:, None], torch.tensor(b)[None], dim=-1, eps=1e-30)
     np.testing.assert_allclose(cosines(a, b), expected, atol=1e-5)
-    np.testing.assert_allclose(cosines(7 * a, b), cosines(a, b), atol=1e-6)  # length does not count
+    np.testing.assert_allclose(cosines(7 * a, b), cosines(a, b), atol=1e-6)  # the length of a row does not change cosines
 
 
 def test_a_row_has_cosine_1_with_itself_and_a_zero_row_has_none():
@@ -69,7 +69,7 @@ def test_zero_rows_have_no_neighbours():
 
 
 @given(st.integers(0, 99), st.integers(3, 12), st.integers(2, 9))
-def test_the_axes_hold_the_largest_shares_of_the_variance(seed: int, rows: int, width: int):
+def test_the_axes_have_the_largest_shares_of_the_variance(seed: int, rows: int, width: int):
     table = drawn(seed, rows, width)
     projection = plane(table)
     variances = np.sort(np.linalg.eigvalsh(np.cov(table.T.astype(np.float64))))[::-1]
@@ -93,7 +93,7 @@ def test_points_in_a_plane_keep_their_distances(seed: int):
 
 
 @pytest.mark.parametrize(("rows", "width"), [(1, 1), (1, 5), (6, 1), (2, 2)])
-def test_tables_too_small_for_a_plane_have_points(rows: int, width: int):
+def test_tables_too_small_for_two_axes_still_have_points(rows: int, width: int):
     projection = plane(drawn(0, rows, width))
     assert projection.points.shape == (rows, 2)
     assert np.isfinite(projection.points).all()
@@ -101,7 +101,7 @@ def test_tables_too_small_for_a_plane_have_points(rows: int, width: int):
     assert plane(np.ones((4, 3), np.float32)).shares == (0, 0)
 
 
-def test_rows_left_out_of_the_choice_of_axes_are_projected_on_them():
+def test_rows_that_axes_are_not_fitted_to_are_still_projected():
     table = drawn(3, 12, 6)
     table[:2] *= 100
     words, words_alone = range(2, 12), plane(table[2:])

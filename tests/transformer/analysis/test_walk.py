@@ -1,4 +1,4 @@
-"""Tests of the walk: every tensor once, each recomputed from the inputs and parameters that its stop names."""
+"""Tests of the walk: it has every tensor once, and each can be recomputed from the inputs and parameters of its stop."""
 
 import itertools
 import tomllib
@@ -23,7 +23,8 @@ from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Trace, run_traced
 
 TEXTS = tomllib.loads((Path(__file__).parents[3] / "assets/text/en/walk.toml").read_text(encoding="utf-8"))
-# Every preset, both orders of LayerNorm; the two orders of mask and division the other way round; a decoder alone.
+# Every preset with post-norm and pre-norm, a decoder alone, tied weights, and variants with the opposite order of mask and
+# division.
 CASES: dict[str, tuple[str, dict[str, Any], bool]] = {
     **{f"{preset} {'pre' if first else 'post'}": (preset, {"norm_first": first}, True) for preset, first in VARIANTS},
     "vanilla alone": ("vanilla", {}, False),
@@ -41,11 +42,12 @@ def run(case: str) -> tuple[Transformer, Trace]:
     return model, run_traced(model, SOURCE if with_source else None, TARGET)
 
 
-# --- an independent oracle: each operation in PyTorch's functions and einsum -------------------------------------------
+# --- an independent oracle: each operation written with PyTorch's functions and einsum ---------------------------------
 
 
 def again(stop: Stop, inputs: list[Tensor], weights: list[Tensor], config: TransformerConfig) -> Tensor:
-    """A tensor, from the inputs and parameters its stop names; sizes and choices come from the configuration."""
+    """The tensor of a stop, computed from the inputs and parameters of the stop, and from sizes and choices in the
+    configuration."""
     first = inputs[0] if inputs else torch.empty(0)
     batch, heads = first.shape[0], config.heads
     fill = torch.tensor(config.mask_fill)
@@ -102,13 +104,13 @@ def waves(shape: tuple[int, ...]) -> Tensor:
 
 @pytest.mark.parametrize("case", CASES)
 @torch.no_grad()
-def test_every_tensor_follows_from_its_inputs_and_parameters(case: str) -> None:
+def test_every_tensor_can_be_computed_from_its_inputs_and_parameters(case: str) -> None:
     model, trace = run(case)
     state: Mapping[str, Tensor] = model.state_dict()
     earlier = {SOURCE_IDS: SOURCE, TARGET_IDS: TARGET}
     for stop in walk(trace):
         if stop.operation != UNDESCRIBED.operation:
-            # `earlier` holds only the tensors of the stops before this one.
+            # `earlier` contains only the tensors of the stops before this one.
             inputs = [earlier[path] for path in stop.inputs]
             recomputed = again(stop, inputs, [state[name] for name in stop.parameters], trace.config)
             torch.testing.assert_close(recomputed, trace[stop.path].values, atol=1e-5, rtol=1e-5, msg=stop.path)
@@ -116,7 +118,7 @@ def test_every_tensor_follows_from_its_inputs_and_parameters(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_walk_has_every_tap_that_ran_once_and_every_parameter_that_was_used(case: str) -> None:
+def test_the_walk_has_every_traced_tap_once_and_every_used_parameter_once(case: str) -> None:
     model, trace = run(case)
     stops = walk(trace)
     assert [stop.path for stop in stops] == list(trace.steps)

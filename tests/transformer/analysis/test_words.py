@@ -1,4 +1,4 @@
-"""Pieces of words joined to words: labels, sums over keys and means over queries."""
+"""Tests of joining pieces to words: labels, sums over keys and means over queries."""
 
 from dataclasses import replace
 
@@ -12,18 +12,18 @@ from transformer.errors import InputError
 from transformer.text.pieces import joined_label
 from transformer.tracing.trace import run_traced
 
-# A special token, a word of two pieces, a word of one, a special token.
+# The words of five queries: a special token, a word of two pieces, a word of one piece, a special token.
 QUERIES = ((0,), (1, 2), (3,), (4,))
 KEYS = ((0,), (1, 2, 3))
 
 
-def test_words_are_the_runs_of_one_number() -> None:
+def test_successive_equal_numbers_are_one_word() -> None:
     assert groups((None, 0, 0, 1, None)) == QUERIES
     assert groups((None, None, 3)) == ((0,), (1,), (2,))
     assert groups(()) == ()
 
 
-def test_labels_lose_the_signs_of_pieces() -> None:
+def test_joined_labels_do_not_have_the_marks_of_pieces() -> None:
     assert joined_label(["▁sle", "eps"]) == "sleeps"
     assert joined_label(["sle", "##eps"]) == "sleeps"
     assert joined_label(["▁"]) == "▁"
@@ -41,7 +41,7 @@ def test_weights_are_summed_over_keys_and_averaged_over_queries() -> None:
             assert joined[1, 2, row, column] == pytest.approx(expected, abs=1e-6)
 
 
-def test_other_positions_are_refused() -> None:
+def test_weights_that_do_not_fit_the_words_are_refused() -> None:
     with pytest.raises(InputError, match="does not fit the words"):
         join(np.ones((5, 3)), QUERIES, KEYS)
 
@@ -52,7 +52,7 @@ def trace_of_two() -> Trace:
 
 
 def in_words(trace: Trace, source: int, target: int) -> Trace:
-    """The trace of two texts, as if pairs of their tokens were pieces of one word; the first text has one word fewer."""
+    """The trace of two texts, changed so that pairs of tokens are pieces of one word. The first text has one word fewer."""
     words = {"source": source, "target": target}
     rows = {
         f"{side}_words": tuple(tuple(max(0, place - (item == 0)) // 2 for place in range(words[side])) for item in range(2))
@@ -75,7 +75,7 @@ def test_a_trace_of_words_is_read_as_a_trace(trace_of_two: Trace) -> None:
             assert words[..., :queries, :keys].numpy() == pytest.approx(join(pieces.numpy(), *of), abs=1e-6)
             sums = words[..., :queries, :].sum(-1)
             assert sums.numpy() == pytest.approx(pieces.sum(-1).numpy()[..., [group[0] for group in of[0]]], abs=1e-5)
-            # Where a text has fewer words than the other, the rest is hidden.
+            # If a text has fewer words than the other text, the remaining positions are hidden.
             assert not joined.allowed(kind)[:, item, :, queries:].any()
             assert not joined.allowed(kind)[:, item, :, :, keys:].any()
         (group, *_) = [group for group in groups(trace.source_words[item]) if len(group) == 2]
@@ -86,7 +86,7 @@ def test_a_trace_of_words_is_read_as_a_trace(trace_of_two: Trace) -> None:
     assert all(len(step.axes) == step.values.ndim for step in joined)
 
 
-def test_the_bytes_of_a_trace_count_what_its_words_keep(trace_of_two: Trace) -> None:
+def test_the_bytes_of_a_trace_include_the_tensors_that_its_word_trace_keeps(trace_of_two: Trace) -> None:
     trace = in_words(trace_of_two, *(len(trace_of_two.tokens_of(side)[0]) for side in ("source", "target")))
     joined, kept = WordTrace.of(trace), 0
     for kind in trace.kinds:

@@ -1,4 +1,4 @@
-"""Tests of one attention of each variant, from x to the output."""
+"""Tests of the attention of each variant, from its input to its output."""
 
 import math
 

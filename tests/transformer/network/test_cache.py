@@ -1,4 +1,4 @@
-"""Tests of the key–value cache: a step computes what a pass over the whole prefix computes for its last position."""
+"""Tests of the key–value cache: a step has the same result as a pass over the whole prefix has for its last position."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ TARGET = torch.tensor([[1, 7, 4, 3, 9], [1, 5, 6, 2, 4]])
 
 @torch.inference_mode()
 def step_by_step(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
-    """Logits of all positions, each computed in a step of its own."""
+    """Logits of all positions. Each position is computed in its own step."""
     memory, mask = model.encode(source)
     cache = Cache()
     steps = [model.decode(target[:, : end + 1], memory, mask, cache) for end in range(target.shape[1])]
@@ -27,14 +27,14 @@ def step_by_step(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
 
 @given(run=runs(at_end=True))
 @settings(max_examples=40)
-def test_cached_logits_are_those_of_the_whole_prefix_for_all_variants_and_padding(run: Run) -> None:
+def test_cached_logits_equal_the_logits_of_the_whole_prefix_for_all_variants_and_padding(run: Run) -> None:
     tokens = run.target != PAD
     torch.testing.assert_close(step_by_step(run.model, run.source, run.target)[tokens], run.logits()[tokens], atol=1e-5, rtol=0)
 
 
 @given(run=runs())
 @settings(max_examples=40)
-def test_padding_may_be_anywhere_where_it_never_attends_to_later_tokens(run: Run) -> None:
+def test_padding_may_be_anywhere_if_padded_queries_never_attend_to_later_tokens(run: Run) -> None:
     assume(run.settings["preset"] != "vanilla")
     torch.testing.assert_close(step_by_step(run.model, run.source, run.target), run.logits(), atol=1e-5, rtol=0)
 
@@ -71,7 +71,7 @@ def test_a_cached_step_has_every_tap_with_all_keys(preset: str, norm_first: bool
         values = whole[path]
         for axis, name in enumerate(axes):
             rows = name in ("query", "target", "position") and not (path == "target_mask" and axis == 3)
-            # What stands before the projection of a key exists for the new position alone.
+            # Tensors before the projection of a key have only the new position.
             rows |= path.endswith((".key.split", ".value.split")) and name == "key" and "self_attention" in path
             values = values.narrow(axis, values.shape[axis] - 1, 1) if rows else values
         torch.testing.assert_close(step[path], values, atol=1e-5, rtol=0, msg=path)
@@ -79,7 +79,7 @@ def test_a_cached_step_has_every_tap_with_all_keys(preset: str, norm_first: bool
 
 
 @torch.inference_mode()
-def test_selected_rows_go_on_as_if_they_had_always_been_there() -> None:
+def test_a_cache_after_select_gives_the_same_logits_as_no_cache() -> None:
     model = small()
     memory, mask = model.encode(SOURCE)
     cache = Cache()
@@ -101,7 +101,7 @@ def test_a_target_without_new_positions_is_refused() -> None:
         model.decode(TARGET, memory, mask, cache)
 
 
-def test_kept_vectors_outgrow_their_room_and_what_was_returned_before_stays() -> None:
+def test_kept_vectors_grow_beyond_their_room_without_changing_earlier_results() -> None:
     projection, kept = torch.nn.Linear(3, 3), Kept(grows=True)
     x = torch.randn(2, 2 * ROOM + 5, 3, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Tests of the configuration: the three variants field by field, and a clear error for everything that cannot be built."""
+"""Tests of the configuration: the three variants field by field, and a clear error for each value that is not allowed."""
 
 import dataclasses
 import functools
@@ -15,7 +15,7 @@ from transformer.errors import ConfigError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 
-# The complete table of variants, one column each.
+# The complete table of variants, one column for each.
 COLUMNS = {
     "vanilla": {
         "source_vocab": 10,
@@ -133,7 +133,7 @@ def test_there_are_no_other_presets():
         TransformerConfig.preset("bert")
 
 
-def test_given_values_replace_those_of_the_preset():
+def test_given_values_replace_values_of_the_preset():
     config = TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0)
     assert (config.d_model, config.mask_fill, config.norm_eps) == (64, -5000.0, 1e-5)
     assert config.replace(heads=4) == TransformerConfig.preset("pytorch", d_model=64, mask_fill=-5000.0, heads=4)
@@ -248,7 +248,7 @@ def test_values_that_are_not_texts_are_refused_as_preset_and_as_json(value: obje
         inspect.unwrap(TransformerConfig.from_json.__func__)(TransformerConfig, value)
 
 
-def test_an_unknown_field_is_refused_with_the_known_ones():
+def test_an_unknown_field_is_refused_with_a_list_of_known_fields():
     with pytest.raises(ConfigError, match="width is not a field; the fields are source_vocab, target_vocab"):
         TransformerConfig.preset("vanilla", width=3)
     config = TransformerConfig.preset("vanilla")
@@ -262,7 +262,7 @@ def test_a_field_without_a_default_must_be_given_by_name():
         TransformerConfig(source_vocab=10)
     with pytest.raises(ConfigError, match=r"Fields are given by name, not as \(10, 10\); the fields are source_vocab"):
         TransformerConfig(10, 10)
-    # The signature that an editor offers still lists the fields.
+    # The signature, which editors show, still lists the fields.
     assert [*inspect.signature(TransformerConfig).parameters] == [field.name for field in dataclasses.fields(TransformerConfig)]
 
 
@@ -271,7 +271,7 @@ def test_json_round_trip(name: str):
     config = TransformerConfig.preset(name, dropout=0.3, source_pad=4)
     text = config.to_json()
     assert TransformerConfig.from_json(text) == config
-    # Standard JSON cannot hold infinity.
+    # Standard JSON has no number for infinity.
     assert "Infinity" not in text
 
 

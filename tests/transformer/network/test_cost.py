@@ -20,8 +20,8 @@ def lengths_of(source: torch.Tensor, target: torch.Tensor) -> Lengths:
 
 
 def by_module(model: Transformer, source: torch.Tensor, target: torch.Tensor) -> dict[str, int]:
-    """PyTorch's count for each module, by its path; "" is the whole model."""
-    model.requires_grad_(False)  # otherwise its hooks need a gradient even if none is computed
+    """Path of a module → FLOPs counted by PyTorch. The path "" is the whole model."""
+    model.requires_grad_(False)  # otherwise the hooks of FlopCounterMode need gradients, although none are computed
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(source, target)
     flops = {name.removeprefix("Transformer").lstrip("."): sum(ops.values()) for name, ops in counter.get_flop_counts().items()}
@@ -65,10 +65,10 @@ def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool
         flops, parts = step_flops(model.config, place.stack, place.sublayer, place.name, lengths), path.split(".")
         for end in range(len(parts)):
             closed[".".join(parts[:end])] += flops
-    for path in list(closed):  # `AddNorm` calls its sub-layer, so PyTorch includes that in its count
+    for path in list(closed):  # `AddNorm` calls its sub-layer, so PyTorch counts the sub-layer's FLOPs for it too
         if path.endswith("_add_norm"):
             closed[path] = closed[path.removesuffix("_add_norm")]
-    # PyTorch also counts modules below those with taps (each Linear); only modules with taps are compared.
+    # PyTorch also counts modules without taps, such as each Linear. Only modules with taps are compared.
     compared = {path for path in counted if path in closed}
     assert {"", "encoder", "decoder.layers.1.cross_attention.key", "decoder.layers.0.feed_forward"} <= compared
     assert {path: counted[path] for path in compared} == {path: closed[path] for path in compared}
@@ -76,7 +76,7 @@ def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool
 
 @given(run=runs())
 @settings(max_examples=40)
-def test_each_kind_of_work_costs_as_its_formula(run: Run) -> None:
+def test_the_cost_of_each_kind_of_work_equals_its_formula(run: Run) -> None:
     trace, config, lengths = run_traced(run.model, run.source, run.target), run.model.config, lengths_of(run.source, run.target)
     costs = cost(config, lengths)
     assert tuple(costs) == WORK
@@ -103,7 +103,7 @@ def test_only_the_scores_grow_with_the_square_of_the_length() -> None:
 
 
 def test_costs_of_the_papers_base_model() -> None:
-    """d 512, 6 + 6 layers, ffn 2048: by hand, one token on each side of a vocabulary of ten."""
+    """d_model 512, 6 + 6 layers, d_ff 2048, ten tokens in the vocabulary. The FLOPs of one token on each side, by hand."""
     config = TransformerConfig.preset("vanilla")
     attention = 2 * 4 * 512 * 512 + 2 * 2 * 512
     by_hand = 18 * attention + 12 * 2 * 2 * 512 * 2048 + 2 * 512 * 10
@@ -115,7 +115,7 @@ def test_costs_of_the_papers_base_model() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("along", ALONG)
-def test_growth_equals_the_costs_of_a_model_of_that_size(preset: str, along: str) -> None:
+def test_growth_equals_the_costs_of_a_model_of_each_size(preset: str, along: str) -> None:
     config = TransformerConfig.preset(preset, **SIZES | {"max_len": 40, "decoder_layers": 3})
     lengths = Lengths(2, 9, 7)
     grown = growth(config, lengths, along)
@@ -148,19 +148,19 @@ def test_growth_stays_within_buildable_sizes_and_marks_the_last_position() -> No
     assert alone.costs[0] == cost(short, Lengths(1, 0, 1))
     long = TransformerConfig.preset("vanilla", max_len=65_536)
     assert growth(long, Lengths(1, 5, 9), "length").limit is None
-    assert growth(long, Lengths(1, 5, 9), "d_model").sizes[-1] == 512  # more would make too large a table of positions
+    assert growth(long, Lengths(1, 5, 9), "d_model").sizes[-1] == 512  # a wider table of positions would be too large
     deep = TransformerConfig.preset("vanilla", encoder_layers=30)
     assert growth(deep, Lengths(1, 5, 9), "layers").sizes[-1] == 30
-    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[0] == 25  # the decoder has 24 fewer, and one at least
+    assert growth(deep, Lengths(1, 5, 9), "layers").sizes[0] == 25  # the decoder has 24 layers fewer, and at least one
     uneven = TransformerConfig.preset("vanilla", encoder_layers=1, decoder_layers=90)
-    assert growth(uneven, Lengths(1, 5, 9), "layers").sizes == tuple(range(1, 8))  # the decoder then has 96
+    assert growth(uneven, Lengths(1, 5, 9), "layers").sizes == tuple(range(1, 8))  # at 7, the decoder has 96 layers
     assert growth(deep, Lengths(1, 5, 9), "heads").sizes == (1, 2, 4, 8, 16, 32, 64, 128, 256)
     with pytest.raises(InputError, match="allowed are length, d_model, heads, layers"):
         growth(deep, Lengths(1, 5, 9), "depth")
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str) -> None:
+def test_the_crossing_is_the_first_length_at_which_scores_take_more_flops(preset: str) -> None:
     config = TransformerConfig.preset(preset, **SIZES)
     first_length = crossing(config, batch=2)
 
@@ -170,7 +170,7 @@ def test_the_crossing_is_the_first_length_at_which_scores_take_more(preset: str)
 
     assert scores_take_more(first_length)
     assert not scores_take_more(first_length - 1)
-    # By hand: 6 attentions of 2·2·n²·d against 4 networks of 2·2·n·d·d_ff.
+    # By hand: 6 attentions take 6 · 2·2·n²·d FLOPs, and 4 feed-forward networks take 4 · 2·2·n·d·d_ff.
     assert first_length == 4 * 20 // 6 + 1
 
 

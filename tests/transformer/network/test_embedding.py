@@ -46,7 +46,7 @@ def test_a_model_adds_the_sinusoid_rounded_to_its_own_precision():
         torch.set_default_dtype(torch.float32)
 
 
-def test_equal_tables_are_one_tensor_until_a_model_changes_its_precision():
+def test_models_share_equal_tables_until_one_changes_its_precision():
     first, second = embedding("vanilla"), embedding("vanilla")
     assert first.positions.table is second.positions.table
     assert first.positions.table is not embedding("vanilla", max_len=8).positions.table

@@ -39,7 +39,7 @@ def test_feed_forward_is_two_linears_and_a_relu_at_each_position(preset: str):
     torch.testing.assert_close(layer(X[:, 1:2]), layer(X)[:, 1:2])
 
 
-# In training mode a trace shows the values that dropout set to 0; at p = 0.5 the others are doubled.
+# In training mode a trace shows which values dropout has set to 0. At p = 0.5, dropout doubles the other values.
 
 
 def trained(preset: str) -> tuple[nn.Module, dict[str, Tensor]]:

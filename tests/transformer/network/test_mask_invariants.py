@@ -1,7 +1,7 @@
 """Tests of mask invariants on every shipped model with random batches: later tokens and padding do not change the output.
 
-Batches are padded as by a pipeline, only after the tokens. Padding in the middle of a target can change the outputs of
-`vanilla`, which hides the rows of padded queries and leaves their columns open.
+Batches are padded only after the tokens, as a pipeline does. Padding in the middle of a target can change the outputs of
+`vanilla`, because this variant hides the rows of padded queries but not the columns of padded keys.
 """
 
 import itertools
@@ -22,7 +22,7 @@ from transformer.training.recipe import RECIPES
 from transformer.worlds import world
 
 EXAMPLES = 8
-# Without the phase that explains a failure, because its line tracer takes minutes for a forward pass.
+# The phase that explains a failure is left out, because its line tracer takes minutes for a forward pass.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 FEW = settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)
 EVERY_MODEL = pytest.mark.parametrize("name", RECIPES)
@@ -33,19 +33,20 @@ load = cache(Pipeline.load)
 
 @cache
 def load_double(name: str) -> Pipeline:
-    """The model in double precision: another length of a batch changes how its sums are rounded, and in single precision
-    that can be more than a leak through a mask."""
+    """The pipeline of a model in double precision. The length of a batch changes how sums are rounded, and in single precision
+    this can change the result more than a leak through a mask."""
     pipeline = Pipeline.load(name)
     pipeline.model.double()
     return pipeline
 
 
 class BatchData(NamedTuple):
-    """The data for batches of one model, without the model: beartype uses `random`, which Hypothesis refuses in a strategy.
+    """The data for batches of one model. It does not contain the model, because beartype would check it with `random`, which
+    Hypothesis does not allow in a strategy.
 
     Attributes:
-        pairs: ids of texts of the model's world, and of their answers as the decoder reads them.
-        sos, sizes: of the source and the target vocabulary.
+        pairs: ids of texts of the model's world, and ids of their answers as the decoder reads them.
+        sos, sizes: id of `<sos>` and number of tokens, of the source and the target vocabulary.
     """
 
     pairs: list[tuple[list[int], list[int]]]
@@ -67,7 +68,7 @@ def batch_data(name: str) -> BatchData:
 
 @st.composite
 def batches(draw: st.DrawFn, data: BatchData) -> tuple[Rows, Rows]:
-    """One to three rows of ids on each side: texts of the model's world, or any tokens but padding in any number."""
+    """One to three rows of ids on each side. A row is a text of the model's world, or random tokens without padding."""
     sources, targets = [], []
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.booleans()):
@@ -182,7 +183,7 @@ def test_without_the_causal_mask_a_later_token_changes_an_earlier_prediction(nam
             assert masked.same
             assert masked.largest == 0
             changes.append(change_later(pipeline, source, target, last, pipeline.target_vocabulary.eos, off).largest)
-    # The model with shared projections depends less on the later tokens, and that of rigid sentences hardly.
+    # The model with shared projections depends less on later tokens, and the model of sentences with fixed forms hardly at all.
     assert max(changes) >= {"reverse-shared": 0.1, "english-french-static": 0.05}.get(name, 0.25)
 
 

@@ -1,4 +1,4 @@
-"""Tests of masks, and of a softmax that gives no NaN."""
+"""Tests of masks, and of a softmax that never returns NaN."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_causal_is_the_lower_triangle(length: int):
         ([[True, True], [False, False]], True, True),
     ],
 )
-def test_a_mask_has_its_hidden_keys_and_whether_rows_may_be_empty(
+def test_a_mask_stores_its_hidden_keys_and_whether_rows_may_be_empty(
     keep: list[list[bool]], anything_hidden: bool, may_be_empty: bool
 ):
     mask = Mask.of(torch.tensor(keep)[None, None])

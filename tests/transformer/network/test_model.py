@@ -23,7 +23,7 @@ TOLERANCE = 1e-5
 
 
 def allowed_by_ids(run: Run) -> dict[str, Tensor]:
-    """Which query may attend to which key, `[batch, 1, query, key]`, cell by cell from the table of variants and the ids."""
+    """Kind → which query may attend to which key, `[batch, 1, query, key]`, computed cell by cell from ids and variant."""
     (rows, source), target = run.source.shape, run.target.shape[1]
     hides = run.model.config.target_padding
 
@@ -53,7 +53,7 @@ def test_weights_stay_inside_the_masks_and_sum_to_one(run: Run):
         assert torch.equal(trace.fully_masked(kind), nowhere.expand(weights.shape[:-1])), kind
         assert ((weights.sum(-1) - 1)[:, ~nowhere].abs() <= 1e-6).all(), kind
         assert (weights[:, ~may_attend & ~nowhere[..., None]] == 0).all(), kind
-        # Where every score is the same −10 000, the row is uniform over all keys, hidden ones and later ones included.
+        # If every score of a row is −10 000, all keys have the same weight, also hidden and later keys.
         expected = 0.0 if run.model.config.mask_fill == -torch.inf else 1 / weights.shape[-1]
         assert ((weights[:, nowhere] - expected).abs() <= 1e-6).all(), kind
     assert trace.logits.isfinite().all()
@@ -96,7 +96,7 @@ def test_a_later_target_token_does_not_change_earlier_outputs(run: Run, data: st
     other = run.target.clone()
     other[:, place:] = data.draw(padded(len(other), 1))
     before, after = run.logits(), logits(run.model, run.source, other)
-    # In `vanilla` a padded query attends to every key, later ones included; its output is not read.
+    # In `vanilla` a padded query attends to every key, also to later keys. Its output is not compared.
     real = run.target[:, :place] != PAD
     assert torch.allclose(before[:, :place][real], after[:, :place][real], atol=1e-6, rtol=0)
 
@@ -141,7 +141,7 @@ def test_gradients_reach_every_parameter(preset: str, norm_first: bool):
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         if name.endswith("key.projection.bias"):
-            # This bias adds the same to every key of a query, which softmax ignores.
+            # This bias adds the same number to all scores of a query, and softmax does not change then.
             assert parameter.grad.abs().max() < 1e-6, name
         else:
             assert parameter.grad.abs().max() > 1e-6, name
@@ -230,7 +230,7 @@ def test_ids_without_a_row_are_refused(preset: str, source: Tensor, target: Tens
 
 
 def test_batches_of_different_size_are_refused():
-    # Called without the type check, which refuses the same but runs in the tests only.
+    # The function is called without the type check of jaxtyping, which runs only in tests and would raise first.
     unchecked = inspect.unwrap(Transformer.forward)
     with pytest.raises(InputError, match="The source has 2 rows and the target 1; they must have the same number"):
         unchecked(small(), SOURCE, TARGET[:1])

@@ -13,7 +13,7 @@ from transformer.tracing.trace import run_traced
 
 TOLERANCE = 1e-5
 KINDS = ("encoder", "decoder", "cross")
-# Three heads of width five make d_model odd, and differ from the numbers of layers and rows.
+# d_model is odd. The number and the width of the heads differ from the numbers of layers and rows.
 ODD = {"d_model": 15, "heads": 3, "d_ff": 22, "encoder_layers": 2, "decoder_layers": 3}
 
 
@@ -58,7 +58,7 @@ def weights_of(model: Transformer) -> reference.Weights:
 # --- against torch.nn.Transformer --------------------------------------------------------------------------------------
 
 
-# Both warn that a fast path is not taken, which changes no number.
+# PyTorch warns that it does not use a fast path. This does not change any number.
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("depths", [(2, 2), (1, 3), (3, 1)])

@@ -1,4 +1,4 @@
-"""Tests of taps: a forward pass is observed or edited in one context and nowhere else."""
+"""Tests of taps: a forward pass is recorded or edited only inside the context of a scope."""
 
 import contextvars
 import copy
@@ -168,7 +168,7 @@ def test_scopes_left_out_of_order_end_completely():
     assert not watched()
 
 
-def test_a_task_that_outlives_the_scope_it_was_started_in_is_outside_it():
+def test_a_task_is_outside_the_scope_after_the_scope_has_ended():
     model = small()
     plain = model(SOURCE, TARGET)
     with tracing(model, [Scale("logits", factor=2.0)]) as values:
@@ -198,7 +198,7 @@ def test_a_scope_keeps_its_last_run():
     assert values["logits"] is last
 
 
-def test_a_tensor_without_the_axes_its_tap_declares_is_refused():
+def test_a_tensor_without_the_axes_of_its_tap_is_refused():
     model = small()
     with tracing(model), pytest.raises(PathError, match="must have the axes batch target vocab"):
         model.taps["logits"](torch.zeros(3))

@@ -1,4 +1,4 @@
-"""Tests of the tokenizers, on text typed in many ways."""
+"""Tests of the tokenizers, with texts that are typed in many ways."""
 
 import re
 
@@ -66,7 +66,7 @@ def test_tokens_are_joined_to_a_text(name: str, tokens: list[str], text: str):
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=st.text(max_size=60))
-@example(text="0-0")  # a hyphen joins letters only
+@example(text="0-0")  # a hyphen joins only letters
 def test_splitting_joined_tokens_gives_the_same_tokens(name: str, text: str):
     chosen = tokenizer(name)
     tokens = chosen.split(text)
@@ -94,7 +94,7 @@ def test_split_characters_drops_only_spaces(text: str):
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("piece", ["didn't ", " ", "-", "'", ".", " .", "a", "a-", "a'", "1"])
 def test_a_very_long_text_is_split_in_linear_time(name: str, piece: str):
-    # A pattern that backtracks would take minutes on any of these.
+    # A regular expression that backtracks would take minutes for each of these texts.
     assert len(tokenizer(name).split(piece * 30_000)) <= 240_000
 
 
@@ -121,11 +121,11 @@ def test_a_blank_character_separates_words(sign: str):
         ("👩\u200d🚀 a", ["👩\u200d🚀", "a"]),  # an astronaut emoji is one token
         ("❤\ufe0f\u200d🔥", ["❤\u200d🔥"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),  # Persian: one word
-        ("क\u094d\u200dष", ["क", "\u094d\u200dष"]),  # Hindi: a mark is a token of its own, as without a joiner
-        ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # these characters do not join
+        ("क\u094d\u200dष", ["क", "\u094d\u200dष"]),  # Hindi: a mark starts a new token, also without a joiner
+        ("a\u200db 1\u200d2", ["a\u200db".replace("\u200d", ""), "1", "2"]),  # a joiner cannot join these characters
         ("\u200d👩\u200d \u200d", ["👩"]),
         ("e\u0301\u200d", ["é"]),
-        ("x\u0301", ["x", "\u0301"]),  # these compose no letter
+        ("x\u0301", ["x", "\u0301"]),  # there is no composed character for these two
     ],
 )
 def test_a_joiner_is_kept_only_between_characters_it_joins(text: str, tokens: list[str]):

@@ -58,7 +58,7 @@ def test_special_tokens_cannot_be_typed():
         assert not set(split) & set(SPECIALS)
 
 
-def test_unknown_tokens_are_listed_once_in_order_with_the_closest():
+def test_unknown_tokens_are_listed_once_in_order_with_the_closest_known_tokens():
     unknown = VOCABULARY.unknown(["teh", "cat", "animals", "teh", "xyzzy"])
     assert unknown == (Unknown("teh", ("the",)), Unknown("animals", ("animal",)), Unknown("xyzzy", ()))
 

@@ -18,6 +18,6 @@ def edited(model: Transformer, *edits: Intervention) -> Trace:
 
 
 def equal_before(plain: Trace, other: Trace, path: str) -> bool:
-    """Whether every tensor computed before that path is bitwise equal in both traces."""
+    """Whether every tensor that is computed before the tensor at `path` is equal bit for bit in both traces."""
     before = itertools.takewhile(lambda step: step.path != path, plain)
     return all(torch.equal(step.values, other[step.path].values) for step in before)

@@ -1,4 +1,4 @@
-"""Tests of Block and Replace: each changes the tensors it names and no others."""
+"""Tests of Block and Replace: each changes only the tensors that it names."""
 
 import pytest
 import torch
@@ -54,7 +54,7 @@ def test_hidden_and_blocked_keys_have_no_weight_after_any_edit_of_scores(
     for edit in (Scale(f"{attention}.{name}", factor=1e6), Scale(f"{attention}.{name}", factor=-1e6), raised):
         for edits in ([edit], [edit, Block(attention, edges=edges)], [Block(attention, edges=edges), edit]):
             trace = edited(model, *edits)
-            empty = plain.fully_masked(kind)[layer][..., None]  # these rows follow the variant
+            empty = plain.fully_masked(kind)[layer][..., None]  # the variant decides about the weights of these rows
             allowed = plain.allowed(kind)[layer].clone()
             if len(edits) > 1:
                 for query, key in edges:
@@ -76,7 +76,7 @@ def test_blocking_hidden_or_missing_edges_changes_nothing(model: Transformer, pl
     assert torch.equal(trace.logits, plain.logits)
 
 
-def test_a_memory_encoded_outside_the_scope_gives_no_nan():
+def test_blocking_gives_no_nan_with_a_memory_encoded_outside_the_scope():
     model = small("pytorch")
     memory, mask = model.encode(SOURCE[1:])
     with tracing(model, [Block(CROSS, edges=tuple((1, key) for key in range(7)))]) as values:
@@ -97,7 +97,7 @@ def test_replacing_the_sum_removes_the_residual_connection(model: Transformer, p
     assert not torch.equal(trace.logits, plain.logits)
 
 
-def test_replacing_heads_by_those_of_another_attention(model: Transformer, plain: Trace):
+def test_replacing_heads_by_heads_of_another_attention(model: Transformer, plain: Trace):
     path, by = f"{DECODER}.head_output", "decoder.layers.0.self_attention.head_output"
     trace = edited(model, Replace(path, heads=(1,), by=by))
     assert torch.equal(trace[path].values[:, 1], plain[by].values[:, 1])

@@ -1,4 +1,4 @@
-"""Tests of the limits of edits: they open only masks they name, keep numbers finite, and leave the model unchanged."""
+"""Tests of the limits of edits: they open only the masks that they name, keep numbers finite, and do not change the model."""
 
 import math
 
@@ -26,13 +26,13 @@ SCORES = ("scores", "scaled_scores", "masked_scores")
 def test_ablated_scores_keep_hidden_keys_hidden(model: Transformer, attention: str, name: str):
     before, after = run_traced(model, SOURCE, TARGET), edited(model, Ablate(f"{attention}.{name}"))
     hidden = before.hidden(attention)
-    attending = ~hidden.all(-1)  # a query that may attend to no key attends as its variant defines
+    attending = ~hidden.all(-1)  # for a query that may attend to no key, the variant decides about the weights
     assert hidden.any()
     assert attending.any()
     assert torch.equal(after.hidden(attention), hidden)
     weights = after[f"{attention}.weights"].values
     assert weights[hidden & attending[..., None]].max() == 0
-    # Scores are equal, so every key that is not hidden gets an equal share.
+    # All scores are equal, so all keys that are not hidden get the same weight.
     allowed = ~hidden
     expected = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
     assert torch.allclose(weights[attending], expected[attending], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Tests of edits as values: they are cache keys, and are refused before the model runs if they do not fit it."""
+"""Tests of edits as values: they can be cache keys, and an edit that does not fit the model raises before the model runs."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from transformer.tracing.trace import run_traced
 
 
 def scale_by_true() -> Scale:
-    """An edit with an invalid factor, set without the type check that runs in the tests only."""
+    """An edit with an invalid factor. It is set without the constructor, whose type check runs only in tests."""
     edit = Scale("logits")
     object.__setattr__(edit, "factor", True)
     return edit
@@ -105,6 +105,6 @@ def test_an_edit_that_does_not_fit_the_model_is_refused_before_it_runs(edit: Int
     monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
     with pytest.raises(PathError, match=message):
         run_traced(model, SOURCE, TARGET, [edit])
-    # Also after an edit that fits.
+    # The same error if the edit comes after one that fits.
     with pytest.raises(PathError, match=message):
         run_traced(model, SOURCE, TARGET, [Ablate(CROSS), edit])

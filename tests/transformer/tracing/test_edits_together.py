@@ -47,7 +47,7 @@ def test_items_beyond_the_batch_are_ignored(model: Transformer, plain: Trace):
     assert torch.equal(edited(model, Ablate(CROSS, items=(2, 7))).logits, plain.logits)
 
 
-# --- together ----------------------------------------------------------------------------------------------------------
+# --- several edits together --------------------------------------------------------------------------------------------
 
 
 def test_edits_are_applied_in_the_order_given(model: Transformer):
@@ -57,7 +57,7 @@ def test_edits_are_applied_in_the_order_given(model: Transformer):
     assert (second.logits == 2).all()
 
 
-def test_uniform_weights_skip_keys_blocked_before(model: Transformer):
+def test_uniform_weights_skip_keys_that_an_earlier_edit_blocks(model: Transformer):
     trace = edited(model, Block(ENCODER, edges=((0, 0),)), Ablate(ENCODER, to="uniform"))
     weights = trace[f"{ENCODER}.weights"].values[:, :, 0]
     expected = (SOURCE != PAD).float()
@@ -102,7 +102,7 @@ def test_random_edits_keep_numbers_finite(run: Run, data: st.DataObject):
     ],
     ids=str,
 )
-def test_a_pass_that_keeps_nothing_keeps_what_its_edits_read(model: Transformer, edit: Intervention, kept: str):
+def test_a_pass_without_keep_still_keeps_the_tensors_that_its_edits_read(model: Transformer, edit: Intervention, kept: str):
     with tracing(model, [edit], keep=False) as values:
         assert torch.equal(model(SOURCE, TARGET), edited(model, edit).logits)
     assert values
@@ -126,7 +126,7 @@ def test_other_variants_cannot_run_the_decoder_alone(preset: str):
 
 @pytest.mark.parametrize("path", [f"{ENCODER}.output", f"{CROSS}.masked_scores", "logits"])
 @pytest.mark.parametrize("value", [1e12, -1e12])
-def test_a_patched_number_beyond_half_precision_becomes_its_largest(path: str, value: float):
+def test_a_patched_number_too_large_for_half_precision_becomes_its_largest_number(path: str, value: float):
     model = small("pytorch").to(torch.float16)
     trace = edited(model, Patch(path, values=value))
     assert (trace[path].values.abs() == torch.finfo(torch.float16).max).all()
@@ -140,7 +140,7 @@ def test_edits_keep_any_precision(preset: str, dtype: torch.dtype):
     uniform = Ablate(ENCODER, to="uniform", heads=(1,), items=(0,))
     trace = run_traced(model, SOURCE, TARGET, [uniform, Scale(CROSS, factor=0.5), Scale(f"{ENCODER}.scores", factor=1e6)])
     weights = trace[f"{ENCODER}.weights"].values
-    assert torch.equal(weights[0, 1, :, :5], torch.full((7, 5), 1 / 5, dtype=dtype))  # the text has five tokens
+    assert torch.equal(weights[0, 1, :, :5], torch.full((7, 5), 1 / 5, dtype=dtype))  # the first text has five tokens
     assert {step.values.dtype for step in trace} == {dtype, torch.bool}
     assert trace.logits.isfinite().all()
 

@@ -1,4 +1,4 @@
-"""Tests of Ablate, Scale and Patch: each changes the tensors it names and no others."""
+"""Tests of Ablate, Scale and Patch: each changes only the tensors that it names."""
 
 import itertools
 import math
@@ -125,11 +125,11 @@ def test_scores_scaled_after_the_mask_keep_hidden_keys_hidden(attention: str, fa
 # --- Patch -------------------------------------------------------------------------------------------------------------
 
 
-def test_patching_encoder_output_and_mask_from_another_run_gives_its_logits(model: Transformer):
+def test_patching_encoder_output_and_mask_of_another_run_gives_the_logits_of_that_run(model: Transformer):
     other = run_traced(model, SOURCE.flip(1), TARGET)
     memory, mask = other["encoder.output"].values, other.masks.source
     trace = edited(model, Patch("encoder.output", values=memory), Patch("source_mask", values=mask))
-    # The encoder reads the same mask, but its output is patched.
+    # The patched mask also changes the encoder, but the encoder's output is patched after it.
     assert torch.equal(trace.logits, other.logits)
 
 

@@ -1,4 +1,4 @@
-"""Tests of tensor paths, parsed and printed, and of the three kinds of attention."""
+"""Tests of parsing and printing tensor paths, and of the three kinds of attention."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_a_path_is_parsed_and_printed(text: str, path: TensorPath) -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_every_path_of_a_tap_or_parameter_is_printed_as_parsed(preset: str, norm_first: bool) -> None:
+def test_the_parsed_path_of_a_tap_or_parameter_prints_as_the_same_text(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first)
     for text in [*model.taps, *dict(model.named_modules()), *dict(model.named_parameters())]:
         path = TensorPath.parse(text)
@@ -44,7 +44,7 @@ def test_every_path_of_a_tap_or_parameter_is_printed_as_parsed(preset: str, norm
 
 
 @given(st.lists(st.one_of(words, st.sampled_from(["encoder", "decoder", "layers", "0", "00", "٣", "9" * 9]))).map(".".join))
-def test_any_text_is_printed_as_parsed(text: str) -> None:
+def test_any_parsed_text_prints_as_the_same_text(text: str) -> None:
     assert str(TensorPath.parse(text)) == text
 
 
@@ -66,7 +66,7 @@ def test_paths_of_owner_whole_and_add_norm() -> None:
     assert TensorPath.parse("logits").owner == TensorPath()
 
 
-def test_a_path_is_shortened_by_its_common_start_with_another() -> None:
+def test_near_removes_the_parts_at_the_start_that_both_paths_have() -> None:
     assert (SCORES.owner / "query.heads").near(SCORES) == "query.heads"
     assert TensorPath.parse("encoder.output").near(SCORES) == "output"
     assert TensorPath.parse("logits").near(SCORES) == "logits"
@@ -84,7 +84,7 @@ def test_a_path_has_the_side_of_its_tokens(path: str, side: str) -> None:
     assert TensorPath.parse(path).side == side
 
 
-def test_the_kinds_of_attention_are_those_of_the_network() -> None:
+def test_the_kinds_of_attention_have_the_paths_of_the_networks_attentions() -> None:
     model = small()
     attentions = {str(TensorPath.parse(path).whole) for path in model.taps if path.endswith(".weights")}
     assert attentions == {str(kind.path(layer)) for kind in Kind for layer in range(2)}
@@ -108,7 +108,7 @@ def test_an_unknown_kind_is_refused(name: object) -> None:
         Kind.of(name)
 
 
-def test_an_unknown_tap_is_refused_with_the_nearest_ones() -> None:
+def test_an_unknown_tap_is_refused_with_the_nearest_paths() -> None:
     taps = [*small().taps]
     with pytest.raises(PathError, match=r"nearest are encoder\.layers\.0\.self_attention\.scores, "):
         find_tap(taps, "encoder.layers.0.self_atention.scores")

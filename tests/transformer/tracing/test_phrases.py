@@ -1,4 +1,4 @@
-"""Tests of edits written as phrases."""
+"""Tests of edits that are written as phrases."""
 
 import re
 
@@ -49,7 +49,7 @@ def test_a_phrase_is_parsed_to_its_edits(phrase: str, meaning: object) -> None:
         "x" * 5000,
     ],
 )
-def test_an_invalid_phrase_is_refused_with_the_allowed_ones(phrase: str) -> None:
+def test_an_invalid_phrase_is_refused_with_the_allowed_forms(phrase: str) -> None:
     with pytest.raises(InputError, match="allowed are"):
         interventions(phrase, CONFIG)
 
@@ -61,7 +61,7 @@ def test_the_error_explains_every_word_in_capitals() -> None:
     assert set(re.findall(r"\b[A-Z]+\b", forms)) == set(re.findall(r"\b([A-Z]+) is ", meanings))
     for word in (*Kind, *SUBLAYERS, *SUBLAYERS["decoder"]):
         assert word in meanings
-    assert str(refused.value).endswith(meanings)  # the list is not shortened
+    assert str(refused.value).endswith(meanings)  # the message is not shortened
     assert interventions(meanings.partition("example: ")[2], CONFIG)
 
 

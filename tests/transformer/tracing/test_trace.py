@@ -1,4 +1,4 @@
-"""Tests of traces: complete, exact, in order, and sufficient to recompute every tensor."""
+"""Tests of traces: they are complete, exact and in order, and every tensor can be computed again from them."""
 
 import math
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def test_every_tap_is_traced_exactly_once(model: Transformer, trace: Trace):
     assert {step.path for step in trace} == set(model.taps)
 
 
-def test_a_decoder_alone_lacks_only_the_encoder_and_cross_attention():
+def test_the_trace_of_a_decoder_alone_lacks_only_encoder_and_cross_attention():
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
     missing = set(model.taps) - {step.path for step in trace}
@@ -97,7 +97,7 @@ def test_axes_have_the_sizes_of_their_names(model: Transformer, trace: Trace):
         assert step.shape == tuple((sizes | lengths)[axis] for axis in step.axes), step.path
 
 
-def test_an_unknown_path_names_the_nearest(trace: Trace):
+def test_the_error_for_an_unknown_path_names_the_nearest_path(trace: Trace):
     with pytest.raises(PathError) as caught:
         trace["encoder.layers.0.self_atention.weights"]
     assert "there is no such tap" in str(caught.value)
@@ -137,7 +137,7 @@ def test_an_unknown_kind_of_attention_is_refused(trace: Trace):
 
 def test_weights_and_allowed_are_stacked_once(trace: Trace, monkeypatch: pytest.MonkeyPatch):
     first, allowed = trace.attention("cross"), trace.allowed("cross")
-    monkeypatch.setattr(torch, "stack", None)  # would fail if it were called again
+    monkeypatch.setattr(torch, "stack", None)  # another call of torch.stack would raise
     assert trace.attention("cross") is first
     assert trace.attention(Kind.CROSS) is first
     assert trace.allowed("cross") is trace.allowed(Kind.CROSS) is allowed
@@ -168,7 +168,7 @@ def test_a_trace_has_only_the_kinds_that_ran(model: Transformer, trace: Trace):
         alone.heads("decoder")
 
 
-def test_ids_are_those_that_the_model_read(trace: Trace):
+def test_a_trace_has_the_ids_that_the_model_read(trace: Trace):
     assert [list(row) for row in trace.source_ids] == SOURCE.tolist()
     assert [list(row) for row in trace.ids_of("target")] == TARGET.tolist()
     assert trace.batch_size == 2
@@ -188,7 +188,7 @@ def test_tokens_default_to_the_ids(trace: Trace):
     assert trace.tokens("cross", 1) == (("1", "5", "6", "2", "4"), ("1", "8", "7", "3", "4", "5", "2"))
 
 
-def test_masks_and_positional_encoding_are_those_of_the_steps(trace: Trace, model: Transformer):
+def test_masks_and_positional_encoding_equal_the_tensors_of_the_steps(trace: Trace, model: Transformer):
     assert torch.equal(trace.masks.source, trace["source_mask"].values)
     assert torch.equal(trace.masks.target, trace["target_mask"].values)
     assert trace.masks.target.dtype == torch.bool
@@ -230,7 +230,7 @@ Recorded = Callable[[str], Tensor]
 
 @pytest.mark.parametrize("rows", [1, 2])
 @torch.inference_mode()
-def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int):
+def test_every_tensor_can_be_computed_from_earlier_tensors(model: Transformer, rows: int):
     source, target = SOURCE[:rows], TARGET[:rows]
     trace = run_traced(model, source, target)
     tensors = recomputed(model, trace, source, target)
@@ -244,7 +244,7 @@ def test_every_tensor_follows_from_those_before_it(model: Transformer, rows: int
 
 
 def recomputed(model: Transformer, trace: Trace, source: Tensor, target: Tensor) -> dict[str, Tensor]:
-    """Every tensor of a trace, each computed from the parameters and the tensors recorded before it."""
+    """Path → the tensor, computed again from the parameters and from tensors that were recorded before it."""
     config, tensors = model.config, {}
 
     def recorded(path: str) -> Tensor:
