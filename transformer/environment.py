@@ -3,7 +3,7 @@
 import os
 
 PREFIX = "HEADLIGHT_"
-# The largest limit, because a text box counts its characters with 32 bits, and whole numbers are sent to the browser so.
+# The largest limit: a text box counts its characters with 32 bits, and whole numbers are sent to the browser with 32 bits.
 MOST = 2**31 - 1
 
 

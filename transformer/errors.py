@@ -63,7 +63,7 @@ class HeadlightError(Sentence, ValueError):
 
 
 class Remark(Sentence):
-    """A warning about the answer to a text. Unlike after an error, there is an answer: the model can read the text."""
+    """A warning about the answer to a text. Unlike an error, it comes with an answer, because the model can read the text."""
 
 
 class _Shortening(string.Formatter):

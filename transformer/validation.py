@@ -44,11 +44,11 @@ def checked(name: str, value: Any, hint: Any) -> Any:
     """The value of a field as the Python type of its hint: NumPy's numbers become Python's.
 
     Args:
-        name: of the field.
+        name: name of the field.
         hint: `int`, `float`, `bool`, `str` or a `Literal` of texts. Values of any other hint are returned unchecked.
 
     Raises:
-        ConfigError: a value of another type, or NaN.
+        ConfigError: the value has another type, or is NaN.
     """
     if get_origin(hint) is Literal:
         one_of(name, value, get_args(hint))

@@ -62,7 +62,7 @@ class Folder:
             CheckpointError: the file is missing or larger.
         """
         path = self.root / name
-        if Path(name).name != name or not os.path.isfile(path):  # raises for no text
+        if Path(name).name != name or not os.path.isfile(path):  # it raises no error for any text
             raise CheckpointError("The folder {folder!r} has no file {file!r}.", folder=self.name, file=name)
         if path.stat().st_size > most * MEGABYTE:
             raise CheckpointError(

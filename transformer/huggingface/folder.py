@@ -31,7 +31,7 @@ IGNORED = re.compile(
 # Names of tensors that a file may contain and that are not used, such as the weights of other heads of a pre-trained model.
 SPARE = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias|attn\.bias|inv_freq|discriminator_predictions)\b")
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-TENSORS = 20_000  # in the files of weights; a model with two stacks of `MODEL_LAYERS` has about 7,000
+TENSORS = 20_000  # most tensors in the files of weights; a model with two stacks of `MODEL_LAYERS` has about 7,000
 COMPUTED_TABLE = 1 << 23  # most numbers in a table of positions, which may be computed one by one
 
 transformers.logging.set_verbosity_error()

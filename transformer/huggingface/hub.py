@@ -22,7 +22,7 @@ from transformer.huggingface.limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKEN
 # Environment variables: the hub's address, under the name of Hugging Face's own library; and the folder of downloaded models.
 ADDRESS, STORE = "HF_ENDPOINT", PREFIX + "HUB_FOLDER"
 OFFICIAL = "https://huggingface.co"
-# As the hub names models; `--` is not allowed in a name, so it can stand for `/` in the name of a folder.
+# The hub's rules for the names of models; `--` is not allowed in a name, so it can stand for `/` in the name of a folder.
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 ID = re.compile(rf"(?P<owner>{_PART})/(?P<name>{_PART})(?:@(?P<revision>{_PART}|refs/pr/[0-9]{{1,6}}))?")
 COMMIT = re.compile(r"[0-9a-f]{40}")

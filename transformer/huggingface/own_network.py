@@ -166,7 +166,7 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced: none."""
+        """Paths of tensors that cannot be traced: empty, because all can be."""
         return ()
 
     @property

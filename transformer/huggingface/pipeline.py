@@ -109,7 +109,7 @@ class HuggingFacePipeline:
 
     @property
     def card(self) -> Card:
-        """An empty card: nothing is known of the training."""
+        """An empty card, because nothing is known about the training."""
         return Card(world="", description="", accepts="", longest=self.longest("source"), command="")
 
     @property
@@ -163,7 +163,7 @@ class HuggingFacePipeline:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, a text without tokens, or more tokens than the model has positions.
+            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         if side == "target" and self.stacks == ("encoder",):
@@ -206,8 +206,8 @@ class HuggingFacePipeline:
         """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in.
 
         Raises:
-            InputError: a text that the model cannot read; for an encoder alone, one without a mask token.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text; or, for an encoder alone, a text has no mask token.
+            PathError: an edit does not fit the model.
         """
         readings, edits = self._readings(several(sources), "source"), as_edits(edits)
         rows = [reading.ids for reading in readings]
@@ -327,8 +327,8 @@ class HuggingFacePipeline:
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
-            InputError: a text that the model cannot read, or a batch whose sides differ in number.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), self._readings(several(source), "source")
         targets: list[Any] = [None] * len(sources) if target is None else several(target)

@@ -26,7 +26,7 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
     """The readout of a model with a decoder.
 
     Args:
-        model: of `transformers`.
+        model: a model of `transformers`.
         stack: its decoder.
         norm_first: whether norms come before the sub-layers.
         values: path → tensor of a pass, on which the readout is tested.

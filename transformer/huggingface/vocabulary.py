@@ -124,7 +124,7 @@ class PieceVocabulary:
         """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.
 
         Raises:
-            InputError: an id that is not in the vocabulary, or is not a whole number.
+            InputError: an id is not in the vocabulary, or is not a whole number.
         """
         labels = []
         for index in as_ids(ids):

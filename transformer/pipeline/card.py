@@ -17,7 +17,7 @@ class Card:
 
     Attributes:
         world: the world it was trained on; empty for an untrained model.
-        description: one line for a picker.
+        description: one line about the model, for the model picker.
         accepts: description of the texts it accepts.
         longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
         command: the command that trained it, or empty.

@@ -70,7 +70,7 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     """The contents of a checkpoint file, which `read_checkpoint` reads; its parameters are stored as `dtype`.
 
     Raises:
-        CheckpointError: not a checkpoint, or `dtype` is not a floating-point type.
+        CheckpointError: the value is not a checkpoint, or `dtype` is not a floating-point type.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
@@ -223,8 +223,8 @@ def opened(path: Path, name: str) -> Iterator[Any]:
     """A safetensors file open for reading. It is opened once, so replacing it meanwhile has no effect on the reader.
 
     Args:
-        path: of the file.
-        name: of the file, for errors.
+        path: path of the file.
+        name: name of the file, for errors.
 
     Raises:
         CheckpointError: the file is missing, truncated or cannot be read; also if reading fails within the context.
@@ -340,7 +340,7 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
     """Write a file atomically: the data is written to a temporary file, which is then renamed.
 
     Args:
-        path: of the file; its folder is created if it is missing.
+        path: path of the file; its folder is created if it is missing.
         data: its content.
         check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 

@@ -51,7 +51,7 @@ LOG = logging.getLogger("headlight")
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` take it in place of the text.
+    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
 
     Attributes:
         tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
@@ -74,11 +74,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """The output of a model for one text. `Pipeline.trace` takes it as a target.
+    """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
 
     Attributes:
         text: the tokens joined as a person would write them.
-        tokens: without `<sos>` and `<eos>`.
+        tokens: the tokens without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
         ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
     """
@@ -130,8 +130,8 @@ class Pipeline:
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
-        """The pipeline of a shipped model, by its name; of a snapshot from its training, by model and step, such as
-        `reverse@000316`; or of any checkpoint, by its path.
+        """The pipeline of a shipped model, if `name` is its name; of a snapshot from its training, if `name` has model and
+        step, such as `reverse@000316`; or of any checkpoint, if `name` is its path.
 
         Raises:
             InputError: no shipped model has that name, or there is no snapshot after that step.
@@ -156,7 +156,7 @@ class Pipeline:
         as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
 
         Args:
-            folder: of the model.
+            folder: the folder of the model.
             own_network: run a Marian model in our own network (`transformer.huggingface.own_network`), with all its taps.
 
         Raises:
@@ -257,7 +257,7 @@ class Pipeline:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced: none."""
+        """Paths of tensors that cannot be traced: empty, because all can be."""
         return ()
 
     @property
@@ -320,7 +320,7 @@ class Pipeline:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, a text without tokens, or more tokens than the model has positions.
+            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         most_characters = CHARACTERS_PER_TOKEN * (most + 1)
@@ -354,8 +354,8 @@ class Pipeline:
             edits: interventions applied while the answers are written.
 
         Raises:
-            InputError: a text that the model cannot read.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text.
+            PathError: an edit does not fit the model.
         """
         if isinstance(sources, str):
             raise InputError("`answers` takes a list of texts, not the text {text!r}; `answer` takes one.", text=sources)
@@ -444,8 +444,8 @@ class Pipeline:
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
-            InputError: a text that the model cannot read, or a batch whose sides differ in number.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), several(source)
         sources = self._readings(sources, "source")
@@ -482,7 +482,7 @@ class Pipeline:
         """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
 
         Raises:
-            InputError: no rows, or rows that are not lists of ids of the vocabulary.
+            InputError: there are no rows, or a row is not a list of ids of the vocabulary.
         """
         vocabulary, listed = self.vocabulary(side), as_list(rows)
         if listed is None:

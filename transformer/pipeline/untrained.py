@@ -141,8 +141,8 @@ class Untrained:
             sizes: the fields of the configuration that differ from the preset, with their values.
 
         Raises:
-            InputError: not lists of texts, a text that is far too long, or whole numbers that are not ids.
-            ConfigError: no preset of that name, or `sizes` that are not fields with values.
+            InputError: a value is not a list of texts, a text is far too long, or a whole number is not an id.
+            ConfigError: there is no preset of that name, or `sizes` does not map fields to values.
         """
         if isinstance(sources, str):
             raise InputError("Sources must be a list of texts, not the text {text!r}.", text=sources)
@@ -165,7 +165,7 @@ class Untrained:
         """The preset's configuration with these sizes.
 
         Raises:
-            ConfigError: sizes that cannot be built.
+            ConfigError: a model of these sizes cannot be built.
         """
         source, target = (side if isinstance(side, int) else len(SPECIALS) + len(side) for side in (self.source, self.target))
         return TransformerConfig.preset(self.preset, source_vocab=source, target_vocab=target, **dict(self.sizes))

@@ -151,7 +151,8 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a message."""
+    """Run the command line, and return the exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a
+    message."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
     parser.add_argument("--all", action="store_true", help="every model, one after the other")

@@ -36,7 +36,7 @@ class StepSettings(NamedTuple):
     """The settings of a step.
 
     Attributes:
-        learning_rate: of this step.
+        learning_rate: learning rate of this step.
         smoothing: ε of label smoothing, 0 to 1.
         clip: largest 2-norm of the gradient over all parameters.
     """
@@ -77,7 +77,7 @@ class OpenedStep(NamedTuple):
         shares: the model's probability of each target token.
         best: the most probable token at each position.
         counted: whether each target token counts: False for padding.
-        loss_at_start: mean of the losses that count, before the steps on the earlier batches.
+        loss_at_start: mean of the losses of the last batch that count, before the steps on the earlier batches.
         loss: this mean after the steps on the earlier batches, before the step on the last batch.
         loss_after: this mean, for the last batch, after the step on it.
         value, value_after: the weight before and after the step.

@@ -19,7 +19,8 @@ class HeldOut(NamedTuple):
         pairs: number of pairs.
         loss: mean over their target tokens, in nats, with label smoothing if `held_out` was called with it.
         right_tokens: share of the target tokens that are the most probable token after the right tokens before them, 0 to 1.
-        exact: share of the pairs in which all target tokens are, 0 to 1. Greedy decoding answers exactly these pairs right.
+        exact: share of the pairs in which every target token is the most probable one, 0 to 1. These are the pairs that greedy
+            decoding answers right.
     """
 
     pairs: int

@@ -142,7 +142,7 @@ class LiveTraining:
             self._thread.start()
 
     def pause(self) -> None:
-        """Stop computing until `go`; the process stays."""
+        """Stop computing until `go` is called. The process does not end."""
         self._command("pause")
 
     def go(self) -> None:
@@ -226,7 +226,7 @@ class LiveTraining:
             try:
                 pipe.close()
             except OSError:
-                continue  # unwritten data for a process that has ended
+                continue  # some data was not written before the process ended
         with self._changed:
             if self._process is process:  # no new process was started meanwhile
                 self._process = None

@@ -55,7 +55,7 @@ class LiveView:
         """The inverse of `to_bytes`.
 
         Raises:
-            CheckpointError: not a safetensors file.
+            CheckpointError: the data is not a safetensors file.
         """
         metadata, tensors = read_safetensors(data, "view")
         parts: dict[str, Any] = json.loads(metadata["view"])

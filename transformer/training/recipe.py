@@ -54,14 +54,14 @@ class Recipe:
             pronoun.
         turning_layer, turning_head: layer and head of these two penalties, counted from 1.
         hard: number of pairs drawn for each pair of a batch. Half of the batch are then the drawn pairs that are hardest for
-            the model (`Training.hardest`); 0 to train on all drawn pairs. The model learns rare words and forms by it, which
-            few batches have.
+            the model (`Training.hardest`); 0 to train on all drawn pairs. It makes the model learn rare words and forms, which
+            are in few batches.
         hard_from: number of steps before `hard` is used; it begins with the first pool after them.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
             one have no effect.
-        about: one line for a picker, if the description of the world does not describe the model; else empty.
+        about: one line for the model picker, if the description of the world does not describe the model; else empty.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
@@ -119,7 +119,7 @@ class Recipe:
 
     @property
     def description(self) -> str:
-        """One line for a picker: what the model does. `about`, or the world's description.
+        """One line for the model picker, which says what the model does: `about`, or the world's description.
 
         Raises:
             InputError: there is no world of that name.
@@ -144,7 +144,7 @@ class Recipe:
 
         Raises:
             InputError: there is no world of that name.
-            ConfigError: no preset or no field of that name, or a value that cannot be built.
+            ConfigError: there is no preset or no field of that name, or a model with a value cannot be built.
         """
         world = self.make_world()
         sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
@@ -164,7 +164,7 @@ class Recipe:
         """A copy with other values in the named fields.
 
         Raises:
-            ConfigError: no field of that name, or a bad value.
+            ConfigError: there is no field of that name, or a value is invalid.
         """
         return dataclasses.replace(self, **values)
 
@@ -192,7 +192,7 @@ RECIPES: dict[str, Recipe] = {
         bf16=False,
         check_every=100,
         half=True,
-        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing is learnt by heart
+        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-redundant": Recipe(
         world="english-french",
@@ -211,7 +211,7 @@ RECIPES: dict[str, Recipe] = {
         check_every=500,
         snapshots=(0, 196, 1000, 4000, 7000),
         half=True,
-        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing is learnt by heart
+        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-static": Recipe(
         world="english-french-static",

@@ -17,7 +17,7 @@ CHECK_EVERY, CHECK_PAIRS = 50, 128
 class LiveSettings:
     """The settings that a person chooses before a live training starts.
 
-    With the defaults, `reverse` is right in 99 % of held-out pairs after 500 of the 700 steps.
+    With the defaults, `reverse` answers 99 % of held-out pairs right after 500 of the 700 steps.
 
     Attributes:
         world: name of the world to learn.

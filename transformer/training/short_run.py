@@ -77,7 +77,7 @@ class TrainingOnFewPairs(Training):
         self.few = list(itertools.islice(self.world.pairs("train", "few"), pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """One batch: the next of the few pairs, in turn."""
+        """A list of one batch: the next of the few pairs, in turn."""
         start, count = pool * self.recipe.batch, len(self.few)
         return [[self.few[(start + index) % count] for index in range(self.recipe.batch)]]
 
@@ -86,7 +86,7 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
     """Train from random weights, and test every `CHECK_EVERY` steps.
 
     Args:
-        settings: of the training.
+        settings: the settings of the training.
         seconds: time limit.
         report: called after each step with the number of steps done and of all steps; an exception in it ends the training.
 

@@ -3,7 +3,7 @@
 | command | what it does |
 |---|---|
 | `start` | begins; the values are those of `LiveSettings`, the data is the state of a run to resume, or empty |
-| `pause`, `go` | stops computing for a while, goes on |
+| `pause`, `go` | stops computing, continues |
 | `watch` | requests a `view`: the model's present answer to `text` |
 | `copy` | requests a `checkpoint` of the present model |
 | `stop` | requests a `state`, and ends the process |

@@ -13,7 +13,7 @@ from transformer.network.tap import Edit
 from transformer.pipeline.decoding.write import Network, write
 
 # A token is accepted from a pass over a guess only if its logit is above all others by more than this. Logits of a pass over
-# several positions differ from those of a pass over one position by about a thousandth of it, because sums are rounded in
+# several positions differ from those of a pass over one position by about a thousandth of `CLEAR`, because sums are rounded in
 # another order.
 CLEAR = 1e-3
 # Each pass extends the guess by this many copies of its last token. A model that has not learnt to stop often repeats it.

@@ -88,7 +88,7 @@ def as_controls(controls: object) -> tuple[Control, ...]:
     """The controls as a tuple.
 
     Raises:
-        InputError: not a list of controls.
+        InputError: the value is not a list of controls.
     """
     listed = as_list(controls)
     if listed is None or not all(isinstance(control, Control) for control in listed):

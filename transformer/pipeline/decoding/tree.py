@@ -19,7 +19,7 @@ class Written:
         steps: the steps that `write` yields, at least one.
 
     Raises:
-        InputError: no steps, or several sources.
+        InputError: there are no steps, or several sources.
     """
 
     steps: tuple[DecodingStep, ...]
@@ -40,7 +40,7 @@ class Written:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Written":
-        """All steps, computed now."""
+        """The answer with all steps, which are computed now."""
         return cls(tuple(steps))
 
     @cached_property

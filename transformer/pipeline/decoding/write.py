@@ -147,10 +147,10 @@ def write(
     cached: bool = True,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> Iterator[DecodingStep]:
-    """The steps of an answer, each computed when it is asked for. The encoder runs once.
+    """The steps of an answer. Each is computed when the iterator reaches it. The encoder runs once.
 
     Args:
-        model: in evaluation mode.
+        model: the model, in evaluation mode.
         source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len − 1`.
