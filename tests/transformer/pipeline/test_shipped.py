@@ -134,7 +134,7 @@ def test_cards_number_the_strongest_head_from_one() -> None:
     assert strongest == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
 
 
-# Claims in the hints of the examples: in the row that writes the word, some head attends to each of these tokens.
+# Claims in the hints of the examples: in the row that writes the word, some head gives each of these tokens a large weight.
 FRENCH, STATIC = "english-french", "english-french-static"
 TIRED, WIDE = (f"the animal did not cross the street because it was too {word}" for word in ("tired", "wide"))
 SISTER, CAR = "my sister is taller than my brother .", "she has a beautiful red car"
